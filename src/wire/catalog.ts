@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { jsonSchemaSchema } from "./tool.ts";
+
+export const SIDE_EFFECT_LEVELS = ["read", "write", "delete", "admin"] as const;
+export const sideEffectLevelSchema = z.enum(SIDE_EFFECT_LEVELS);
+export type SideEffectLevel = z.infer<typeof sideEffectLevelSchema>;
+
+/** "Integration item (`GET /api/integrations`)". */
+export const integrationItemSchema = z.looseObject({
+  integration_id: z.string(),
+  name: z.string().optional(),
+  connected: z.boolean().optional(),
+  connection_state: z.string().nullish(),
+  capabilities: z.array(z.string()).optional(),
+});
+export type IntegrationItem = z.infer<typeof integrationItemSchema>;
+
+/** Answer of `GET /api/integrations`. */
+export const integrationPageSchema = z.looseObject({
+  items: z.array(integrationItemSchema),
+  page: z.int().optional(),
+  page_size: z.int().optional(),
+  total: z.int().optional(),
+});
+export type IntegrationPage = z.infer<typeof integrationPageSchema>;
+
+/** Item of `GET /api/actions`. */
+export const actionItemSchema = z.looseObject({
+  action_id: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  side_effect_level: z.string().optional(),
+});
+export type ActionItem = z.infer<typeof actionItemSchema>;
+
+/** Answer of `GET /api/actions`. */
+export const actionListSchema = z.looseObject({ integration_id: z.string(), items: z.array(actionItemSchema) });
+export type ActionList = z.infer<typeof actionListSchema>;
+
+/** "Action detail (`GET /api/actions/{integration_id}/{action_id}`)". */
+export const actionDetailSchema = actionItemSchema.extend({
+  input_schema: jsonSchemaSchema.nullish(),
+  input_summary: z
+    .looseObject({ required: z.array(z.string()).optional(), optional: z.array(z.string()).optional() })
+    .optional(),
+  requires_confirmation: z.boolean().optional(),
+  examples: z.array(z.unknown()).optional(),
+  preconditions: z.array(z.unknown()).optional(),
+});
+export type ActionDetail = z.infer<typeof actionDetailSchema>;
+
+/** "Catalog search item (`GET /api/search`)". */
+export const catalogSearchItemSchema = z.looseObject({
+  kind: z.string(),
+  integration_id: z.string(),
+  action_id: z.string().nullish(),
+  title: z.string().optional(),
+  summary: z.string().optional(),
+  connected: z.boolean().optional(),
+  connection_state: z.string().nullish(),
+});
+export type CatalogSearchItem = z.infer<typeof catalogSearchItemSchema>;
+
+/** Answer of `GET /api/search`. */
+export const catalogSearchSchema = z.looseObject({ items: z.array(catalogSearchItemSchema) });
+export type CatalogSearch = z.infer<typeof catalogSearchSchema>;

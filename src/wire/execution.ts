@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { fileAttachmentSchema } from "./file.ts";
+
+/** Canonical `error_code` values with a documented recovery; other values are tolerated on input. */
+export const CANONICAL_ERROR_CODES = [
+  "unauthorized",
+  "forbidden",
+  "integration_not_found",
+  "action_not_found",
+  "integration_not_connected",
+  "reauth_required",
+  "validation_error",
+  "policy_blocked",
+  "rate_limited",
+  "timeout",
+  "unsupported_operation",
+  "execution_failed",
+] as const;
+export type CanonicalErrorCode = (typeof CANONICAL_ERROR_CODES)[number];
+
+/** `error.code` values of the tool-name endpoint seen in the document; the complete list is not shown. */
+export const TOOL_ERROR_CODES = [
+  "needs_connection",
+  "confirmation_required",
+  "tool_not_found",
+  "invalid_arguments",
+  "missing_file_bytes",
+  "media_url_not_a_file",
+] as const;
+export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number];
+
+/** `error.type` values seen in the document. */
+export const TOOL_ERROR_TYPES = ["validation", "auth", "missing_scopes", "rate_limit", "network"] as const;
+export type ToolErrorType = (typeof TOOL_ERROR_TYPES)[number];
+
+/** HTTP statuses of `POST /api/tools/{name}/execute`. */
+export const TOOL_EXECUTE_STATUSES = [200, 400, 401, 402, 403, 404, 409, 412, 413, 422, 429, 500, 503] as const;
+
+/** HTTP statuses of `POST /api/executions`. */
+export const CANONICAL_EXECUTE_STATUSES = [200, 400, 401, 409, 500] as const;
+
+export const executionStatusSchema = z.enum(["succeeded", "blocked", "failed"]);
+export type ExecutionStatus = z.infer<typeof executionStatusSchema>;
+
+/** Present when the fix is to connect or re-authenticate an app; `input.force_reconnect` for the latter. */
+export const recommendedNextActionSchema = z.looseObject({
+  tool: z.string(),
+  input: z.looseObject({ integration_id: z.string().optional(), force_reconnect: z.boolean().optional() }),
+});
+
+export const displaySchema = z.looseObject({ title: z.string(), summary: z.string() });
+
+/** "Execution summary (canonical)". `execution_id` is null when blocked before running. */
+export const executionSummarySchema = z.looseObject({
+  execution_id: z.string().nullish(),
+  status: z.string(),
+  integration_id: z.string().nullish(),
+  action_id: z.string().nullish(),
+  started_at: z.string().nullish(),
+  finished_at: z.string().nullish(),
+  output: z.unknown().optional(),
+  display: displaySchema.nullish(),
+  error_code: z.string().nullish(),
+  message: z.string().nullish(),
+  hint: z.string().nullish(),
+  recommended_next_action: recommendedNextActionSchema.nullish(),
+});
+export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
+
+/** Our structured twin of the upload command in a `missing_file_bytes` hint; optional on input. */
+export const uploadInstructionSchema = z.looseObject({
+  url: z.string(),
+  method: z.string(),
+  headers: z.record(z.string(), z.string()),
+  field: z.string(),
+  maxBytes: z.number(),
+  expiresAt: z.string(),
+});
+export type UploadInstruction = z.infer<typeof uploadInstructionSchema>;
+
+export const toolErrorSchema = z.looseObject({
+  code: z.string(),
+  type: z.string().nullish(),
+  message: z.string(),
+  retryable: z.boolean().nullish(),
+  upload: uploadInstructionSchema.optional().catch(undefined),
+});
+export type ToolError = z.infer<typeof toolErrorSchema>;
+
+/** "Execution envelope (tool-name endpoint, success and failure)". `data` is an alias of `result`. */
+export const executionEnvelopeSchema = z.looseObject({
+  ok: z.boolean(),
+  result: z.unknown().optional(),
+  data: z.unknown().optional(),
+  toolName: z.string().nullish(),
+  integration: z.string().nullish(),
+  error: toolErrorSchema.nullish(),
+  hint: z.string().nullish(),
+  details: z.array(z.string()).nullish().catch(undefined),
+  requiresConfirmation: z.boolean().nullish(),
+  canonical: executionSummarySchema.partial().loose().nullish(),
+  meta: z.looseObject({}).nullish(),
+});
+export type ExecutionEnvelope = z.infer<typeof executionEnvelopeSchema>;
+
+export const connectionIdSchema = z.union([z.int(), z.string()]);
+export type ConnectionId = z.infer<typeof connectionIdSchema>;
+
+/** Request body of `POST /api/tools/{name}/execute`; extra properties are allowed and, without `arguments`, are the arguments. */
+export const toolExecuteRequestSchema = z.looseObject({
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  connectionId: connectionIdSchema.optional(),
+  confirmed: z.boolean().optional(),
+  files: z.array(fileAttachmentSchema).optional(),
+});
+export type ToolExecuteRequest = z.infer<typeof toolExecuteRequestSchema>;
+
+/** Request body of `POST /api/executions`. `files` is not accepted there. */
+export const canonicalExecuteRequestSchema = z.looseObject({
+  integration_id: z.string().min(1),
+  action_id: z.string().min(1),
+  input: z.record(z.string(), z.unknown()),
+  confirm: z.boolean().optional(),
+  idempotency_key: z.string().optional(),
+});
+export type CanonicalExecuteRequest = z.infer<typeof canonicalExecuteRequestSchema>;

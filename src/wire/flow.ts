@@ -1,0 +1,85 @@
+import { z } from "zod";
+
+export const FLOW_STATUSES = ["pending", "running", "waiting", "completed", "failed", "cancelled"] as const;
+export type FlowStatus = (typeof FLOW_STATUSES)[number];
+
+export const FLOW_TRIGGER_TYPES = ["agent", "manual", "webhook", "schedule"] as const;
+export type FlowTriggerType = (typeof FLOW_TRIGGER_TYPES)[number];
+
+export const FLOW_STEP_TYPES = ["tool_call", "transform", "wait", "approval"] as const;
+export type FlowStepType = (typeof FLOW_STEP_TYPES)[number];
+
+/** Step statuses are not shown in the document; these are ours, others are tolerated on input. */
+export const FLOW_STEP_STATUSES = ["pending", "running", "waiting", "completed", "failed", "skipped"] as const;
+export type FlowStepStatus = (typeof FLOW_STEP_STATUSES)[number];
+
+/** "Flow". */
+export const flowSchema = z.looseObject({
+  id: z.union([z.string(), z.int()]).transform(String),
+  name: z.string().nullish(),
+  templateKey: z.string().nullish(),
+  status: z.string(),
+  triggerType: z.string().nullish(),
+  input: z.record(z.string(), z.unknown()).nullish(),
+  context: z.record(z.string(), z.unknown()).nullish(),
+  currentStep: z.string().nullish(),
+  createdAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  completedAt: z.string().nullish(),
+});
+export type Flow = z.infer<typeof flowSchema>;
+
+/** "Flow step". The names of its timestamps are not shown; `startedAt` and `completedAt` are ours. */
+export const flowStepSchema = z.looseObject({
+  stepKey: z.string(),
+  stepIndex: z.int(),
+  stepType: z.string(),
+  status: z.string(),
+  input: z.unknown().optional(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+  attemptCount: z.int().optional(),
+  startedAt: z.string().nullish(),
+  completedAt: z.string().nullish(),
+});
+export type FlowStep = z.infer<typeof flowStepSchema>;
+
+/** A flow view, the answer of get, approve, resume and cancel. */
+export const flowViewSchema = z.looseObject({ flow: flowSchema, steps: z.array(flowStepSchema) });
+export type FlowView = z.infer<typeof flowViewSchema>;
+
+/** "Flow template". */
+export const flowTemplateSchema = z.looseObject({
+  key: z.string(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+});
+export type FlowTemplate = z.infer<typeof flowTemplateSchema>;
+
+/** Answer of `GET /api/flows/templates`. */
+export const flowTemplatesSchema = z.looseObject({ templates: z.array(flowTemplateSchema) });
+export type FlowTemplates = z.infer<typeof flowTemplatesSchema>;
+
+/** Body of `POST /api/flows/start`. */
+export const flowStartRequestSchema = z.looseObject({
+  flowTemplate: z.string().min(1),
+  input: z.record(z.string(), z.unknown()).optional(),
+  triggerType: z.enum(FLOW_TRIGGER_TYPES).optional(),
+});
+export type FlowStartRequest = z.infer<typeof flowStartRequestSchema>;
+
+/** Answer of `POST /api/flows/start`. */
+export const flowStartReplySchema = z.looseObject({
+  flowId: z.union([z.string(), z.int()]).transform(String),
+  flow: flowViewSchema,
+  templates: z.array(flowTemplateSchema).optional(),
+});
+export type FlowStartReply = z.infer<typeof flowStartReplySchema>;
+
+/** Answer of `GET /api/flows`, most recent first. */
+export const flowListSchema = z.looseObject({ flows: z.array(flowSchema) });
+export type FlowList = z.infer<typeof flowListSchema>;
+
+/** Body of `POST /api/flows/{id}/approve`; default is the current waiting step. */
+export const flowApproveRequestSchema = z.looseObject({ stepKey: z.string().optional() });
+export type FlowApproveRequest = z.infer<typeof flowApproveRequestSchema>;

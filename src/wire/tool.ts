@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+/** A JSON Schema as it travels; its content is judged in the schema room, not here. */
+export const jsonSchemaSchema = z.record(z.string(), z.unknown());
+export type JsonSchema = z.infer<typeof jsonSchemaSchema>;
+
+/** "Tool". `name` is null only on a truncation notice; `inputSchema` is complete only in a describe answer. */
+export const toolSchema = z.looseObject({
+  integration: z.string().nullish(),
+  name: z.string().nullish(),
+  description: z.string().nullish(),
+  inputSchema: jsonSchemaSchema.nullish().catch(null),
+  canonical: z.looseObject({}).nullish().catch(undefined),
+});
+export type Tool = z.infer<typeof toolSchema>;
+
+/** Answer of `GET /api/tools`. `count` is the number of tools in the page, `total` all of the user's. */
+export const toolListSchema = z.looseObject({
+  tools: z.array(toolSchema),
+  count: z.int().optional(),
+  total: z.int().optional(),
+  truncated: z.boolean().optional(),
+  integration: z.string().nullish(),
+});
+export type ToolList = z.infer<typeof toolListSchema>;
+
+/** Answer of `GET /api/tools/search`. */
+export const toolSearchSchema = z.looseObject({
+  tools: z.array(toolSchema),
+  count: z.int().optional(),
+  query: z.string().optional(),
+  integration: z.string().nullish(),
+});
+export type ToolSearch = z.infer<typeof toolSearchSchema>;
+
+/** Answer of `GET /api/tools/{name}`. */
+export const toolDescriptionSchema = z.looseObject({ tool: toolSchema });
+export type ToolDescription = z.infer<typeof toolDescriptionSchema>;
