@@ -38,6 +38,8 @@ export interface SvcErrorOptions {
   readonly nextAction?: NextAction | undefined;
   /** The argument or setting that is wrong, as a dotted path. */
   readonly field?: string | undefined;
+  /** False only when the request provably never left this machine, so that even a write may be sent again. */
+  readonly sent?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -58,6 +60,7 @@ export class SvcError extends Error {
   readonly hint: string | undefined;
   readonly nextAction: NextAction | undefined;
   readonly field: string | undefined;
+  readonly sent: boolean | undefined;
 
   constructor(code: SvcErrorCode, message: string, options: SvcErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -69,6 +72,7 @@ export class SvcError extends Error {
     this.hint = options.hint;
     this.nextAction = options.nextAction;
     this.field = options.field;
+    this.sent = options.sent;
   }
 }
 

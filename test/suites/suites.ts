@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+
+/** A group of test files that needs something the project cannot install through npm. */
+export interface SystemSuite {
+  readonly name: string;
+  readonly files: string;
+  readonly present: () => boolean;
+  /** What a person types to be able to run it. */
+  readonly provide: string;
+}
+
+/** Where Debian, Fedora and macOS put a Chromium; `SVC_CHROMIUM` overrides. */
+const CHROMIUM_PATHS = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** Path of a Chromium on this machine, or undefined. */
+export function findChromium(): string | undefined {
+  const wanted = process.env.SVC_CHROMIUM;
+  return [...(wanted ? [wanted] : []), ...CHROMIUM_PATHS].find((path) => existsSync(path));
+}
+
+export const SYSTEM_SUITES: readonly SystemSuite[] = [
+  {
+    name: "browser (pairing and sign-in pages in real Chromium)",
+    files: "test/e2e/browser/**/*.test.ts",
+    present: () => findChromium() !== undefined,
+    provide: "sudo apt-get install -y chromium",
+  },
+];
