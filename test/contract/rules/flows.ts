@@ -1,0 +1,68 @@
+import type { RuleGroup } from "./rule.ts";
+
+/** Flows: resources, states, endpoints. */
+export const flowRules: readonly RuleGroup[] = [
+  {
+    section: "Resources > Flow",
+    by: "service",
+    planned: "B",
+    rules: {
+      "flow.identity": "A flow carries id, name and templateKey.",
+      "flow.status": "A flow's status is one of the six documented.",
+      "flow.trigger-type": "triggerType is agent, manual, webhook or schedule.",
+      "flow.input-and-context": "A flow carries input and context objects.",
+      "flow.current-step": "currentStep is a step key.",
+      "flow.timestamps": "createdAt and updatedAt are timestamps, completedAt a timestamp or null.",
+      "flow.view": "A flow view is flow and steps.",
+      "flow.step-fields":
+        "A step carries stepKey, stepIndex, stepType, status, input, output, error, attemptCount and timestamps.",
+      "flow.step-index": "stepIndex is a zero-based integer.",
+      "flow.step-types": "stepType is tool_call, transform, wait or approval.",
+      "flow.attempt-count": "attemptCount counts the attempts of a step.",
+      "flow.template-fields": "A template is key, name and description.",
+      "flow.template-summary": "One template summarises unread mail; its key contains the mail integration's word.",
+      "flow.template-sync": "One template reads unread mail, builds pages, pauses for approval, then creates them.",
+      "flow.template-inputs": "query and a mail connection id are optional; query defaults to the unread filter.",
+      "flow.template-parent": "The sync template requires a parent location for the pages.",
+    },
+  },
+  {
+    section: "States > Flow status",
+    by: "service",
+    planned: "B",
+    rules: {
+      "flow.transition.start": "Starting yields a flow with currentStep set and its first step running.",
+      "flow.transition.pending-running": "A pending flow turns running when execution begins.",
+      "flow.transition.running-waiting": "An approval or a timed wait turns a running flow waiting.",
+      "flow.transition.approve": "Approving a flow that waits on an approval lets it continue.",
+      "flow.transition.resume-waiting": "Resuming a waiting flow drives it again, e.g. once its wait has passed.",
+      "flow.transition.resume-failed": "Resuming a failed flow retries it.",
+      "flow.transition.cancel": "Cancelling turns a flow cancelled.",
+      "flow.transition.completed": "Finishing all steps turns a flow completed and sets completedAt.",
+      "flow.transition.failed": "A step error turns a running flow failed.",
+    },
+  },
+  {
+    section: "Endpoints > Flows",
+    by: "service",
+    planned: "B",
+    rules: {
+      "flows.requires-key": "All flow endpoints need a key.",
+      "flows.unknown": "An unknown flow answers 404 with a bare error that says so.",
+      "flows.foreign": "A flow of another account answers 404 as an unknown one does.",
+      "flows.templates": "GET /api/flows/templates answers the templates.",
+      "flows.start.reply": "POST /api/flows/start answers flowId, flow and templates.",
+      "flows.start.template-required": "flowTemplate is a required template key.",
+      "flows.start.input-default": "input defaults to an empty object.",
+      "flows.start.trigger-default": "triggerType defaults to manual.",
+      "flows.start.trigger-recorded": "triggerType records how the flow started.",
+      "flows.get": "GET /api/flows/{id} answers flow and steps.",
+      "flows.list": "GET /api/flows answers flows, most recent first.",
+      "flows.list-limit": "limit caps the list.",
+      "flows.approve": "POST approve answers flow and steps.",
+      "flows.approve-step-key": "stepKey is optional and defaults to the current waiting step.",
+      "flows.resume": "POST resume answers flow and steps.",
+      "flows.cancel": "POST cancel answers flow and steps with status cancelled.",
+    },
+  },
+];
