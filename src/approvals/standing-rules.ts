@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import type { Effect } from "./request.ts";
+
+const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connection: z.string(), addedAt: z.string() });
+const fileSchema = z.object({ version: z.literal(1), rules: z.array(ruleSchema) });
+
+/** "Always allow this tool on this connection", as a human said it. */
+export type StandingRule = z.infer<typeof ruleSchema>;
+
+/** What a rule is looked up by. */
+export interface RuleSubject {
+  /** Non-secret id of service and key. */
+  readonly principal: string;
+  readonly tool: string;
+  /** Connection id; a call without a known connection never has a rule. */
+  readonly connection: string | undefined;
+  readonly effect: Effect;
+}
+
+/** The standing permissions of this machine. */
+export interface StandingRules {
+  /** True when a human allowed this tool on this connection and the tool still only reads or writes. */
+  allows(subject: RuleSubject): boolean;
+  /** Adds a rule; false when none may exist: delete, admin or unknown effect, or no known connection. */
+  allow(subject: RuleSubject): Promise<boolean>;
+  /** Takes a permission back; false when there was none. */
+  revoke(subject: Pick<StandingRule, "principal" | "tool" | "connection">): Promise<boolean>;
+  list(): readonly StandingRule[];
+  /** Set when the file could not be read: no rule counts then. */
+  readonly problem: string | undefined;
+}
+
+/** Opens the rules in `file` (JSON, mode 0600, replaced atomically); without a file they last as long as the process. */
+export async function openStandingRules(file?: string, options: { now?: () => number } = {}): Promise<StandingRules> {
+  const now = options.now ?? Date.now;
+  const loaded = file === undefined ? { rules: [], problem: undefined } : await readRules(file);
+  let rules: readonly StandingRule[] = loaded.rules;
+  const save = async (changed: readonly StandingRule[]) => {
+    if (file !== undefined) await writeRules(file, changed);
+    rules = changed;
+  };
+  return {
+    problem: loaded.problem,
+    list: () => rules,
+    allows: (subject) => mayStand(subject) && rules.some((rule) => isFor(rule, subject)),
+    async allow(subject) {
+      if (!mayStand(subject) || subject.connection === undefined) return false;
+      const { principal, tool, connection } = subject;
+      if (rules.some((rule) => isFor(rule, subject))) return true;
+      await save([...rules, { principal, tool, connection, addedAt: new Date(now()).toISOString() }]);
+      return true;
+    },
+    async revoke(subject) {
+      const kept = rules.filter((rule) => !isFor(rule, subject));
+      if (kept.length === rules.length) return false;
+      await save(kept);
+      return true;
+    },
+  };
+}
+
+function mayStand({ effect, connection }: RuleSubject): boolean {
+  return connection !== undefined && (effect === "write" || effect === "read");
+}
+
+function isFor(rule: StandingRule, subject: Pick<RuleSubject, "principal" | "tool" | "connection">): boolean {
+  return rule.principal === subject.principal && rule.tool === subject.tool && rule.connection === subject.connection;
+}
+
+async function readRules(file: string): Promise<{ rules: StandingRule[]; problem: string | undefined }> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    return { rules: [], problem: isMissing ? undefined : "The file of standing permissions cannot be read." };
+  }
+  try {
+    return { rules: fileSchema.parse(JSON.parse(text)).rules, problem: undefined };
+  } catch {
+    return { rules: [], problem: "The file of standing permissions is damaged; every call is asked about again." };
+  }
+}
+
+async function writeRules(file: string, rules: readonly StandingRule[]): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify({ version: 1, rules }, null, 2)}\n`, "utf8");
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}
