@@ -1,0 +1,83 @@
+/** A JSON Schema object of any draft. Keyword values are unknown until a reader has checked them. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/** A JSON Schema object while it is being built. */
+export type SchemaDraft = Record<string, unknown>;
+
+/** The seven type names of JSON Schema. */
+export type JsonType = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
+
+const TYPE_NAMES: ReadonlyMap<string, JsonType> = new Map<string, JsonType>([
+  ["string", "string"],
+  ["number", "number"],
+  ["integer", "integer"],
+  ["boolean", "boolean"],
+  ["object", "object"],
+  ["array", "array"],
+  ["null", "null"],
+  ["str", "string"],
+  ["text", "string"],
+  ["int", "integer"],
+  ["long", "integer"],
+  ["float", "number"],
+  ["double", "number"],
+  ["bool", "boolean"],
+  ["dict", "object"],
+  ["map", "object"],
+  ["list", "array"],
+  ["none", "null"],
+  ["nonetype", "null"],
+]);
+
+/** True for an object that is neither null nor an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for a whole number of zero or more: what every length and count keyword must hold. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Sets an own property under any name: `__proto__` becomes a key like the others. */
+export function setOwn(target: SchemaDraft, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[key] = value;
+  }
+}
+
+/** The value of an own property, or undefined: inherited members never count. */
+export function getOwn(target: object, key: string): unknown {
+  return Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined;
+}
+
+/**
+ * Reads a `type` keyword. Letter case and the names common in Python and OpenAPI tools (`str`, `int`, `dict`, ...)
+ * are understood.
+ *
+ * @returns the types without repeats; undefined when the keyword is absent, empty or holds a name nobody knows,
+ * since such a schema says nothing that could be relied on.
+ */
+export function readTypes(keyword: unknown): JsonType[] | undefined {
+  const names = Array.isArray(keyword) ? keyword : [keyword];
+  const types = new Set<JsonType>();
+  for (const name of names) {
+    const type = typeof name === "string" ? TYPE_NAMES.get(name.toLowerCase()) : undefined;
+    if (type === undefined) return undefined;
+    types.add(type);
+  }
+  return types.size === 0 ? undefined : [...types];
+}
+
+/** A copy of a JSON value that shares no object with it. Anything that JSON cannot hold is kept by reference. */
+export function cloneJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cloneJson);
+  if (!isRecord(value)) return value;
+  const copy: SchemaDraft = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson(value[key]));
+  return copy;
+}
