@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Validator } from "@cfworker/json-schema";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { API_KEY_PREFIX } from "../../src/wire/auth.ts";
+import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
+
+const moduleEntry = z.strictObject({
+  module: z.string(),
+  export: z.string(),
+  peers: z.array(z.string()).optional(),
+});
+const commandEntry = z.strictObject({ command: z.string() });
+
+const configSettingSchema = z.looseObject({
+  type: z.enum(["string", "array", "boolean", "integer"]),
+  description: z.string().min(20),
+});
+
+const manifestSchema = z.strictObject({
+  manifestVersion: z.literal(1),
+  id: z.string().regex(/^[a-z][a-z0-9-]*$/),
+  name: z.string().min(1),
+  version: z.string().regex(/^\d+\.\d+\.\d+$/),
+  description: z.string().min(20).max(200),
+  license: z.literal("MIT"),
+  entries: z.record(z.string(), z.union([moduleEntry, commandEntry])),
+  skills: z.array(z.string().startsWith("./skills/")).min(1),
+  configSchema: z.strictObject({
+    $schema: z.literal("https://json-schema.org/draft/2020-12/schema"),
+    type: z.literal("object"),
+    additionalProperties: z.literal(false),
+    properties: z.record(z.string(), configSettingSchema),
+  }),
+  secrets: z.array(
+    z.strictObject({
+      name: z.string(),
+      env: z.string().regex(/^SVC_[A-Z_]+$/),
+      prefix: z.string(),
+      from: z.string(),
+      description: z.string().min(20),
+    }),
+  ),
+  tools: z.strictObject({ static: z.array(z.string().regex(/^svc_[a-z_]{1,60}$/)), dynamic: z.boolean() }),
+  onboarding: z.array(
+    z.strictObject({
+      method: z.string(),
+      title: z.string(),
+      description: z.string(),
+      command: z.array(z.string()).min(1),
+    }),
+  ),
+});
+
+const manifest = manifestSchema.parse(readJson("plugin.manifest.json"));
+const packageJson = readPackage();
+
+describe("plugin.manifest.json", () => {
+  test("carries the version of the package", () => {
+    expect(manifest.version).toBe(packageJson.version);
+  });
+
+  test("is shipped and exported", () => {
+    expect(packageJson.files).toContain("plugin.manifest.json");
+    expect(packageJson.exports["./plugin.manifest.json"]).toBe("./plugin.manifest.json");
+  });
+
+  test.each(Object.entries(manifest.entries))("entry %s exists", async (_runtime, entry) => {
+    if ("command" in entry) {
+      expect(Object.keys(packageJson.bin)).toContain(entry.command);
+      return;
+    }
+    const subpath = entry.module.replace(packageJson.name, ".");
+    expect(Object.keys(packageJson.exports)).toContain(subpath);
+    const source = join(PACKAGE_ROOT, "src", subpath === "." ? "index.ts" : `${subpath.slice(2)}.ts`);
+    const door: unknown = await import(source);
+    expect(door).toHaveProperty(entry.export);
+    for (const peer of entry.peers ?? []) {
+      expect(packageJson.peerDependenciesMeta[peer]?.optional, peer).toBe(true);
+    }
+  });
+
+  test("names an OpenClaw entry only when there is one", () => {
+    expect("openclaw" in manifest.entries).toBe(existsSync(join(PACKAGE_ROOT, "src/openclaw.ts")));
+  });
+
+  test("leaves every setting optional and gives each a usable default", () => {
+    const validator = new Validator({ ...manifest.configSchema }, "2020-12");
+    const defaults = Object.entries(manifest.configSchema.properties).filter(([, setting]) => "default" in setting);
+    expect(validator.validate({}).valid).toBe(true);
+    expect(validator.validate(Object.fromEntries(defaults.map(([key, setting]) => [key, setting.default]))).valid).toBe(
+      true,
+    );
+    expect(validator.validate({ mediaRoots: ["/srv/media"] }).valid).toBe(true);
+    expect(validator.validate({ apiKey: "svc_live_x" }).valid, "a key is no setting").toBe(false);
+    expect(validator.validate({ upload: "shell" }).valid).toBe(false);
+  });
+
+  test("keeps the key out of the settings and says where it comes from", () => {
+    const key = manifest.secrets.find((secret) => secret.name === "apiKey");
+    expect(key).toMatchObject({ env: "SVC_API_KEY", prefix: API_KEY_PREFIX });
+    expect(manifest.onboarding.map((step) => step.method)).toContain(key?.from);
+    for (const step of manifest.onboarding) expect(Object.keys(packageJson.bin)).toContain(step.command[0]);
+  });
+
+  test("names skill folders that exist", () => {
+    for (const folder of manifest.skills) expect(existsSync(join(PACKAGE_ROOT, folder, "SKILL.md")), folder).toBe(true);
+    expect(packageJson.files).toContain("skills");
+  });
+});

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { PACKAGE_ROOT, readJson } from "./read-package.ts";
+
+/** The common SKILL.md form: names as folders, descriptions that fit the prompt of every runtime. */
+const frontmatterSchema = z.strictObject({
+  name: z
+    .string()
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+  description: z.string().min(40).max(1024),
+  license: z.string().optional(),
+});
+
+const FOLDER = join(PACKAGE_ROOT, "skills");
+const SKILLS = readdirSync(FOLDER);
+
+function readSkill(name: string): { frontmatter: unknown; body: string } {
+  const text = readFileSync(join(FOLDER, name, "SKILL.md"), "utf8");
+  const [, frontmatter = "", body = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(text) ?? [];
+  return { frontmatter: parse(frontmatter), body };
+}
+
+describe.each(SKILLS)("skill %s", (name) => {
+  const { frontmatter, body } = readSkill(name);
+
+  test("has legal frontmatter that carries the name of its folder", () => {
+    expect(frontmatterSchema.parse(frontmatter).name).toBe(name);
+  });
+
+  test("is short enough to read at once", () => {
+    expect(body.trim().split("\n").length).toBeLessThan(100);
+    expect(body.length).toBeLessThan(6000);
+  });
+
+  test("has nothing a skill scanner of a runtime would stop", () => {
+    expect(body).not.toMatch(/curl|wget|\brm -rf\b|chmod|process\.env|svc_live_\w/);
+  });
+});
+
+test("the svc skill names exactly the static tools of the manifest", () => {
+  const { body } = readSkill("svc");
+  const manifest = z.looseObject({ tools: z.looseObject({ static: z.array(z.string()) }) });
+  const named = new Set([...body.matchAll(/`(svc_[a-z_]+)`/g)].map((match) => match[1]));
+  expect([...named].sort()).toEqual([...manifest.parse(readJson("plugin.manifest.json")).tools.static].sort());
+});
+
+test("the svc skill explains exactly the outcomes a tool can have", () => {
+  const { body } = readSkill("svc");
+  const rows = [...body.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+  expect(rows.sort()).toEqual(["declined", "failed", "needs_approval", "needs_connection", "succeeded", "unknown"]);
+});
