@@ -1,0 +1,115 @@
+import { isSvcError, SvcError } from "../errors.ts";
+import { redact } from "./redact.ts";
+
+/** What was known about a request when it failed. */
+export interface SendState {
+  /** True from the moment the connection stood and the request was about to be written. */
+  started: boolean;
+  /** What the body's own stream threw, if it did. */
+  bodyError: unknown;
+}
+
+/** Why we ended a request ourselves. */
+export class RequestStopped extends Error {
+  override readonly name = "RequestStopped";
+  readonly kind: "timeout" | "aborted" | "too_large" | "undecodable";
+
+  constructor(kind: RequestStopped["kind"], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Failures that only happen before a connection stands. */
+const CONNECT_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
+const CLOSED_CODES: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
+
+interface FailedRequest {
+  readonly label: string;
+  readonly origin: string;
+  readonly timeoutMs: number;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Turns whatever ended a request into the one error callers see. `sent` is false only when the request cannot have
+ * left: the connection was never made, or we gave up before it was.
+ */
+export function describeFailure(error: unknown, request: FailedRequest, state: SendState): SvcError {
+  if (state.bodyError !== undefined) return describeBodyError(state.bodyError, request);
+  if (error instanceof RequestStopped) return describeStop(error, request, state.started);
+  const code = readCode(error);
+  const cause = toSafeCause(error, code, request.secrets);
+  if (TIMEOUT_CODES.has(code)) return timedOut(request, true, cause);
+  if (CLOSED_CODES.has(code)) {
+    return new SvcError("aborted", `${request.label}: this client is closed.`, { sent: state.started, cause });
+  }
+  if (code === "UND_ERR_INVALID_ARG") {
+    return new SvcError("unsupported", `${request.label}: a header or path of this request cannot be written.`, {
+      sent: false,
+      cause,
+    });
+  }
+  const isConnectFailure =
+    CONNECT_CODES.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code);
+  const sent = state.started || !isConnectFailure;
+  const what = sent ? "lost the connection" : "could not connect";
+  return new SvcError("unreachable", `${request.label}: ${what} to ${request.origin} (${code}).`, {
+    retryable: true,
+    sent,
+    hint: sent
+      ? "The service may or may not have acted on this request."
+      : "Check the base URL and that the service is running.",
+    cause,
+  });
+}
+
+function describeStop(stop: RequestStopped, request: FailedRequest, started: boolean): SvcError {
+  switch (stop.kind) {
+    case "timeout":
+      return timedOut(request, started);
+    case "aborted":
+      return new SvcError("aborted", `${request.label}: stopped by the caller.`, { sent: started });
+    default:
+      return new SvcError("bad_response", `${request.label}: the answer cannot be read: ${stop.message}.`, {
+        sent: true,
+      });
+  }
+}
+
+function timedOut(request: FailedRequest, sent: boolean, cause?: Error): SvcError {
+  const message = `${request.label}: no complete answer from ${request.origin} within ${request.timeoutMs} ms.`;
+  return new SvcError("timeout", message, { retryable: true, sent, cause });
+}
+
+function describeBodyError(error: unknown, request: FailedRequest): SvcError {
+  if (isSvcError(error)) return error;
+  return new SvcError("file_missing", `${request.label}: the request body could not be read to its end.`, {
+    hint: "Check that the attached files still exist and are unchanged.",
+    cause: toSafeCause(error, readCode(error), request.secrets),
+  });
+}
+
+function readCode(error: unknown): string {
+  if (typeof error === "object" && error !== null && "code" in error && typeof error.code === "string") {
+    return error.code;
+  }
+  return error instanceof Error ? error.name : "unknown failure";
+}
+
+/** A copy with name, code and a clean message: the original may hold raw response bytes or the request itself. */
+function toSafeCause(error: unknown, code: string, secrets: readonly string[]): Error {
+  const text = error instanceof Error ? error.message : "";
+  return Object.assign(new Error(redact(text, secrets)), { code });
+}

@@ -1,0 +1,87 @@
+import { SvcError } from "../errors.ts";
+import { API_KEY_HEADER } from "../wire/auth.ts";
+import { type IngestReply, ingestReplySchema } from "../wire/file.ts";
+import { badResponse, isRedirect, recogniseShape, toServiceError } from "./reply.ts";
+import type { RequestBody } from "./request.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** Largest answer of the ingest endpoint. */
+const MAX_INGEST_REPLY_BYTES = 64 * 1024;
+
+/** An upload as the hint of a `missing_file_bytes` failure describes it. */
+export interface IngestRequest {
+  readonly url: string;
+  readonly method: "POST" | "PUT";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: RequestBody;
+}
+
+/**
+ * `POST /api/files/ingest` ("File ingest"), authenticated by the token of the hint alone.
+ * The API key is never sent, the address must be on the origin of the base URL, and no redirect is followed.
+ *
+ * @throws SvcError `media_refused` before anything is sent, or `service_failure` with the status of the refusal
+ */
+export async function ingestFile(
+  transport: Transport,
+  request: IngestRequest,
+  options?: CallOptions,
+): Promise<IngestReply> {
+  const url = URL.parse(request.url);
+  const base = new URL(transport.baseUrl);
+  const prefix = base.pathname.replace(/\/$/, "");
+  if (url === null || url.origin !== base.origin || url.username !== "" || !url.pathname.startsWith(`${prefix}/`)) {
+    throw refuse("url", "the upload address is not below the base URL of the service");
+  }
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.toLowerCase() === API_KEY_HEADER || transport.holdsKey(value)) {
+      throw refuse("headers", "the API key must not be sent to the upload address");
+    }
+  }
+  if (transport.holdsKey(request.url)) throw refuse("url", "the API key must not be sent to the upload address");
+  const reply = await transport.call({
+    method: request.method,
+    path: url.pathname.slice(prefix.length) + url.search,
+    label: `${request.method} ${url.pathname}`,
+    headers: lowerCaseNames(request.headers),
+    body: request.body,
+    withKey: false,
+    maxReplyBytes: MAX_INGEST_REPLY_BYTES,
+    options,
+  });
+  if (reply.status >= 200 && reply.status < 300) {
+    const parsed = ingestReplySchema.safeParse(withStorageKey(reply.json));
+    if (parsed.success) return parsed.data;
+    throw badResponse(reply, "a body without a storage key (s3key)");
+  }
+  const shape = isRedirect(reply.status) ? undefined : recogniseShape(reply.json);
+  if (shape === undefined) throw badResponse(reply);
+  // A 401 here is about the upload token, so it must not tell anybody to pair again.
+  const error = toServiceError(reply, shape);
+  throw error.code === "unauthorized" ? toTokenError(error) : error;
+}
+
+/** The shape of this answer is not shown in the document: `s3key` is ours, the others are what services use. */
+function withStorageKey(json: unknown): unknown {
+  if (typeof json !== "object" || json === null || "s3key" in json) return json;
+  const members = json as Record<string, unknown>;
+  if (typeof members.data === "object" && members.data !== null) return withStorageKey(members.data);
+  return { ...members, s3key: members.key ?? members.storage_key };
+}
+
+function toTokenError(error: SvcError): SvcError {
+  return new SvcError("service_failure", error.message, {
+    status: error.status,
+    serviceCode: error.serviceCode,
+    hint: "The upload token is used up or expired: run the call again to get a new one.",
+    sent: true,
+  });
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function refuse(field: string, reason: string): SvcError {
+  return new SvcError("media_refused", `Upload refused: ${reason}; nothing was sent.`, { field, sent: false });
+}

@@ -1,0 +1,185 @@
+import type { z } from "zod";
+import { SvcError } from "../errors.ts";
+import { bareErrorSchema } from "../wire/bare-error.ts";
+import {
+  type ExecutionEnvelope,
+  type ExecutionSummary,
+  executionEnvelopeSchema,
+  executionSummarySchema,
+} from "../wire/execution.ts";
+import { redact } from "./redact.ts";
+
+/** An answer of the API before its meaning is known. */
+export interface ApiReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parsed body; undefined when it is empty or not JSON. */
+  readonly json: unknown;
+  /** A short, clean excerpt of a body that is not JSON. */
+  readonly excerpt: string;
+  readonly retryAfterMs: number | undefined;
+  /** How messages name the request. */
+  readonly label: string;
+  readonly secrets: readonly string[];
+}
+
+/** The three documented shapes of an answer that is not the plain resource ("Errors", envelopes). */
+export type ReplyShape =
+  | { readonly kind: "envelope"; readonly envelope: ExecutionEnvelope }
+  | { readonly kind: "summary"; readonly summary: ExecutionSummary }
+  | { readonly kind: "bare"; readonly error: string };
+
+/**
+ * Recognises envelope, summary and bare error by their members, never by status: a 401 is a bare key error or an
+ * envelope about a connection, and gateways answer with any of them.
+ */
+export function recogniseShape(json: unknown): ReplyShape | undefined {
+  if (!isRecord(json)) return undefined;
+  if (typeof json.ok === "boolean") {
+    const envelope = parseLeniently(executionEnvelopeSchema, json, "ok");
+    if (envelope !== undefined) return { kind: "envelope", envelope };
+  }
+  if (typeof json.status === "string" && ("execution_id" in json || "error_code" in json || isFinal(json.status))) {
+    const summary = parseLeniently(executionSummarySchema, json, "status");
+    if (summary !== undefined) return { kind: "summary", summary };
+  }
+  const bare = bareErrorSchema.safeParse(json);
+  if (bare.success) return { kind: "bare", error: bare.data.error };
+  const nested = isRecord(json.error) ? json.error.message : json.message;
+  return typeof nested === "string" ? { kind: "bare", error: nested } : undefined;
+}
+
+/**
+ * The resource in a successful answer.
+ *
+ * @throws SvcError `unauthorized`, `service_failure` or `bad_response`
+ */
+export function readResource<T extends z.ZodType>(reply: ApiReply, schema: T): z.output<T> {
+  if (isRedirect(reply.status)) throw badResponse(reply);
+  if (reply.status < 300) {
+    const parsed = schema.safeParse(reply.json);
+    if (parsed.success) return parsed.data;
+    const shape = recogniseShape(reply.json);
+    if (shape === undefined) throw badResponse(reply, describeIssue(parsed.error));
+    throw toServiceError(reply, shape);
+  }
+  const shape = recogniseShape(reply.json);
+  throw shape === undefined ? badResponse(reply) : toServiceError(reply, shape);
+}
+
+/** The error for an answer that fits no documented shape; quotes at most a short, clean piece of it. */
+export function badResponse(reply: ApiReply, issue?: string): SvcError {
+  const { status, label } = reply;
+  if (isRedirect(status)) {
+    const target = URL.parse(reply.headers.location ?? "")?.origin;
+    const where = target === undefined || target === "null" ? "" : ` to ${target}`;
+    return new SvcError("bad_response", `${label}: HTTP ${status} redirects${where}; redirects are never followed.`, {
+      status,
+      hint: "Set the base URL to the address the service really has.",
+      sent: true,
+    });
+  }
+  const what = issue ?? (reply.excerpt === "" ? "an empty or unknown body" : `unreadable text: ${reply.excerpt}`);
+  return new SvcError("bad_response", `${label}: HTTP ${status} with ${what}.`, {
+    status,
+    retryable: isTransientStatus(status),
+    retryAfterMs: reply.retryAfterMs,
+    hint: "Check that the base URL points at the API and that no proxy answers in its place.",
+    sent: true,
+  });
+}
+
+/** Statuses after which a read may simply be tried again. A 500 is not one: the action ran and errored. */
+export function isTransientStatus(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/** The thrown form of a failure that a caller cannot take as a value. */
+export function toServiceError(reply: ApiReply, shape: ReplyShape): SvcError {
+  const facts = readFacts(shape);
+  const clean = (text: string | null | undefined) => (text ? shorten(redact(text, reply.secrets), 500) : undefined);
+  const message = `${reply.label}: ${clean(facts.message) ?? `HTTP ${reply.status}`}`;
+  const isKeyProblem = reply.status === 401 && (facts.code === undefined || facts.code === "unauthorized");
+  return new SvcError(isKeyProblem ? "unauthorized" : "service_failure", message, {
+    status: reply.status,
+    serviceCode: facts.code,
+    retryable: facts.retryable ?? isTransientStatus(reply.status),
+    retryAfterMs: reply.retryAfterMs,
+    hint:
+      clean(facts.hint) ??
+      (isKeyProblem ? "The API key is missing, wrong or revoked: pair this device again." : undefined),
+    nextAction: facts.nextAction,
+    sent: true,
+  });
+}
+
+interface FailureFacts {
+  readonly message: string | null | undefined;
+  readonly code: string | undefined;
+  readonly retryable: boolean | undefined;
+  readonly hint: string | null | undefined;
+  readonly nextAction: { readonly tool: string; readonly input: Record<string, unknown> } | undefined;
+}
+
+function readFacts(shape: ReplyShape): FailureFacts {
+  if (shape.kind === "bare") {
+    return { message: shape.error, code: undefined, retryable: undefined, hint: undefined, nextAction: undefined };
+  }
+  const summary = shape.kind === "summary" ? shape.summary : shape.envelope.canonical;
+  const error = shape.kind === "envelope" ? shape.envelope.error : undefined;
+  return {
+    message: error?.message ?? summary?.message ?? summary?.display?.summary,
+    code: error?.code ?? summary?.error_code ?? undefined,
+    retryable: error?.retryable ?? undefined,
+    hint: (shape.kind === "envelope" ? shape.envelope.hint : undefined) ?? summary?.hint,
+    nextAction: summary?.recommended_next_action ?? undefined,
+  };
+}
+
+/**
+ * A write that succeeded must not be reported as unreadable because an optional member is odd: members that do not
+ * fit are left out, as long as the one that gives the shape its meaning does fit.
+ */
+function parseLeniently<T extends z.ZodType>(
+  schema: T,
+  json: Record<string, unknown>,
+  required: string,
+): z.output<T> | undefined {
+  const first = schema.safeParse(json);
+  if (first.success) return first.data;
+  const odd = new Set(first.error.issues.map((issue) => issue.path[0]));
+  if (odd.has(required) || odd.has(undefined)) return undefined;
+  const kept: Record<string, unknown> = Object.fromEntries(Object.entries(json).filter(([key]) => !odd.has(key)));
+  if (odd.has("error")) kept.error = repairError(json.error);
+  const second = schema.safeParse(kept);
+  return second.success ? second.data : undefined;
+}
+
+function repairError(error: unknown): { code: string; message: string } {
+  const text = (value: unknown, fallback: string) => (typeof value === "string" && value !== "" ? value : fallback);
+  const members = isRecord(error) ? error : { message: error };
+  return { ...members, code: text(members.code, "unknown"), message: text(members.message, "no message") };
+}
+
+function describeIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const path = issue?.path.map(String).join(".") ?? "";
+  return `a body that does not fit the API: ${path === "" ? "" : `${path}: `}${shorten(issue?.message ?? "", 120)}`;
+}
+
+/** True for the statuses that point elsewhere; this client stays where its base URL is. */
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+function isFinal(status: string): boolean {
+  return status === "succeeded" || status === "blocked" || status === "failed";
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function shorten(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}

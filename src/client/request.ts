@@ -1,0 +1,167 @@
+import type { Dispatcher } from "undici";
+import { createDeadline } from "./deadline.ts";
+import { decodeContent } from "./decode-content.ts";
+import { describeFailure, RequestStopped, type SendState } from "./describe-failure.ts";
+
+/** A body that can be sent more than once: `open` makes a fresh stream each time. */
+export interface RequestBody {
+  readonly contentType: string;
+  /** Exact number of bytes that `open` yields; another number fails the request. */
+  readonly contentLength: number;
+  /**
+   * Starts the stream from its beginning. A `SvcError` thrown from it is what the caller of the request gets, and the
+   * service never sees a complete request then.
+   */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** One HTTP request, complete with its limits. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly origin: string;
+  /** Path and query as they go on the wire. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A string is sent as JSON. */
+  readonly body?: string | RequestBody | undefined;
+  /** How messages name this request; holds no query, no token and no key. */
+  readonly label: string;
+  /** Limit for the answer, in milliseconds; starts again whenever the service takes a piece of a streamed body. */
+  readonly timeoutMs: number;
+  /** Largest answer in bytes, before and after content decoding. */
+  readonly maxReplyBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Secrets to keep out of every message. */
+  readonly secrets: readonly string[];
+}
+
+/** One HTTP answer, read to its end and decoded. Header names are in lower case. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array;
+}
+
+/** True for a {@link RequestBody}, as opposed to a value to be sent as JSON. */
+export function isRequestBody(value: unknown): value is RequestBody {
+  return typeof value === "object" && value !== null && "open" in value && typeof value.open === "function";
+}
+
+/**
+ * Sends one request and reads its answer, whatever the status. Redirects are not followed, nothing is retried.
+ *
+ * @throws SvcError `unreachable`, `timeout`, `aborted` or `bad_response`, each with `sent`; or the `SvcError` that the
+ * body's own stream threw.
+ */
+export async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpReply> {
+  const state: SendState = { started: false, bodyError: undefined };
+  const deadline = createDeadline({
+    timeoutMs: request.timeoutMs,
+    uploadBytes: isRequestBody(request.body) ? request.body.contentLength : 0,
+    signal: request.signal,
+  });
+  try {
+    deadline.signal.throwIfAborted();
+    const raw = await dispatch(dispatcher, request, { state, signal: deadline.signal, onProgress: deadline.restart });
+    return { ...raw, bytes: await decodeContent(raw.bytes, raw.headers["content-encoding"], request.maxReplyBytes) };
+  } catch (error) {
+    throw describeFailure(error, request, state);
+  } finally {
+    deadline.clear();
+  }
+}
+
+interface Exchange {
+  readonly state: SendState;
+  readonly signal: AbortSignal;
+  readonly onProgress: () => void;
+}
+
+/**
+ * `dispatch` is used rather than undici's `request`: it tells when the first byte is about to leave, and it lets an
+ * abort settle at once even while the connection is still being made.
+ */
+function dispatch(dispatcher: Dispatcher, request: HttpRequest, exchange: Exchange): Promise<HttpReply> {
+  const { state, signal } = exchange;
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    let headers: Record<string, string> = {};
+    let size = 0;
+    const chunks: Buffer[] = [];
+    const fail = (error: Error) => {
+      signal.removeEventListener("abort", stop);
+      reject(error);
+      controller?.abort(error);
+    };
+    const stop = () => fail(asError(signal.reason));
+    signal.addEventListener("abort", stop, { once: true });
+
+    const limit = () => fail(new RequestStopped("too_large", `over ${request.maxReplyBytes} bytes`));
+    dispatcher.dispatch(toDispatchOptions(request, exchange), {
+      onRequestStart(started) {
+        if (signal.aborted) return started.abort(asError(signal.reason));
+        controller = started;
+        state.started = true;
+      },
+      onResponseStart(_controller, statusCode, incoming) {
+        if (statusCode < 200) return;
+        status = statusCode;
+        headers = flattenHeaders(incoming);
+        if (Number(headers["content-length"] ?? 0) > request.maxReplyBytes) limit();
+      },
+      onResponseData(_controller, chunk) {
+        size += chunk.length;
+        if (size > request.maxReplyBytes) return limit();
+        chunks.push(chunk);
+      },
+      onResponseEnd() {
+        signal.removeEventListener("abort", stop);
+        resolve({ status, headers, bytes: Buffer.concat(chunks) });
+      },
+      onResponseError(_controller, error) {
+        fail(error);
+      },
+    });
+  });
+}
+
+function toDispatchOptions(request: HttpRequest, exchange: Exchange): Dispatcher.DispatchOptions {
+  const headers: Record<string, string> = { ...request.headers };
+  const options = { origin: request.origin, path: request.path, method: request.method, headers };
+  const { body } = request;
+  if (body === undefined) return options;
+  if (typeof body === "string") {
+    headers["content-type"] ??= "application/json";
+    return { ...options, body };
+  }
+  headers["content-type"] ??= body.contentType;
+  headers["content-length"] = String(body.contentLength);
+  // undici sends any async iterable; its type names only the ready-made ones.
+  const stream: unknown = watchBody(body, exchange);
+  return { ...options, body: stream as NonNullable<Dispatcher.DispatchOptions["body"]> };
+}
+
+async function* watchBody(body: RequestBody, { state, onProgress }: Exchange): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body.open()) {
+      onProgress();
+      yield chunk;
+    }
+  } catch (error) {
+    state.bodyError = error;
+    throw error;
+  }
+}
+
+function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return flat;
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new RequestStopped("aborted", "aborted");
+}

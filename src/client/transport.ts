@@ -1,0 +1,168 @@
+import type { Dispatcher } from "undici";
+import { SvcError } from "../errors.ts";
+import { API_KEY_HEADER } from "../wire/auth.ts";
+import { ACCEPTED_ENCODINGS } from "./decode-content.ts";
+import { readJson } from "./read-json.ts";
+import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
+import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
+import { type RetryTools, withRetries } from "./retry.ts";
+import { parseRetryAfter } from "./retry-timing.ts";
+
+/** What any call accepts besides its own arguments. */
+export interface CallOptions {
+  /** Ends the call at once, its socket included. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Milliseconds for the whole call, all tries and waits included; default 60,000. While a streamed body is being
+   * sent it limits the time without progress instead.
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Values that make up a query; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** One call of the API. */
+export interface ApiCall {
+  readonly method: "GET" | "POST" | "PUT";
+  /** Path below the base URL, each segment encoded. */
+  readonly path: string;
+  /** How messages name the call; default method and path. Set it when the path holds a secret. */
+  readonly label?: string | undefined;
+  readonly query?: Query | undefined;
+  /** A {@link RequestBody}, or a value to send as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** False for the endpoints that work without a key ("Authentication" 1). Default true. */
+  readonly withKey?: boolean | undefined;
+  /** Largest answer in bytes; default 16 MiB. */
+  readonly maxReplyBytes?: number | undefined;
+  readonly options?: CallOptions | undefined;
+}
+
+/** The HTTP half of a client: everything below the meaning of an answer. */
+export interface Transport {
+  /** Origin and path, no trailing slash. */
+  readonly baseUrl: string;
+  /** True when the text holds the API key of this client. */
+  holdsKey(text: string): boolean;
+  /**
+   * Sends a call and returns its answer, whatever the status. A GET is tried up to three times on network failures and
+   * on 429, 502, 503 and 504; anything else only if it provably never left.
+   */
+  call(call: ApiCall): Promise<ApiReply>;
+}
+
+/** What a transport is made of. */
+export interface TransportParts extends RetryTools {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly dispatcher: Dispatcher;
+  readonly timeoutMs: number;
+  readonly maxReplyBytes: number;
+  readonly userAgent: string;
+}
+
+/** Makes the transport of one client. */
+export function createTransport(parts: TransportParts): Transport {
+  const secrets = parts.apiKey === undefined ? [] : [parts.apiKey];
+  return {
+    baseUrl: parts.baseUrl,
+    holdsKey: (text) => secrets.some((secret) => text.includes(secret)),
+    call: async (call) => {
+      const label = call.label ?? `${call.method} ${call.path}`;
+      const { origin, pathname } = new URL(parts.baseUrl);
+      const request = {
+        method: call.method,
+        origin,
+        path: pathname.replace(/\/$/, "") + call.path + formatQuery(call.query),
+        headers: buildHeaders(parts, call, label),
+        body: encodeBody(call.body, label),
+        label,
+        maxReplyBytes: call.maxReplyBytes ?? parts.maxReplyBytes,
+        signal: call.options?.signal,
+        secrets,
+      };
+      const attempt = async (timeoutMs: number): Promise<ApiReply> => {
+        const { status, headers, bytes } = await sendRequest(parts.dispatcher, { ...request, timeoutMs });
+        const retryAfterMs = parseRetryAfter(headers["retry-after"], parts.now());
+        return { status, headers, ...readJson(bytes, secrets), retryAfterMs, label, secrets };
+      };
+      const isRead = call.method === "GET";
+      return withRetries(
+        {
+          attempt,
+          askRetry: (reply) => (isRead && asksForAnotherTry(reply) ? { retryAfterMs: reply.retryAfterMs } : undefined),
+          mayRetry: (error) => error.code === "unreachable" && (isRead || error.sent === false),
+          label,
+          timeoutMs: call.options?.timeoutMs ?? parts.timeoutMs,
+          signal: call.options?.signal,
+        },
+        parts,
+      );
+    },
+  };
+}
+
+/**
+ * One path segment of the API.
+ *
+ * @throws SvcError `unsupported` for an empty or dot segment, which a server would resolve to another endpoint
+ */
+export function encodeSegment(value: string | number, field: string): string {
+  const text = String(value);
+  if (text === "" || text === "." || text === "..") {
+    throw new SvcError("unsupported", `${field} must not be empty, "." or "..".`, { field, sent: false });
+  }
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw new SvcError("unsupported", `${field} is not well-formed text.`, { field, sent: false });
+  }
+}
+
+/** A transient status, unless the body says that trying again is useless (a daily limit, for one). */
+function asksForAnotherTry(reply: ApiReply): boolean {
+  if (!isTransientStatus(reply.status)) return false;
+  const shape = recogniseShape(reply.json);
+  return !(shape?.kind === "envelope" && shape.envelope.error?.retryable === false);
+}
+
+function buildHeaders(parts: TransportParts, call: ApiCall, label: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "accept-encoding": ACCEPTED_ENCODINGS,
+    "user-agent": parts.userAgent,
+    ...call.headers,
+  };
+  if (call.withKey === false) return headers;
+  if (parts.apiKey === undefined) {
+    throw new SvcError("credentials_missing", `${label}: this client has no API key, so nothing was sent.`, {
+      hint: "Pair this device first, or pass apiKey.",
+      sent: false,
+    });
+  }
+  headers[API_KEY_HEADER] = parts.apiKey;
+  return headers;
+}
+
+function encodeBody(body: unknown, label: string): string | RequestBody | undefined {
+  if (body === undefined || isRequestBody(body)) return body;
+  try {
+    return JSON.stringify(body);
+  } catch {
+    throw new SvcError("unsupported", `${label}: the request holds a value that JSON cannot carry.`, {
+      hint: "Remove cycles and BigInt values from the arguments.",
+      sent: false,
+    });
+  }
+}
+
+function formatQuery(query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === "" ? "" : `?${text}`;
+}
