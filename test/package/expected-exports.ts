@@ -1,0 +1,7 @@
+/** The values each door exports, sorted. Adding one here is a promise to users of the package. */
+export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
+  ".": ["SvcClient", "SvcError", "createArgumentGuard", "isSvcError", "projectToolSchema"],
+  "./langchain": ["SvcToolkit"],
+  "./service": ["createService"],
+  "./testing": ["startTestService"],
+};

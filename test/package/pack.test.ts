@@ -1,0 +1,169 @@
+import { accessSync, constants } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { EXPORTS } from "./expected-exports.ts";
+import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
+import { runCommand } from "./run-command.ts";
+
+const packedSchema = z.tuple([
+  z.looseObject({
+    filename: z.string(),
+    size: z.number(),
+    unpackedSize: z.number(),
+    files: z.array(z.object({ path: z.string(), size: z.number(), mode: z.number() })),
+  }),
+]);
+
+const packageJson = readPackage();
+let folder: string;
+let consumer: string;
+let installed: string;
+let packed: z.infer<typeof packedSchema>[0];
+
+/** Builds and packs a copy of the sources, then installs the tarball in an empty folder. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-pack-"));
+  const copy = join(folder, "copy");
+  for (const part of ["package.json", "tsconfig.json", "LICENSE", "README.md", "src", ...packageJson.files]) {
+    if (part !== "dist") await cp(join(PACKAGE_ROOT, part), join(copy, part), { recursive: true });
+  }
+  await symlink(join(PACKAGE_ROOT, "node_modules"), join(copy, "node_modules"));
+  const tsc = join(PACKAGE_ROOT, "node_modules/typescript/bin/tsc");
+  const built = await runCommand(process.execPath, [tsc, "-p", "src/tsconfig.build.json"], copy);
+  expect(built).toMatchObject({ code: 0 });
+  const pack = await runCommand("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], copy);
+  packed = packedSchema.parse(JSON.parse(pack.stdout))[0];
+
+  consumer = join(folder, "consumer");
+  installed = join(consumer, "node_modules", packageJson.name);
+  await mkdir(consumer);
+  await writeFile(join(consumer, "package.json"), '{ "private": true, "type": "module" }\n');
+  const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+  const install = await runCommand("npm", ["install", ...quiet, join(folder, packed.filename)], consumer);
+  expect(install, install.stderr).toMatchObject({ code: 0 });
+}, 120_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs an ES module in the consumer's folder and parses what it prints. */
+async function runModule(source: string): Promise<unknown> {
+  const result = await runCommand(process.execPath, ["--input-type=module", "--eval", source], consumer);
+  expect(result, result.stderr).toMatchObject({ code: 0 });
+  return JSON.parse(result.stdout);
+}
+
+const printNames = (specifier: string) =>
+  `const door = await import(${JSON.stringify(specifier)}); console.log(JSON.stringify(Object.keys(door).sort()));`;
+
+describe("the packed tarball", () => {
+  test("holds built code, declarations and the listed extras, nothing else", () => {
+    const unexpected = packed.files
+      .map((file) => file.path)
+      .filter((path) => !/^dist\/.+\.(js|d\.ts)$|^skills\/[a-z-]+\/SKILL\.md$/.test(path));
+    expect(unexpected.sort()).toEqual(
+      ["CHANGELOG.md", "LICENSE", "README.md", "package.json", "plugin.manifest.json"].sort(),
+    );
+    expect(packed.files.map((file) => file.path).filter((path) => /test|\.map$|\.ts\.js$/.test(path))).toEqual(
+      packed.files
+        .map((file) => file.path)
+        .filter((path) => /^dist\/(testing|service\/test-kit\/[a-z-]+)\.(js|d\.ts)$/.test(path)),
+    );
+  });
+
+  test("stays within its size budget", () => {
+    expect(packed.unpackedSize).toBeLessThan(1_500_000);
+    expect(packed.size).toBeLessThan(400_000);
+    expect(packed.files.filter((file) => file.size > 60_000).map((file) => file.path)).toEqual([]);
+  });
+
+  test("names no folder of the machine that built it", async () => {
+    const banned = [PACKAGE_ROOT, folder, `${homedir()}/`].filter((path) => path.length > 6);
+    for (const { path } of packed.files) {
+      const text = await readFile(join(installed, path), "utf8");
+      for (const local of banned) expect(text.includes(local), `${path} names ${local}`).toBe(false);
+    }
+  });
+});
+
+describe("an installed package", () => {
+  const doorsWithoutPeers = Object.keys(EXPORTS).filter((door) => door !== "./langchain");
+
+  test.each(doorsWithoutPeers)("opens %s with no peer installed", async (door) => {
+    const names = await runModule(printNames(join(packageJson.name, door)));
+    expect(names).toEqual(EXPORTS[door]);
+  });
+
+  test("opens ./langchain next to the peers, and names the missing one without them", async () => {
+    const specifier = `${packageJson.name}/langchain`;
+    const missing = await runCommand(
+      process.execPath,
+      ["--input-type=module", "--eval", printNames(specifier)],
+      consumer,
+    );
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain("@langchain/core");
+
+    for (const peer of Object.keys(packageJson.peerDependencies)) {
+      const link = join(consumer, "node_modules", peer);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(join(PACKAGE_ROOT, "node_modules", peer), link);
+    }
+    expect(await runModule(printNames(specifier))).toEqual(EXPORTS["./langchain"]);
+  });
+
+  test("gives the manifest and its own package.json by import", async () => {
+    const source = `
+      import manifest from "${packageJson.name}/plugin.manifest.json" with { type: "json" };
+      import own from "${packageJson.name}/package.json" with { type: "json" };
+      console.log(JSON.stringify([manifest.version, own.version]));`;
+    expect(await runModule(source)).toEqual([packageJson.version, packageJson.version]);
+  });
+
+  test("has a command that prints its version", async () => {
+    const bin = join(consumer, "node_modules/.bin/svc");
+    accessSync(bin, constants.X_OK);
+    expect((await readFile(bin, "utf8")).split("\n")[0]).toBe("#!/usr/bin/env node");
+    const result = await runCommand(process.execPath, [bin, "--version"], consumer);
+    expect(result).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: "" });
+  });
+
+  test("says one sentence under every older Node on this machine", async () => {
+    for (const node of await findOldNodes()) {
+      const result = await runCommand(node, [join(installed, "dist/bin.js"), "--version"], consumer);
+      expect(result, node).toMatchObject({ code: 1, stdout: "" });
+      expect(result.stderr, node).toMatch(/^svc needs Node 22\.19 or newer[^\n]*\n$/);
+    }
+  });
+
+  test("compiles for a TypeScript consumer with library checks on", async () => {
+    await writeFile(
+      join(consumer, "use.ts"),
+      `import { SvcClient, isSvcError } from "${packageJson.name}";
+       import { createService } from "${packageJson.name}/service";
+       export const client = new SvcClient({ baseUrl: "http://127.0.0.1:1" });
+       export const start = () => createService({ dataDir: "x" }).catch((error: unknown) => isSvcError(error));\n`,
+    );
+    const types = join(consumer, "node_modules/@types");
+    await mkdir(types, { recursive: true });
+    await symlink(join(PACKAGE_ROOT, "node_modules/@types/node"), join(types, "node"));
+    const tsc = join(PACKAGE_ROOT, "node_modules/typescript/bin/tsc");
+    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+    const result = await runCommand(process.execPath, [tsc, ...flags, "use.ts"], consumer);
+    expect(result, result.stdout).toMatchObject({ code: 0 });
+  });
+});
+
+/** Nodes on the PATH that are older than this package needs. */
+async function findOldNodes(): Promise<string[]> {
+  const found: string[] = [];
+  for (const place of new Set(process.env.PATH?.split(delimiter) ?? [])) {
+    const node = join(place, "node");
+    const { stdout } = await runCommand(node, ["--version"], folder);
+    const [major = 99, minor = 0] = stdout.trim().slice(1).split(".").map(Number);
+    if (stdout !== "" && (major < 22 || (major === 22 && minor < 19))) found.push(node);
+  }
+  return found;
+}
