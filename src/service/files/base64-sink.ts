@@ -1,0 +1,151 @@
+import type { StagedFile } from "./staged-file.ts";
+
+const STEP_CHARS = 64 * 1024;
+const BACKSLASH = 0x5c;
+const LAST_QUARTET = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
+/** Stands in the decoded text for a character that cannot be base64. */
+const NOT_BASE64 = 0x21;
+
+const SIMPLE_ESCAPES: Readonly<Record<string, number>> = {
+  '"': 0x22,
+  "\\": BACKSLASH,
+  "/": 0x2f,
+  b: NOT_BASE64,
+  f: NOT_BASE64,
+  n: NOT_BASE64,
+  r: NOT_BASE64,
+  t: NOT_BASE64,
+};
+
+/** Thrown inside the splitter when a diverted string is not a JSON string at all. */
+export class MalformedStringError extends Error {}
+
+/** Resolves JSON escapes in a byte stream that arrives in arbitrary pieces. */
+class Unescaper {
+  /** An escape that began in an earlier piece, from its backslash on. */
+  #open = "";
+
+  push(raw: Buffer): Buffer {
+    if (this.#open === "" && !raw.includes(BACKSLASH)) return raw;
+    const out = Buffer.allocUnsafe(raw.length + 1);
+    let length = 0;
+    for (const byte of raw) {
+      if (this.#open === "" && byte !== BACKSLASH) {
+        out[length++] = byte;
+        continue;
+      }
+      this.#open += String.fromCharCode(byte);
+      const value = this.#resolve();
+      if (value === undefined) continue;
+      out[length++] = value;
+      this.#open = "";
+    }
+    return out.subarray(0, length);
+  }
+
+  #resolve(): number | undefined {
+    const kind = this.#open[1];
+    if (kind === undefined) return undefined;
+    if (kind !== "u") {
+      const value = SIMPLE_ESCAPES[kind];
+      if (value === undefined) throw new MalformedStringError("bad escape");
+      return value;
+    }
+    const digits = this.#open.slice(2);
+    if (!/^[0-9A-Fa-f]*$/.test(digits)) throw new MalformedStringError("bad escape");
+    if (digits.length < 4) return undefined;
+    const unit = Number.parseInt(digits, 16);
+    return unit >= 0x20 && unit < 0x7f ? unit : NOT_BASE64;
+  }
+}
+
+/** What became of one diverted string. */
+export interface DivertedFile {
+  /** Sealed or still to be sealed by the reader; undefined when there is a problem. */
+  readonly staged: StagedFile | undefined;
+  readonly size: number;
+  readonly problem: "not_base64" | "too_large" | undefined;
+}
+
+/** Decodes one base64 JSON string strictly, in steps of at most 64 KiB, straight into a staged file. */
+export class Base64Sink {
+  readonly #staged: StagedFile;
+  readonly #maxBytes: number;
+  readonly #count: (bytes: number) => void;
+  readonly #unescaper: Unescaper | undefined;
+  #carry: Buffer = Buffer.alloc(0);
+  #size = 0;
+  #problem: DivertedFile["problem"];
+
+  /** `count` hears of every decoded byte, also past a problem, and may throw. */
+  constructor(
+    staged: StagedFile,
+    maxBytes: number,
+    count: (bytes: number) => void,
+    source: { /** False when the text comes from a parsed string. */ readonly escapes: boolean } = { escapes: true },
+  ) {
+    this.#unescaper = source.escapes ? new Unescaper() : undefined;
+    this.#staged = staged;
+    this.#maxBytes = maxBytes;
+    this.#count = count;
+  }
+
+  /** Takes raw bytes of the JSON string, escapes included, in any cut. */
+  async write(raw: Buffer): Promise<void> {
+    const chars = this.#unescaper?.push(raw) ?? raw;
+    if (this.#isBroken()) return this.#skip(raw);
+    const text = this.#carry.length === 0 ? chars : Buffer.concat([this.#carry, chars]);
+    // The last quartet stays behind: only the end of the string may be padded.
+    const usable = Math.floor(Math.max(text.length - 1, 0) / 4) * 4;
+    for (let at = 0; at < usable; at += STEP_CHARS) {
+      await this.#decode(text.subarray(at, Math.min(at + STEP_CHARS, usable)));
+      if (this.#isBroken()) return this.#skip(text.subarray(at));
+    }
+    this.#carry = Buffer.from(text.subarray(usable));
+  }
+
+  #isBroken(): boolean {
+    return this.#problem === "not_base64";
+  }
+
+  /** A string that cannot be a file any more is still counted and must still be a JSON string. */
+  #skip(raw: Buffer): void {
+    if (this.#unescaper !== undefined && raw.some((byte) => byte < 0x20))
+      throw new MalformedStringError("control character");
+    this.#count(Math.floor((raw.length * 3) / 4));
+  }
+
+  async #decode(chars: Buffer): Promise<void> {
+    const bytes = Buffer.from(chars.toString("latin1"), "base64");
+    // Node skips what it does not know, so the length shrinks; it also reads the URL-safe alphabet.
+    if (bytes.length !== (chars.length / 4) * 3 || chars.includes(0x2d) || chars.includes(0x5f))
+      return this.#fail("not_base64");
+    await this.#keep(bytes);
+  }
+
+  async #keep(bytes: Buffer): Promise<void> {
+    this.#count(bytes.length);
+    this.#size += bytes.length;
+    if (this.#size > this.#maxBytes && this.#problem === undefined) await this.#fail("too_large");
+    if (this.#problem === undefined) await this.#staged.write(bytes);
+  }
+
+  async #fail(problem: "not_base64" | "too_large"): Promise<void> {
+    this.#problem = problem;
+    await this.#staged.discard();
+  }
+
+  /** The closing quote was reached. */
+  async end(): Promise<DivertedFile> {
+    if (!this.#isBroken() && this.#carry.length > 0) {
+      const last = this.#carry.toString("latin1");
+      if (LAST_QUARTET.test(last)) await this.#keep(Buffer.from(last, "base64"));
+      else {
+        this.#skip(this.#carry);
+        await this.#fail("not_base64");
+      }
+    }
+    const staged = this.#problem === undefined ? this.#staged : undefined;
+    return { staged, size: this.#size, problem: this.#problem };
+  }
+}

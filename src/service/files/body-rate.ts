@@ -1,0 +1,67 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ServiceError } from "../service-error.ts";
+
+/** Slowest body that is still read: bytes per second, averaged over a window of waiting time. */
+export interface BodyRate {
+  readonly minBytesPerSecond: number;
+  readonly windowMs: number;
+}
+
+/** 1 KiB/s over 20 s. */
+export const DEFAULT_BODY_RATE: BodyRate = { minBytesPerSecond: 1024, windowMs: 20_000 };
+
+const LATE = Symbol("late");
+
+function refuse(): ServiceError {
+  return new ServiceError(
+    400,
+    "body_too_slow",
+    "The request body arrived too slowly; send it again over a faster connection.",
+    {
+      bare: true,
+      retryable: true,
+    },
+  );
+}
+
+async function nextWithin<T>(next: Promise<IteratorResult<T>>, ms: number, signal?: AbortSignal) {
+  const timer = new AbortController();
+  const options = { signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal, ref: false };
+  try {
+    return await Promise.race([next, delay(ms, LATE, options)]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/**
+ * Passes pieces through and throws ServiceError 400 (bare) when the sender is slower than `rate`. Only time spent waiting
+ * for the sender counts, not time the reader takes. The source is not closed: whoever answers decides about the socket.
+ */
+export async function* guardBodyRate(
+  bytes: AsyncIterable<Uint8Array>,
+  rate: BodyRate,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = bytes[Symbol.asyncIterator]();
+  let waitedMs = 0;
+  let received = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const since = performance.now();
+    const next = source.next();
+    // A late piece that fails after we gave up must not become an unhandled rejection.
+    next.catch(() => undefined);
+    const result = await nextWithin(next, Math.max(rate.windowMs - waitedMs, 1), signal);
+    if (result === LATE) throw refuse();
+    if (result.done) return;
+    waitedMs += performance.now() - since;
+    received += result.value.length;
+    if (waitedMs >= rate.windowMs) {
+      if (received < (rate.minBytesPerSecond * rate.windowMs) / 1000) throw refuse();
+      waitedMs = 0;
+      received = 0;
+    }
+    yield result.value;
+  }
+}

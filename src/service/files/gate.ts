@@ -1,0 +1,42 @@
+/** Lets a fixed number of holders in at a time; the others wait in order. */
+export interface Gate {
+  /** Resolves with the function that leaves again (calling it twice is harmless). Rejects when the signal aborts first. */
+  enter(signal?: AbortSignal): Promise<() => void>;
+}
+
+/** Creates a {@link Gate} for `places` holders. */
+export function createGate(places: number): Gate {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  const createLeave = () => {
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    };
+  };
+  return {
+    enter(signal) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve(createLeave());
+      }
+      return new Promise((resolve, reject) => {
+        const go = () => {
+          signal?.removeEventListener("abort", stop);
+          resolve(createLeave());
+        };
+        const stop = () => {
+          waiting.splice(waiting.indexOf(go), 1);
+          reject(signal?.reason);
+        };
+        signal?.addEventListener("abort", stop, { once: true });
+        waiting.push(go);
+      });
+    },
+  };
+}

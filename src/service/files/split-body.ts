@@ -1,0 +1,209 @@
+import { randomBytes } from "node:crypto";
+import { Base64Sink, type DivertedFile, MalformedStringError } from "./base64-sink.ts";
+import { PathTracker } from "./path-tracker.ts";
+import type { StagedFile } from "./staged-file.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** Shorter strings stay in the document, so that a body full of tiny entries opens no files. */
+const DIVERT_ABOVE = 4 * 1024;
+
+/** Why a body could not be split. */
+export class SplitError extends Error {
+  readonly reason: "malformed" | "too_large";
+
+  constructor(reason: "malformed" | "too_large") {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Everything of the document but the diverted strings, in one growing buffer. */
+class Skeleton {
+  readonly #max: number;
+  #buffer = Buffer.allocUnsafe(64 * 1024);
+  length = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  append(bytes: Uint8Array): void {
+    const length = this.length + bytes.length;
+    if (length > this.#max) throw new SplitError("too_large");
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.length);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.length);
+    this.length = length;
+  }
+
+  slice(from: number): Buffer {
+    return this.#buffer.subarray(from, this.length);
+  }
+
+  /** Removes and returns everything from `from` on. */
+  cut(from: number): Buffer {
+    const tail = Buffer.from(this.slice(from));
+    this.length = from;
+    return tail;
+  }
+}
+
+/** Position of the first backslash in [from, to), or -1. */
+function findBackslash(bytes: Buffer, from: number, to: number): number {
+  if (to - from > 64) {
+    const at = bytes.subarray(from, to).indexOf(BACKSLASH);
+    return at < 0 ? -1 : from + at;
+  }
+  for (let at = from; at < to; at++) if (bytes[at] === BACKSLASH) return at;
+  return -1;
+}
+
+/** What {@link splitBody} needs besides the bytes. */
+export interface SplitOptions {
+  /** Called when a long `files[i].dataBase64` begins. */
+  readonly stage: () => Promise<StagedFile>;
+  /** Largest size of one decoded file; above it the file is reported as `too_large`. */
+  readonly maxFileBytes: number;
+  /** Largest size of the document without the diverted strings. */
+  readonly maxSkeletonBytes: number;
+  /** Hears of every decoded byte; may throw to stop. */
+  readonly count: (bytes: number) => void;
+}
+
+/** A document whose large strings are on the disk. */
+export interface SplitBody {
+  readonly value: unknown;
+  /** The file that stands behind a string of `value`, when that string is a placeholder of ours. */
+  findFile(text: unknown): DivertedFile | undefined;
+}
+
+/**
+ * Tells strings from structure and nothing else; `JSON.parse` of what is left judges the grammar. Strings above 4 KiB at
+ * exactly `files[i].dataBase64` leave the document for a {@link Base64Sink} and leave an unguessable placeholder behind.
+ */
+class BodySplitter {
+  readonly #options: SplitOptions;
+  readonly #skeleton: Skeleton;
+  readonly #tracker = new PathTracker();
+  readonly #nonce = randomBytes(16).toString("hex");
+  readonly #files: DivertedFile[] = [];
+  #inString = false;
+  /** The piece before ended in an odd backslash. */
+  #escaped = false;
+  #stringStart = 0;
+  #sink: Base64Sink | undefined;
+
+  constructor(options: SplitOptions) {
+    this.#options = options;
+    this.#skeleton = new Skeleton(options.maxSkeletonBytes);
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    let at = 0;
+    while (at < chunk.length) at = this.#inString ? await this.#pushString(chunk, at) : this.#pushStructure(chunk, at);
+  }
+
+  #pushStructure(chunk: Buffer, from: number): number {
+    const quote = chunk.indexOf(QUOTE, from);
+    const to = quote < 0 ? chunk.length : quote + 1;
+    this.#tracker.pushStructure(chunk, from, quote < 0 ? to : quote);
+    this.#skeleton.append(chunk.subarray(from, to));
+    if (quote >= 0) {
+      this.#inString = true;
+      this.#stringStart = this.#skeleton.length;
+    }
+    return to;
+  }
+
+  async #pushString(chunk: Buffer, from: number): Promise<number> {
+    const quote = this.#findEnd(chunk, from);
+    const to = quote < 0 ? chunk.length : quote;
+    const bytes = chunk.subarray(from, to);
+    if (this.#sink !== undefined) await this.#sink.write(bytes);
+    else if (this.#tracker.isFileData() && this.#skeleton.length - this.#stringStart + bytes.length > DIVERT_ABOVE)
+      await this.#divert(bytes);
+    else this.#skeleton.append(bytes);
+    if (quote >= 0) await this.#endString();
+    return quote < 0 ? to : quote + 1;
+  }
+
+  /** Position of the closing quote at or after `from`, or -1 when the string goes on in the next piece. */
+  #findEnd(chunk: Buffer, from: number): number {
+    let start = from;
+    if (this.#escaped) {
+      start += 1;
+      this.#escaped = false;
+    }
+    let quote = chunk.indexOf(QUOTE, start);
+    for (;;) {
+      const backslash = findBackslash(chunk, start, quote < 0 ? chunk.length : quote);
+      if (backslash < 0) return quote;
+      start = backslash + 2;
+      if (start > chunk.length) {
+        this.#escaped = true;
+        return -1;
+      }
+      if (quote >= 0 && quote < start) quote = chunk.indexOf(QUOTE, start);
+    }
+  }
+
+  async #divert(bytes: Buffer): Promise<void> {
+    const begun = this.#skeleton.cut(this.#stringStart);
+    this.#sink = new Base64Sink(await this.#options.stage(), this.#options.maxFileBytes, this.#options.count);
+    await this.#sink.write(begun);
+    await this.#sink.write(bytes);
+  }
+
+  async #endString(): Promise<void> {
+    this.#inString = false;
+    if (this.#sink === undefined) this.#tracker.endString(() => this.#skeleton.slice(this.#stringStart));
+    else {
+      const index = this.#files.push(await this.#sink.end()) - 1;
+      this.#sink = undefined;
+      this.#skeleton.append(Buffer.from(`${this.#nonce}:${index}`));
+    }
+    this.#skeleton.append(Buffer.of(QUOTE));
+  }
+
+  finish(): SplitBody {
+    if (this.#inString) throw new SplitError("malformed");
+    const value: unknown = parseStrictly(this.#skeleton.slice(0));
+    return {
+      value,
+      findFile: (text) => {
+        if (typeof text !== "string" || !text.startsWith(`${this.#nonce}:`)) return undefined;
+        return this.#files[Number(text.slice(this.#nonce.length + 1))];
+      },
+    };
+  }
+}
+
+function parseStrictly(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new SplitError("malformed");
+  }
+}
+
+/**
+ * Reads a JSON document of any size in bounded memory; the result equals `JSON.parse` except that diverted strings are
+ * placeholders for {@link SplitBody.findFile}. Throws {@link SplitError}; staged files are the caller's to discard.
+ */
+export async function splitBody(bytes: AsyncIterator<Uint8Array>, options: SplitOptions): Promise<SplitBody> {
+  const splitter = new BodySplitter(options);
+  try {
+    for (let next = await bytes.next(); !next.done; next = await bytes.next()) {
+      const { buffer, byteOffset, byteLength } = next.value;
+      await splitter.push(Buffer.from(buffer, byteOffset, byteLength));
+    }
+    return splitter.finish();
+  } catch (error) {
+    if (error instanceof MalformedStringError) throw new SplitError("malformed");
+    throw error;
+  }
+}

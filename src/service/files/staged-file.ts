@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createDigestMeter, type FileDigests } from "./digests.ts";
+
+/** How many leading bytes are kept in memory for MIME sniffing. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Bytes on their way into the blob store: one private file (0600) that disappears unless it is adopted. */
+export interface StagedFile {
+  readonly path: string;
+  readonly size: number;
+  /** Up to 64 KiB from the start of the file. */
+  readonly head: Uint8Array;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Ends the writing, closes and returns the digests; calling it again gives the same digests. Does not wait for the disk. */
+  seal(): Promise<FileDigests>;
+  /** Closes and removes the file; harmless after an adoption or a second time. */
+  discard(): Promise<void>;
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) done += (await handle.write(bytes, done)).bytesWritten;
+}
+
+/** Creates an empty staged file with a random name in `folder` (made 0700 when missing). */
+export async function createStagedFile(folder: string): Promise<StagedFile> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, randomBytes(16).toString("hex"));
+  const handle = await open(path, "wx", 0o600);
+  const meter = createDigestMeter();
+  const heads: Uint8Array[] = [];
+  let headSize = 0;
+  let size = 0;
+  let sealed: Promise<FileDigests> | undefined;
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await handle.close();
+  };
+  return {
+    path,
+    get size() {
+      return size;
+    },
+    get head() {
+      return Buffer.concat(heads);
+    },
+    async write(bytes) {
+      if (headSize < HEAD_BYTES) {
+        const part = Uint8Array.prototype.slice.call(bytes, 0, HEAD_BYTES - headSize);
+        heads.push(part);
+        headSize += part.length;
+      }
+      size += bytes.length;
+      meter.update(bytes);
+      await writeAll(handle, bytes);
+    },
+    seal() {
+      sealed ??= close().then(() => meter.finish());
+      return sealed;
+    },
+    async discard() {
+      await close();
+      await rm(path, { force: true });
+    },
+  };
+}
