@@ -1,0 +1,35 @@
+const SECRET_FOLDERS: readonly string[] = [
+  ".ssh",
+  ".aws",
+  ".azure",
+  ".gnupg",
+  ".kube",
+  ".docker",
+  ".claude",
+  ".password-store",
+  "keychains",
+];
+
+const SECRET_FILES: readonly string[] = [".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc", "credentials"];
+
+const PRIVATE_KEY = /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/;
+
+/**
+ * True when a path component usually means secrets. This is the second layer behind the media roots, so it only
+ * has to be cheap; case is ignored on every system because the file system may ignore it.
+ */
+export function isDeniedName(component: string): boolean {
+  const name = component.toLowerCase();
+  return (
+    SECRET_FOLDERS.includes(name) ||
+    SECRET_FILES.includes(name) ||
+    name === ".env" ||
+    name.startsWith(".env.") ||
+    PRIVATE_KEY.test(name)
+  );
+}
+
+/** The first of a folder's entries that shows it to hold secrets, or undefined. */
+export function findSecretEntry(entries: readonly string[]): string | undefined {
+  return entries.find((entry) => SECRET_FOLDERS.includes(entry.toLowerCase()));
+}

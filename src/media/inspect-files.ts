@@ -1,0 +1,153 @@
+import { SvcError } from "../errors.ts";
+import { MAX_REQUEST_FILE_BYTES } from "../wire/limits.ts";
+import { cleanFileName } from "./classify-reference.ts";
+import type { LocatedFile } from "./locate-files.ts";
+import { createMd5 } from "./md5.ts";
+import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "./media-refusal.ts";
+import { decideMimeType, SNIFF_BYTES } from "./mime-type.ts";
+import { type MediaFile, openMediaFile } from "./open-media-file.ts";
+import type { MediaRoots } from "./roots.ts";
+
+/** A local file as a human approves it and as it must still be when it is sent. */
+export interface InspectedFile {
+  readonly field: string;
+  readonly path: readonly (string | number)[];
+  /** As the caller wrote it; never sent to the service. */
+  readonly reference: string;
+  /** What the service sees instead of the path, e.g. `file-1`; equal references share one. */
+  readonly pointer: string;
+  readonly name: string;
+  readonly mimetype: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex MD5 of the bytes. */
+  readonly md5: string;
+  readonly mtimeNs: bigint;
+  /** Said to the human and the model, e.g. `declared image/png, sent as application/pdf`. */
+  readonly note?: string;
+}
+
+/** The inspected local files, or the first one that is refused. */
+export type InspectedFiles =
+  | { readonly ok: true; readonly files: InspectedFile[] }
+  | { readonly ok: false; readonly refusal: MediaRefusal };
+
+type Seen = Omit<InspectedFile, "field" | "path" | "reference" | "pointer">;
+type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: MediaRefusal };
+
+const READ_BYTES = 240 * 1024;
+
+/**
+ * Opens each local file inside the media roots, checks the caps ("Limits": 25 MB each, 100 MB together) before any
+ * content is read, then finds out type and digest. URLs and storage keys are left out of the result: they pass
+ * unchanged. Nothing stays open.
+ *
+ * @throws SvcError `aborted` when the signal fires.
+ */
+export async function inspectFiles(
+  roots: MediaRoots,
+  files: readonly LocatedFile[],
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<InspectedFiles> {
+  const local = files.filter((file) => file.kind === "local");
+  const distinct = local.filter((file, index) => local.findIndex((one) => one.reference === file.reference) === index);
+  const measured = await measure(roots, distinct, options.signal);
+  if (!measured.ok) return measured;
+  const seen = new Map<string, Seen>();
+  for (const file of distinct) {
+    const result = await withFile(roots, file, options.signal, (open) => inspect(open, file, options.signal));
+    if (!result.ok) return result;
+    if (result.value.size !== measured.value.get(file.reference)) return refused("changed_while_reading", file);
+    seen.set(file.reference, result.value);
+  }
+  const pointers = choosePointers(distinct, files);
+  return { ok: true, files: local.flatMap((file) => combine(file, seen, pointers)) };
+}
+
+/** Sizes only, so that a call above the caps is refused before a byte is read. */
+async function measure(
+  roots: MediaRoots,
+  files: readonly LocatedFile[],
+  signal: AbortSignal | undefined,
+): Promise<Result<Map<string, number>>> {
+  const sizes = new Map<string, number>();
+  let total = 0;
+  for (const file of files) {
+    const size = await withFile(roots, file, signal, async (open) => ({ ok: true, value: open.size }));
+    if (!size.ok) return size;
+    total += size.value;
+    if (total > MAX_REQUEST_FILE_BYTES) return refused("total_too_large", file);
+    sizes.set(file.reference, size.value);
+  }
+  return { ok: true, value: sizes };
+}
+
+async function withFile<T>(
+  roots: MediaRoots,
+  file: LocatedFile,
+  signal: AbortSignal | undefined,
+  use: (open: MediaFile) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  throwIfAborted(signal);
+  const opened = await openMediaFile(roots, file.reference);
+  if ("refused" in opened) return refused(opened.refused, file);
+  try {
+    return await use(opened.file);
+  } finally {
+    await opened.file.close();
+  }
+}
+
+async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal | undefined): Promise<Result<Seen>> {
+  const digest = createMd5();
+  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, open.size));
+  let head: Uint8Array = new Uint8Array();
+  for (let at = 0; at < open.size; ) {
+    throwIfAborted(signal);
+    const wanted = buffer.subarray(0, Math.min(buffer.length, open.size - at));
+    const got = await open.read(wanted, at).catch(() => undefined);
+    if (got === undefined) return refused("unreadable", file);
+    if (got < wanted.length) return refused("changed_while_reading", file);
+    if (at === 0) head = Uint8Array.from(wanted.subarray(0, SNIFF_BYTES));
+    digest.update(wanted);
+    at += got;
+  }
+  if (!(await open.isUnchanged())) return refused("changed_while_reading", file);
+  const type = await decideMimeType({ head, name: open.name, declaredName: file.name, declared: file.mimetype });
+  if (!type.ok) return refused("file_type_mismatch", file, type.detail);
+  const { mimetype, note } = type;
+  const found = { mimetype, size: open.size, md5: digest.digestHex(), mtimeNs: open.mtimeNs };
+  return {
+    ok: true,
+    value: { name: cleanFileName(open.name) ?? "file", ...found, ...(note !== undefined && { note }) },
+  };
+}
+
+/** Numbers the distinct files, stepping over any number that a storage key in the same call already uses. */
+function choosePointers(distinct: readonly LocatedFile[], all: readonly LocatedFile[]): Map<string, string> {
+  const taken = new Set(all.map((file) => file.reference));
+  const pointers = new Map<string, string>();
+  let number = 0;
+  for (const file of distinct) {
+    do number += 1;
+    while (taken.has(`file-${number}`));
+    pointers.set(file.reference, `file-${number}`);
+  }
+  return pointers;
+}
+
+function combine(file: LocatedFile, seen: Map<string, Seen>, pointers: Map<string, string>): InspectedFile[] {
+  const facts = seen.get(file.reference);
+  const pointer = pointers.get(file.reference);
+  if (facts === undefined || pointer === undefined) return [];
+  const { field, path, reference, name } = file;
+  return [{ field, path, reference, pointer, ...facts, name: name ?? facts.name }];
+}
+
+function refused(code: MediaRefusalCode, file: LocatedFile, detail?: string): { ok: false; refusal: MediaRefusal } {
+  return { ok: false, refusal: refuseMedia(code, file.field, detail) };
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new SvcError("aborted", "Reading the files was stopped.", { sent: false });
+}

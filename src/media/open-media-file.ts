@@ -1,0 +1,72 @@
+import type { OpenedFile } from "./judge-file.ts";
+import type { MediaRefusalCode } from "./media-refusal.ts";
+import { openByIdentity } from "./open-by-identity.ts";
+import { openByWalk } from "./open-by-walk.ts";
+import { type PlaceBelowRoot, parseReference } from "./parse-reference.ts";
+import type { MediaRoots } from "./roots.ts";
+
+/** An open file that passed every check. Whoever opened it closes it. */
+export interface MediaFile {
+  /** Last component of the path. */
+  readonly name: string;
+  /** Bytes, 1 to 25 MiB. */
+  readonly size: number;
+  readonly mtimeNs: bigint;
+  /** Fills `into` from `position`, stopping early only at the end of the file; returns the bytes read. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  /** True while the file still has the size and time it had when it was opened, and no byte more. */
+  isUnchanged(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const PUBLISH_PAUSE_MS = 50;
+
+/**
+ * Opens a referenced file so that what is read is what was judged: never by a path that could be swapped in between.
+ * A file with two names may be in the middle of being published (link, then unlink), so it gets a second look.
+ */
+export async function openMediaFile(
+  roots: MediaRoots,
+  reference: unknown,
+): Promise<{ readonly file: MediaFile } | { readonly refused: MediaRefusalCode }> {
+  const parsed = parseReference(reference, roots);
+  if (!parsed.ok) return { refused: parsed.code };
+  let refused: MediaRefusalCode = "not_found";
+  for (const place of parsed.places) {
+    let opened = await openPlace(roots, place);
+    if ("refused" in opened && opened.refused === "hardlink") {
+      await roots.sleep(PUBLISH_PAUSE_MS);
+      opened = await openPlace(roots, place);
+    }
+    if (!("refused" in opened)) return { file: toMediaFile(place.components.at(-1) ?? "file", opened) };
+    refused = opened.refused;
+    if (refused !== "not_found") break;
+  }
+  return { refused };
+}
+
+function openPlace(roots: MediaRoots, place: PlaceBelowRoot): Promise<OpenedFile> {
+  const anchor = place.root.anchor;
+  return roots.mode === "walk" && anchor !== undefined
+    ? openByWalk(anchor, place.components)
+    : openByIdentity(place.root.canonical, place.components, roots.mode);
+}
+
+function toMediaFile(name: string, { handle, stats }: Exclude<OpenedFile, { refused: unknown }>): MediaFile {
+  const size = Number(stats.size);
+  const read = async (into: Uint8Array, position: number) => {
+    let filled = 0;
+    while (filled < into.length) {
+      const { bytesRead } = await handle.read(into, filled, into.length - filled, position + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return filled;
+  };
+  const isUnchanged = async () => {
+    if ((await read(new Uint8Array(1), size)) > 0) return false;
+    const now = await handle.stat({ bigint: true });
+    return now.size === stats.size && now.mtimeNs === stats.mtimeNs;
+  };
+  return { name, size, mtimeNs: stats.mtimeNs, read, isUnchanged, close: () => handle.close() };
+}

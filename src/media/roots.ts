@@ -1,0 +1,157 @@
+import { constants } from "node:fs";
+import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { isSvcError, SvcError } from "../errors.ts";
+import { findSecretEntry, isDeniedName } from "./denied-names.ts";
+
+/** Linux `O_PATH`: a descriptor that names a file without opening it. Node has no constant for it. */
+export const O_PATH = 0x20_0000;
+
+/** How files below a root are opened; see `open-below.ts` and `open-by-identity.ts`. */
+export type OpenMode = "walk" | "nofollow-any" | "identity" | "windows";
+
+/** One folder files may be read from. */
+export interface MediaRoot {
+  /** As the user wrote it, made absolute. */
+  readonly configured: string;
+  /** With every symbolic link resolved, once, when the root was made. */
+  readonly canonical: string;
+  /** Folders below the root that a file must lie in; empty for an ordinary root. */
+  readonly within: readonly string[];
+  /** The open root folder; only in mode `walk`. */
+  readonly anchor: FileHandle | undefined;
+}
+
+/** The folders files may be read from. Without any, every local file is refused. */
+export interface MediaRoots {
+  readonly list: readonly MediaRoot[];
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly mode: OpenMode;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Releases the open root folders; local files are refused afterwards. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link createMediaRoots}. */
+export interface MediaRootsOptions {
+  /** What `~` means. Default: the home folder of the user. */
+  readonly home?: string;
+  /** A folder the runtime vouches for; files in its `media/inbound` are accepted, also as a relative path. */
+  readonly workspace?: string;
+  /** Waits between two looks at a file that is being published. Default: a timer. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+const SYSTEM_TREES = ["/proc", "/sys", "/etc", "/boot"];
+const WORKSPACE_INBOUND = ["media", "inbound"];
+
+/**
+ * Prepares the media folders: creates a missing one (mode 0700), resolves its links once and keeps it open, so that a
+ * later swap of the folder or its parents changes nothing. The working directory is never a root unless it is named.
+ *
+ * @throws SvcError `invalid_config` for `/`, the home folder or one above it, system folders, folders that hold
+ * secrets, relative paths and anything that is not a folder.
+ */
+export async function createMediaRoots(
+  folders: readonly string[],
+  options: MediaRootsOptions = {},
+): Promise<MediaRoots> {
+  const home = path.resolve(options.home ?? homedir());
+  const mode = await chooseOpenMode(process.platform);
+  const list: MediaRoot[] = [];
+  const close = async () => {
+    for (const root of list.splice(0)) await root.anchor?.close();
+  };
+  try {
+    for (const folder of folders) list.push(await openRoot(folder, home, mode));
+    if (options.workspace !== undefined) list.push(await openWorkspace(options.workspace, home, mode));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { list, home, platform: process.platform, mode, sleep: options.sleep ?? ((ms) => wait(ms)), close };
+}
+
+async function chooseOpenMode(platform: NodeJS.Platform): Promise<OpenMode> {
+  if (platform === "win32") return "windows";
+  if (platform === "darwin") return "nofollow-any";
+  if (platform !== "linux") return "identity";
+  return access("/proc/self/fd").then(
+    () => "walk",
+    () => "identity",
+  );
+}
+
+async function openRoot(folder: string, home: string, mode: OpenMode): Promise<MediaRoot> {
+  const configured = expand(folder, home);
+  await refuseUnsafeRoot(folder, configured, home);
+  return attempt(folder, async () => {
+    await mkdir(configured, { recursive: true, mode: 0o700 });
+    const canonical = await realpath(configured);
+    await refuseUnsafeRoot(folder, canonical, home);
+    const secret = findSecretEntry(await readdir(canonical));
+    if (secret !== undefined) throw badRoot(folder, `it holds ${secret}`);
+    return { configured, canonical, within: [], anchor: await openAnchor(folder, canonical, mode) };
+  });
+}
+
+async function openWorkspace(folder: string, home: string, mode: OpenMode): Promise<MediaRoot> {
+  const configured = expand(folder, home);
+  return attempt(folder, async () => {
+    const canonical = await realpath(configured);
+    await refuseUnsafeRoot(folder, path.join(canonical, ...WORKSPACE_INBOUND), home);
+    const anchor = await openAnchor(folder, canonical, mode);
+    return { configured, canonical, within: WORKSPACE_INBOUND, anchor };
+  });
+}
+
+function expand(folder: string, home: string): string {
+  const expanded = folder === "~" || folder.startsWith("~/") ? path.join(home, folder.slice(1)) : folder;
+  if (folder.includes("\0") || !path.isAbsolute(expanded)) throw badRoot(folder, "it is not an absolute path");
+  return path.resolve(expanded);
+}
+
+async function refuseUnsafeRoot(folder: string, resolved: string, home: string): Promise<void> {
+  if (path.parse(resolved).root === resolved) throw badRoot(folder, "it is the whole file system");
+  for (const one of [home, await realpath(home).catch(() => home)]) {
+    if (isSameOrBelow(one, resolved)) throw badRoot(folder, "it contains the home folder");
+  }
+  if (resolved === "/dev" || SYSTEM_TREES.some((tree) => isSameOrBelow(resolved, tree))) {
+    throw badRoot(folder, "it belongs to the operating system");
+  }
+  if (resolved.split(path.sep).some(isDeniedName)) throw badRoot(folder, "folders like this hold secrets");
+}
+
+function isSameOrBelow(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+}
+
+async function openAnchor(folder: string, canonical: string, mode: OpenMode): Promise<FileHandle | undefined> {
+  if (!(await stat(canonical)).isDirectory()) throw badRoot(folder, "it is not a folder");
+  if (mode !== "walk") return undefined;
+  const anchor = await open(canonical, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  if ((await readlink(`/proc/self/fd/${anchor.fd}`)) === canonical) return anchor;
+  await anchor.close();
+  throw badRoot(folder, "it was moved while it was being opened");
+}
+
+async function attempt(folder: string, step: () => Promise<MediaRoot>): Promise<MediaRoot> {
+  try {
+    return await step();
+  } catch (error) {
+    if (isSvcError(error)) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    throw badRoot(folder, `it cannot be opened or created: ${code}`, error);
+  }
+}
+
+function badRoot(folder: string, why: string, cause?: unknown): SvcError {
+  return new SvcError("invalid_config", `"${folder}" cannot be a media folder: ${why}.`, {
+    field: "mediaRoots",
+    hint: "Name a folder made for files to be sent, such as ~/.openclaw/media.",
+    cause,
+  });
+}
