@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { replaceFile } from "./replace-file.ts";
 import type { Effect } from "./request.ts";
 
 const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connection: z.string(), addedAt: z.string() });
@@ -39,7 +38,7 @@ export async function openStandingRules(file?: string, options: { now?: () => nu
   const loaded = file === undefined ? { rules: [], problem: undefined } : await readRules(file);
   let rules: readonly StandingRule[] = loaded.rules;
   const save = async (changed: readonly StandingRule[]) => {
-    if (file !== undefined) await writeRules(file, changed);
+    if (file !== undefined) await replaceFile(file, `${JSON.stringify({ version: 1, rules: changed }, null, 2)}\n`);
     rules = changed;
   };
   return {
@@ -83,17 +82,4 @@ async function readRules(file: string): Promise<{ rules: StandingRule[]; problem
   } catch {
     return { rules: [], problem: "The file of standing permissions is damaged; every call is asked about again." };
   }
-}
-
-async function writeRules(file: string, rules: readonly StandingRule[]): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  const handle = await open(temporary, "wx", 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify({ version: 1, rules }, null, 2)}\n`, "utf8");
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
 }

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { replaceFile } from "../approvals/replace-file.ts";
+import { isRecord } from "../schema/json-schema.ts";
+import { sideEffectLevelSchema } from "../wire/catalog.ts";
+import { jsonSchemaSchema } from "../wire/tool.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+
+const entrySchema = z.object({
+  name: z.string().min(1),
+  integration: z.string(),
+  title: z.string(),
+  description: z.string(),
+  effect: z.union([sideEffectLevelSchema, z.literal("unknown")]),
+  needsConfirmation: z.boolean().optional(),
+  inputSchema: jsonSchemaSchema.nullable(),
+  schemaHash: z.string().optional(),
+  connections: z.array(z.object({ id: z.string(), label: z.string(), isDefault: z.literal(true).optional() })),
+  askBefore: z.array(z.string()),
+  policyReason: z.string().optional(),
+});
+const cacheSchema = z.object({
+  version: z.literal(1),
+  principal: z.string(),
+  syncedAt: z.number(),
+  hash: z.string(),
+  tools: z.array(entrySchema),
+});
+
+/** What a catalogue keeps between two runs. */
+export interface CachedCatalog {
+  /** Milliseconds since the epoch. */
+  readonly syncedAt: number;
+  readonly tools: readonly CatalogEntry[];
+}
+
+/** Result of {@link readCatalogCache}: `damaged` says why the file cannot be used. */
+export type CacheReading =
+  | { readonly kind: "found"; readonly catalog: CachedCatalog }
+  | { readonly kind: "missing" }
+  | { readonly kind: "damaged"; readonly reason: string };
+
+/** Reads the catalogue of `principal`; its content hash is checked, so that a torn or edited file is never used. */
+export async function readCatalogCache(folder: string, principal: string): Promise<CacheReading> {
+  let text: string;
+  try {
+    text = await readFile(cachePath(folder, principal), "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { kind: "missing" };
+    return { kind: "damaged", reason: "the cached tool list cannot be read" };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "damaged", reason: "the cached tool list is not JSON" };
+  }
+  const parsed = cacheSchema.safeParse(value);
+  if (!parsed.success) return { kind: "damaged", reason: "the cached tool list has another form" };
+  const { tools, hash, syncedAt } = parsed.data;
+  if (parsed.data.principal !== principal)
+    return { kind: "damaged", reason: "the cached tool list is another account's" };
+  // Hashed as it was read: the schema above may order members differently.
+  if (!isRecord(value) || hashTools(value.tools) !== hash)
+    return { kind: "damaged", reason: "the cached tool list does not match its hash" };
+  return { kind: "found", catalog: { syncedAt, tools: tools.map(toEntry) } };
+}
+
+/** Replaces the cached catalogue of `principal` atomically. */
+export async function writeCatalogCache(folder: string, principal: string, catalog: CachedCatalog): Promise<void> {
+  const { syncedAt, tools } = catalog;
+  const text = JSON.stringify({ version: 1, principal, syncedAt, hash: hashTools(tools), tools });
+  await replaceFile(cachePath(folder, principal), `${text}\n`);
+}
+
+function cachePath(folder: string, principal: string): string {
+  return join(folder, `tools-${principal.replaceAll(/[^a-z0-9]/gi, "_")}.json`);
+}
+
+function hashTools(tools: unknown): string {
+  return createHash("sha256").update(JSON.stringify(tools)).digest("hex");
+}
+
+function toEntry(cached: z.infer<typeof entrySchema>): CatalogEntry {
+  const { needsConfirmation, schemaHash, policyReason, connections, ...rest } = cached;
+  return {
+    ...rest,
+    needsConfirmation,
+    schemaHash,
+    policyReason,
+    connections: connections.map(({ id, label, isDefault }) => ({ id, label, ...(isDefault ? { isDefault } : {}) })),
+  };
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../approvals/fingerprint.ts";
+import type { Effect } from "../approvals/request.ts";
+import { isRecord } from "../schema/json-schema.ts";
+import { type ActionDetail, SIDE_EFFECT_LEVELS } from "../wire/catalog.ts";
+import type { JsonSchema, Tool } from "../wire/tool.ts";
+import type { ConnectionChoice } from "./outcome.ts";
+
+/** One callable tool as the plugin knows it. */
+export interface CatalogEntry {
+  /** Full tool name; never split to learn the integration. */
+  readonly name: string;
+  readonly integration: string;
+  readonly title: string;
+  readonly description: string;
+  readonly effect: Effect;
+  /** Undefined when the service does not say. */
+  readonly needsConfirmation: boolean | undefined;
+  /** Complete schema of the arguments; null until the tool was described, or when the service has none. */
+  readonly inputSchema: JsonSchema | null;
+  /** SHA-256 of the schema, undefined until described. */
+  readonly schemaHash: string | undefined;
+  readonly connections: readonly ConnectionChoice[];
+  readonly askBefore: readonly string[];
+  /** The service's own words on why it wants a confirmation. */
+  readonly policyReason: string | undefined;
+}
+
+/** True when a human is asked before anything is sent. */
+export function mustAskFirst(entry: Pick<CatalogEntry, "effect" | "needsConfirmation">): boolean {
+  return (
+    entry.needsConfirmation === true ||
+    entry.effect === "write" ||
+    entry.effect === "delete" ||
+    entry.effect === "admin"
+  );
+}
+
+/**
+ * Reads a tool of a list, search or describe answer; undefined for a truncation notice. The schema counts only in a
+ * describe answer: lists and searches carry placeholders. Services differ in where they put effect and accounts, so
+ * several places are looked at; what none says is `unknown`.
+ */
+export function readCatalogEntry(tool: Tool, source: "list" | "describe"): CatalogEntry | undefined {
+  if (typeof tool.name !== "string" || tool.name === "") return undefined;
+  const canonical = isRecord(tool.canonical) ? tool.canonical : {};
+  const action = isRecord(canonical.action) ? canonical.action : canonical;
+  const inputSchema = source === "describe" ? (tool.inputSchema ?? null) : null;
+  return {
+    name: tool.name,
+    integration: tool.integration ?? readText(canonical.integration_id) ?? "",
+    title: readText(action.title) ?? tool.name,
+    description: tool.description ?? "",
+    effect: readEffect(tool, action),
+    needsConfirmation: readFlag(tool.requiresConfirmation) ?? readFlag(action.requires_confirmation),
+    inputSchema,
+    schemaHash: source === "describe" ? hashSchema(inputSchema) : undefined,
+    connections: readConnections(tool, canonical),
+    askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
+    policyReason: readText(tool.policyReason),
+  };
+}
+
+/** Adds what the action detail knows and the tool's description left out. */
+export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): CatalogEntry {
+  return {
+    ...entry,
+    title: entry.title === entry.name ? (detail.title ?? entry.title) : entry.title,
+    effect: entry.effect === "unknown" ? toEffect(detail.side_effect_level) : entry.effect,
+    needsConfirmation: entry.needsConfirmation ?? detail.requires_confirmation,
+  };
+}
+
+/** Hash by which a changed schema is noticed. */
+export function hashSchema(schema: JsonSchema | null): string {
+  return createHash("sha256").update(canonicalJson(schema)).digest("hex");
+}
+
+function readEffect(tool: Tool, action: Record<string, unknown>): Effect {
+  const level = toEffect(action.side_effect_level ?? tool.side_effect_level);
+  if (level !== "unknown") return level;
+  if (tool.mode === "destructive") return "delete";
+  return tool.mode === "read" || tool.mode === "write" ? tool.mode : "unknown";
+}
+
+function toEffect(value: unknown): Effect {
+  return SIDE_EFFECT_LEVELS.find((level) => level === value) ?? "unknown";
+}
+
+function readConnections(tool: Tool, canonical: Record<string, unknown>): ConnectionChoice[] {
+  const list = [tool.connections, canonical.connections].find(Array.isArray) ?? [];
+  const defaultId = readId(tool.defaultConnectionId);
+  return list.flatMap((item: unknown) => {
+    if (!isRecord(item)) return [];
+    const id = readId(item.id);
+    if (id === undefined) return [];
+    const isDefault = item.isDefault === true || item.is_default === true || id === defaultId;
+    return [{ id, label: readText(item.label) ?? id, ...(isDefault ? { isDefault } : {}) }];
+  });
+}
+
+function readId(value: unknown): string | undefined {
+  return typeof value === "number" ? String(value) : readText(value);
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function readFlag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function readLines(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((line) => typeof line === "string") : undefined;
+}
