@@ -30,7 +30,7 @@ export function createFilesBody(
   files: readonly InspectedFile[],
   roots: MediaRoots,
 ): RequestBody {
-  const distinct = files.filter((file, index) => files.findIndex(({ pointer }) => pointer === file.pointer) === index);
+  const distinct = [...Map.groupBy(files, ({ pointer }) => pointer).values()].flatMap((equal) => equal.slice(0, 1));
   const { connectionId, confirmed } = request;
   const head = JSON.stringify({ arguments: fillFileArguments(request.arguments, files), connectionId, confirmed });
   const entries = distinct.map((file, index) => ({ file, ...frameEntry(file, index) }));

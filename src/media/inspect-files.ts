@@ -50,7 +50,7 @@ export async function inspectFiles(
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<InspectedFiles> {
   const local = files.filter((file) => file.kind === "local");
-  const distinct = local.filter((file, index) => local.findIndex((one) => one.reference === file.reference) === index);
+  const distinct = [...Map.groupBy(local, ({ reference }) => reference).values()].flatMap((equal) => equal.slice(0, 1));
   const measured = await measure(roots, distinct, options.signal);
   if (!measured.ok) return measured;
   const seen = new Map<string, Seen>();
@@ -108,7 +108,7 @@ async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal |
     const got = await open.read(wanted, at).catch(() => undefined);
     if (got === undefined) return refused("unreadable", file);
     if (got < wanted.length) return refused("changed_while_reading", file);
-    if (at === 0) head = Uint8Array.from(wanted.subarray(0, SNIFF_BYTES));
+    if (at === 0) head = new Uint8Array(wanted.subarray(0, SNIFF_BYTES));
     digest.update(wanted);
     at += got;
   }

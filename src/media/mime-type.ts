@@ -64,7 +64,7 @@ export async function decideMimeType(evidence: MimeEvidence): Promise<MimeVerdic
   const byName = mime.getType(evidence.name) ?? mime.getType(evidence.declaredName ?? "") ?? undefined;
   const declared = normalise(evidence.declared);
   if (sniffed === undefined) return decideUnknown(evidence, byName, declared);
-  if (EXECUTABLE.test(sniffed) && [byName, declared].some((type) => type !== undefined && MEDIA.test(type))) {
+  if (EXECUTABLE.test(sniffed) && [byName, declared].some((type) => type !== undefined && isMedia(type))) {
     return { ok: false, detail: "it is a program" };
   }
   const family = CONTAINERS[canonical(sniffed)];
@@ -89,8 +89,13 @@ function decideUnknown(evidence: MimeEvidence, byName: string | undefined, decla
 /** Keeps the caller's spelling when it means the same type, and says so when it does not. */
 function settle(type: string, declared: string | undefined, spelled: string | undefined): MimeVerdict {
   if (declared === undefined || declared === GENERIC) return { ok: true, mimetype: type };
-  if (canonical(declared) === canonical(type)) return { ok: true, mimetype: spelled ?? declared };
+  if (canonical(declared) === canonical(type))
+    return { ok: true, mimetype: spelled !== undefined && /^[\x20-\x7e]{1,200}$/.test(spelled) ? spelled : declared };
   return { ok: true, mimetype: type, note: `declared ${declared}, sent as ${type}` };
+}
+
+function isMedia(type: string): boolean {
+  return MEDIA.test(type) && !EXECUTABLE.test(type);
 }
 
 async function sniff(head: Uint8Array): Promise<string | undefined> {

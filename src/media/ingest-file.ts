@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import type { SvcClient } from "../client/client.ts";
+import type { RequestBody } from "../client/request.ts";
+import { SvcError } from "../errors.ts";
+import { readInspected } from "./attach-files.ts";
+import { looksLocal } from "./classify-reference.ts";
+import type { InspectedFile } from "./inspect-files.ts";
+import { refuseMedia, toMediaError } from "./media-refusal.ts";
+import { frameMultipart } from "./multipart-body.ts";
+import type { MediaRoots } from "./roots.ts";
+import type { UploadPlan } from "./upload-hint.ts";
+
+/** The one method of the client that an upload needs. */
+export type IngestClient = Pick<SvcClient, "ingestFile">;
+
+const spent = new WeakSet<UploadPlan>();
+
+/**
+ * Uploads an inspected file by the plan of a hint ("File ingest") and returns the storage key to retry the call with.
+ * The bytes come from the media roots, never from the hint; the same checks as for an envelope apply while they are
+ * read. A plan's token is used for one call only.
+ *
+ * @throws SvcError `media_refused` or `file_missing` for the file, `unsupported` for a used plan, `bad_response` for a
+ * key that is none, and whatever the client throws.
+ */
+export async function ingestFile(
+  client: IngestClient,
+  roots: MediaRoots,
+  file: InspectedFile,
+  plan: UploadPlan,
+  options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
+): Promise<string> {
+  if (spent.has(plan)) throw new SvcError("unsupported", "This upload token was used already.", { field: file.field });
+  if (plan.maxBytes !== undefined && file.size > plan.maxBytes)
+    throw toMediaError(refuseMedia("too_large", file.field));
+  spent.add(plan);
+  const { url, method } = plan;
+  const headers = { accept: "application/json", ...plan.headers };
+  const reply = await client.ingestFile({ url, method, headers, body: createUploadBody(plan, file, roots) }, options);
+  const key = reply.s3key;
+  if (looksLocal(key) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(key)) {
+    throw new SvcError("bad_response", "The ingest endpoint answered with something that is not a storage key.", {
+      field: file.field,
+      sent: true,
+    });
+  }
+  return key;
+}
+
+function createUploadBody(plan: UploadPlan, file: InspectedFile, roots: MediaRoots): RequestBody {
+  if (plan.form === undefined) {
+    return { contentType: file.mimetype, contentLength: file.size, open: () => copyPieces(file, roots) };
+  }
+  const boundary = `svc-${randomUUID()}`;
+  const frame = frameMultipart({ ...plan.form, boundary, fileName: file.name, mimetype: file.mimetype });
+  async function* open(): AsyncGenerator<Uint8Array> {
+    yield frame.before;
+    yield* copyPieces(file, roots);
+    yield frame.after;
+  }
+  const contentLength = frame.before.length + file.size + frame.after.length;
+  return { contentType: frame.contentType, contentLength, open };
+}
+
+/** The reader reuses its buffer, and a socket may hold on to what it was given. */
+async function* copyPieces(file: InspectedFile, roots: MediaRoots): AsyncGenerator<Uint8Array> {
+  for await (const piece of readInspected(file, roots)) yield new Uint8Array(piece);
+}
