@@ -28,9 +28,9 @@ import * as executions from "./executions.ts";
 import * as flows from "./flows.ts";
 import * as ingest from "./ingest.ts";
 import * as mcp from "./mcp.ts";
+import { type Sleep, sleepFor } from "./pause.ts";
 import * as registration from "./registration.ts";
 import type { RequestBody } from "./request.ts";
-import { type Sleep, sleepFor } from "./retry.ts";
 import * as tools from "./tools.ts";
 import { type CallOptions, createTransport, type Transport } from "./transport.ts";
 

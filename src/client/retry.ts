@@ -1,9 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { isSvcError, SvcError } from "../errors.ts";
+import { isSvcError, type SvcError } from "../errors.ts";
+import { pause, type Sleep } from "./pause.ts";
 import { nextDelay } from "./retry-timing.ts";
-
-/** Waits; rejects when the signal aborts. */
-export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** Clock, chance and waiting, replaced in tests. */
 export interface RetryTools {
@@ -11,11 +8,6 @@ export interface RetryTools {
   readonly random: () => number;
   readonly sleep: Sleep;
 }
-
-/** Waits in real time, without keeping a process alive that has nothing else to do. */
-export const sleepFor: Sleep = async (ms, signal) => {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
-};
 
 /** Most tries of one call, the first included. */
 const MAX_TRIES = 3;
@@ -52,7 +44,7 @@ export async function withRetries<T>(call: RetriedCall<T>, tools: RetryTools): P
       random: tools.random,
     });
     if (wait === undefined) return outcome.finish();
-    await pause(wait, call, tools.sleep);
+    await pause(wait, { label: call.label, signal: call.signal, sleep: tools.sleep });
   }
 }
 
@@ -74,28 +66,4 @@ async function settle<T>(call: RetriedCall<T>, remainingMs: number): Promise<Out
     };
     return { retryAfterMs: isRetried ? error.retryAfterMs : "never", finish: fail };
   }
-}
-
-/** Waits, but ends at once when the caller gives up, also with a `sleep` that ignores its signal. */
-async function pause(
-  ms: number,
-  call: { label: string; signal: AbortSignal | undefined },
-  sleep: Sleep,
-): Promise<void> {
-  const { signal, label } = call;
-  const stopped = () => new SvcError("aborted", `${label}: stopped by the caller while waiting for another try.`);
-  if (signal === undefined) return sleep(ms);
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(stopped());
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    if (signal.aborted) throw stopped();
-    await Promise.race([sleep(ms, signal).catch((error: unknown) => rethrow(error, signal, stopped)), promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-function rethrow(error: unknown, signal: AbortSignal, stopped: () => SvcError): never {
-  throw signal.aborted ? stopped() : error;
 }

@@ -1,0 +1,101 @@
+import type { SvcClient } from "../client/client.ts";
+import { pause, type Sleep, sleepFor } from "../client/pause.ts";
+import { isSvcError, SvcError } from "../errors.ts";
+import { BOOTSTRAP_LIFETIME_MS } from "../wire/limits.ts";
+import type { BootstrapPollReply } from "../wire/registration.ts";
+import { readShownUrl } from "./shown-text.ts";
+
+/** What the service hands to an installer: the MCP server's address and the headers with the key. */
+export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
+
+/** Told to the human while an installation goes on. */
+export type BootstrapProgress =
+  | { readonly kind: "started"; readonly approvalUrl: string; readonly expiresAt: string }
+  | { readonly kind: "waiting"; readonly elapsedMs: number }
+  | { readonly kind: "approved" };
+
+/** What {@link bootstrapInstaller} needs. */
+export interface BootstrapOptions {
+  readonly client: SvcClient;
+  /** Free-form description of the installer, sent when the session is created. */
+  readonly request?: Readonly<Record<string, unknown>> | undefined;
+  /** Called once with the configuration; must have stored it when it returns, because it is handed out only once. */
+  readonly install: (config: InstallConfig) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress: (progress: BootstrapProgress) => void;
+  readonly sleep?: Sleep | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+const POLL_INTERVAL_MS = { default: 3_000, min: 250, max: 30_000 } as const;
+
+/** Statuses after which no configuration will come. */
+const ENDED: ReadonlySet<string> = new Set([
+  "expired",
+  "rejected",
+  "denied",
+  "declined",
+  "consumed",
+  "error",
+  "failed",
+  "cancelled",
+]);
+
+/**
+ * Installs through a bootstrap session ("Registration: installer bootstrap flow"): creates it, shows the approval link
+ * through `onProgress`, polls until a human has approved, and calls `install` once.
+ *
+ * @throws SvcError `pairing_failed` when the session ended without a configuration; `aborted`
+ */
+export async function bootstrapInstaller(options: BootstrapOptions): Promise<void> {
+  const { client, signal, onProgress, sleep = sleepFor, now = Date.now } = options;
+  const session = await client.startBootstrap(options.request ?? {}, { signal });
+  const approvalUrl = readShownUrl(session.approval_url, client.baseUrl, "approval_url");
+  onProgress({ kind: "started", approvalUrl, expiresAt: session.expires_at });
+  const startedAt = now();
+  let intervalMs = clampInterval(session.poll_interval_ms);
+  for (;;) {
+    const { reply, retryAfterMs } = await poll(client, session.poll_url, signal);
+    if (reply?.install != null) {
+      onProgress({ kind: "approved" });
+      return options.install(reply.install);
+    }
+    if (reply !== undefined && ENDED.has(reply.status)) throw ended(reply.status);
+    const elapsedMs = now() - startedAt;
+    if (elapsedMs > BOOTSTRAP_LIFETIME_MS) throw ended("expired");
+    onProgress({ kind: "waiting", elapsedMs });
+    intervalMs = clampInterval(reply?.poll_interval_ms ?? intervalMs);
+    await pause(Math.max(intervalMs, retryAfterMs ?? 0), { label: "Installation", signal, sleep });
+  }
+}
+
+/** One poll; a passing failure counts as "nothing new". */
+async function poll(
+  client: SvcClient,
+  pollUrl: string,
+  signal: AbortSignal | undefined,
+): Promise<{ reply?: BootstrapPollReply; retryAfterMs?: number | undefined }> {
+  try {
+    return { reply: await client.pollBootstrap(pollUrl, { signal }) };
+  } catch (error) {
+    if (!isSvcError(error) || error.code === "aborted" || error.code === "pairing_failed") throw error;
+    if (error.retryable) return { retryAfterMs: error.retryAfterMs };
+    throw new SvcError("pairing_failed", `Installation failed: ${error.message}`, {
+      status: error.status,
+      serviceCode: error.serviceCode,
+      hint: "Start the installation again and open the new link.",
+    });
+  }
+}
+
+function clampInterval(ms: number | null | undefined): number {
+  const { default: usual, min, max } = POLL_INTERVAL_MS;
+  return Math.min(Math.max(ms ?? usual, min), max);
+}
+
+function ended(status: string): SvcError {
+  return new SvcError("pairing_failed", `The installation was not approved: the session is "${status}".`, {
+    serviceCode: status,
+    hint: "Start the installation again and approve it in the browser in time.",
+  });
+}
