@@ -1,0 +1,106 @@
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/auth.ts";
+import type { Store } from "../store/open-store.ts";
+import type { ApiKeyRow } from "../store/schema.ts";
+import { createId, createSecret, hashSecret } from "./secrets.ts";
+
+/** The account and key a request was made with. */
+export interface Principal {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+}
+
+/** A new key. `apiKey` exists only in this value: the store keeps its SHA-256. */
+export interface IssuedKey {
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+}
+
+/** Keys of devices ("Authentication"). */
+export interface ApiKeys {
+  /** Makes a key; pass `db` to do it inside a transaction. */
+  issue(key: { accountId: string; label: string; client: string | null }, db?: Store): Promise<IssuedKey>;
+  /** The principal of a request, or undefined when its key is missing, malformed, unknown or revoked. */
+  authenticate(headers: Headers): Promise<Principal | undefined>;
+  /** Live keys, newest first. */
+  list(accountId: string): Promise<ApiKeyRow[]>;
+  /** False when there is no such live key. */
+  revoke(accountId: string, apiKeyId: string): Promise<boolean>;
+}
+
+/** Shortest time between two writes of one key's `last_used_at`. */
+const LAST_USED_STEP_MS = 60_000;
+
+/** Creates the keys of a store. `now` gives milliseconds since the epoch. */
+export function createApiKeys(store: Store, now: () => number): ApiKeys {
+  const touched = new Map<string, number>();
+
+  async function touch(apiKeyId: string): Promise<void> {
+    const time = now();
+    if (time - (touched.get(apiKeyId) ?? 0) < LAST_USED_STEP_MS) return;
+    touched.set(apiKeyId, time);
+    const last_used_at = new Date(time).toISOString();
+    await store.updateTable("api_keys").set({ last_used_at }).where("id", "=", apiKeyId).execute();
+  }
+
+  return {
+    async issue({ accountId, label, client }, db = store) {
+      const apiKey = `${API_KEY_PREFIX}${createSecret()}`;
+      const id = createId("key");
+      const row: ApiKeyRow = {
+        id,
+        account_id: accountId,
+        key_hash: hashSecret(apiKey),
+        last_four: apiKey.slice(-4),
+        label,
+        client,
+        created_at: new Date(now()).toISOString(),
+        last_used_at: null,
+        revoked_at: null,
+      };
+      await db.insertInto("api_keys").values(row).execute();
+      return { apiKey, apiKeyId: id };
+    },
+
+    async authenticate(headers) {
+      const key = readKey(headers);
+      if (key === undefined) return undefined;
+      const row = await store
+        .selectFrom("api_keys")
+        .select(["id", "account_id"])
+        .where("key_hash", "=", hashSecret(key))
+        .where("revoked_at", "is", null)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      await touch(row.id);
+      return { accountId: row.account_id, apiKeyId: row.id };
+    },
+
+    list(accountId) {
+      return store
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("revoked_at", "is", null)
+        .orderBy("created_at", "desc")
+        .execute();
+    },
+
+    async revoke(accountId, apiKeyId) {
+      const result = await store
+        .updateTable("api_keys")
+        .set({ revoked_at: new Date(now()).toISOString() })
+        .where("id", "=", apiKeyId)
+        .where("account_id", "=", accountId)
+        .where("revoked_at", "is", null)
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+  };
+}
+
+/** The key of a request: the explicit header wins, also when it is wrong ("Authentication" 2). */
+function readKey(headers: Headers): string | undefined {
+  const explicit = headers.get(API_KEY_HEADER);
+  const key = explicit ?? /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return key?.startsWith(API_KEY_PREFIX) ? key : undefined;
+}

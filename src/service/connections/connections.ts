@@ -1,0 +1,149 @@
+import { createId } from "../auth/secrets.ts";
+import type { ConnectionState, ConnectionView, Integration } from "../integrations/integration.ts";
+import { ServiceError } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+import type { ConnectionRow } from "../store/schema.ts";
+
+/** One connected account of an integration. */
+export interface Connection extends ConnectionView {
+  readonly state: ConnectionState;
+  /** Used when a call names no connection and the integration has several. */
+  readonly isDefault: boolean;
+}
+
+/** What is needed to connect an account. */
+export interface NewConnection {
+  /** Slug of an installed integration. */
+  readonly integration: string;
+  readonly label: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Granted scopes; default all scopes of the integration. */
+  readonly scopes?: readonly string[];
+  /** Default false. Becoming the default takes it from the integration's other connections. */
+  readonly isDefault?: boolean;
+}
+
+/** Changes of a connection; what is left out stays. */
+export interface ConnectionChange {
+  readonly state?: ConnectionState;
+  readonly scopes?: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly label?: string;
+  readonly isDefault?: boolean;
+}
+
+/** The owner's connections. Settings are stored as given: they are checked when a call uses them. */
+export interface Connections {
+  /** All connections, oldest first; of one integration when named. */
+  list(integration?: string): Promise<Connection[]>;
+  /** @throws ServiceError 404 `integration_not_found`. */
+  add(connection: NewConnection): Promise<Connection>;
+  /** @throws ServiceError 404 `connection_not_found`. */
+  update(id: string, change: ConnectionChange): Promise<Connection>;
+  /** @throws ServiceError 404 `connection_not_found`. */
+  remove(id: string): Promise<void>;
+}
+
+/** Creates the connections of one account. */
+export function createConnections(o: {
+  store: Store;
+  accountId: string;
+  integrations: readonly Integration[];
+  now: () => number;
+}): Connections {
+  const { store, accountId } = o;
+  const at = () => new Date(o.now()).toISOString();
+
+  async function takeDefault(db: Store, { integration, id }: { integration: string; id: string }): Promise<void> {
+    await db
+      .updateTable("connections")
+      .set({ is_default: 0, updated_at: at() })
+      .where("account_id", "=", accountId)
+      .where("integration", "=", integration)
+      .where("id", "!=", id)
+      .execute();
+  }
+
+  return {
+    async list(integration) {
+      let query = store.selectFrom("connections").selectAll().where("account_id", "=", accountId);
+      if (integration !== undefined) query = query.where("integration", "=", integration);
+      return (await query.orderBy("created_at").orderBy("id").execute()).map(fromRow);
+    },
+
+    async add(connection) {
+      const known = o.integrations.find((integration) => integration.slug === connection.integration);
+      if (known === undefined) {
+        throw new ServiceError(404, "integration_not_found", `There is no integration "${connection.integration}".`);
+      }
+      const row: ConnectionRow = {
+        id: createId("con"),
+        account_id: accountId,
+        integration: connection.integration,
+        label: connection.label,
+        settings: JSON.stringify(connection.settings),
+        scopes: JSON.stringify(connection.scopes ?? known.scopes),
+        state: "healthy",
+        is_default: connection.isDefault ? 1 : 0,
+        created_at: at(),
+        updated_at: at(),
+      };
+      await store.transaction().execute(async (transaction) => {
+        await transaction.insertInto("connections").values(row).execute();
+        if (connection.isDefault) await takeDefault(transaction, row);
+      });
+      return fromRow(row);
+    },
+
+    async update(id, change) {
+      const row = await store.transaction().execute(async (transaction) => {
+        const changed = await transaction
+          .updateTable("connections")
+          .set({ ...toColumns(change), updated_at: at() })
+          .where("id", "=", id)
+          .where("account_id", "=", accountId)
+          .returningAll()
+          .executeTakeFirst();
+        if (changed !== undefined && change.isDefault) await takeDefault(transaction, changed);
+        return changed;
+      });
+      if (row === undefined) throw unknownConnection(id);
+      return fromRow(row);
+    },
+
+    async remove(id) {
+      const result = await store
+        .deleteFrom("connections")
+        .where("id", "=", id)
+        .where("account_id", "=", accountId)
+        .executeTakeFirst();
+      if (result.numDeletedRows === 0n) throw unknownConnection(id);
+    },
+  };
+}
+
+function unknownConnection(id: string): ServiceError {
+  return new ServiceError(404, "connection_not_found", `There is no connection "${id}".`);
+}
+
+function toColumns(change: ConnectionChange): Partial<ConnectionRow> {
+  return {
+    ...(change.state !== undefined && { state: change.state }),
+    ...(change.scopes !== undefined && { scopes: JSON.stringify(change.scopes) }),
+    ...(change.settings !== undefined && { settings: JSON.stringify(change.settings) }),
+    ...(change.label !== undefined && { label: change.label }),
+    ...(change.isDefault !== undefined && { is_default: change.isDefault ? 1 : 0 }),
+  };
+}
+
+function fromRow(row: ConnectionRow): Connection {
+  return {
+    id: row.id,
+    integration: row.integration,
+    label: row.label,
+    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    scopes: JSON.parse(row.scopes) as string[],
+    state: row.state,
+    isDefault: row.is_default === 1,
+  };
+}

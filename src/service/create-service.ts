@@ -1,0 +1,30 @@
+import type { Connections } from "./connections/connections.ts";
+import { openService } from "./open-service.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+/** A running service. */
+export interface Service {
+  /** Base URL, without a slash at the end. */
+  readonly url: string;
+  readonly dataDir: string;
+  /** A new one-time link that signs a browser in; works once, for 10 minutes. */
+  signInUrl(): Promise<string>;
+  readonly connections: Connections;
+  /** Stops taking requests, lets running ones finish, closes the store and gives the data folder back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the self-hosted service: the tool-name half of the API document, device pairing and the pages for its owner.
+ * On the first start it connects drive, notes and mail to folders below `dataDir`.
+ *
+ * @throws SvcError `invalid_config` naming the option: port in use, address not of this machine, data folder not
+ *   writable or served by another process, `publicUrl` missing for a host that other machines reach.
+ * @example
+ * const service = await createService({ dataDir: "./svc-data", port: 0 });
+ * console.log(service.url, await service.signInUrl());
+ */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { url, dataDir, signInUrl, connections, close } = await openService(options);
+  return { url, dataDir, signInUrl, connections, close };
+}

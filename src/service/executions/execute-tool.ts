@@ -1,0 +1,138 @@
+import type { Principal } from "../auth/api-keys.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { Connection, Connections } from "../connections/connections.ts";
+import { ServiceError } from "../service-error.ts";
+import { checkArguments } from "./check-arguments.ts";
+import { checkConnection, chooseConnection } from "./choose-connection.ts";
+import type { ExecutionLog } from "./execution-log.ts";
+import type { ExecutionOutcome } from "./outcome.ts";
+import { type ResolvedFiles, runAction } from "./run-action.ts";
+
+/** One request to run a tool. */
+export interface ToolCall {
+  readonly principal: Principal;
+  readonly toolName: string;
+  /** As sent; must turn out to be an object. */
+  readonly arguments: unknown;
+  readonly connectionId?: string | undefined;
+  /** True only when a human approved this very call. */
+  readonly confirmed: boolean;
+  /** Aborted when the caller went away. */
+  readonly clientGone: AbortSignal;
+  /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
+  resolveFiles(entry: CatalogEntry, args: Record<string, unknown>): Promise<ResolvedFiles>;
+}
+
+/** What the executor works with. */
+export interface ExecutorParts {
+  readonly catalog: Catalog;
+  readonly connections: Connections;
+  readonly log: ExecutionLog;
+  readonly now: () => number;
+  /** Milliseconds a provider may take before the call fails. */
+  readonly providerTimeoutMs: number;
+  /** Told about failures that are not ServiceErrors. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** Runs tools for every endpoint. */
+export interface Executor {
+  /** Never throws: refusals and failures are outcomes. */
+  execute(call: ToolCall): Promise<ExecutionOutcome>;
+  /** Resolves when nothing runs any more. */
+  idle(): Promise<void>;
+}
+
+/** Creates the executor. */
+export function createExecutor(parts: ExecutorParts): Executor {
+  const running = new Set<Promise<unknown>>();
+  return {
+    execute(call) {
+      const outcome = execute(parts, call);
+      running.add(outcome);
+      return outcome.finally(() => running.delete(outcome));
+    },
+    async idle() {
+      while (running.size > 0) await Promise.allSettled(running);
+    },
+  };
+}
+
+/** A call that may run: only the provider is left. */
+interface PreparedCall extends ResolvedFiles {
+  readonly entry: CatalogEntry;
+  readonly connection: Connection;
+}
+
+async function execute(parts: ExecutorParts, call: ToolCall): Promise<ExecutionOutcome> {
+  const at = () => new Date(parts.now()).toISOString();
+  const askedAt = at();
+  const entry = parts.catalog.find(call.toolName);
+  const base = { toolName: call.toolName, entry, connectionId: call.connectionId ?? null };
+  let prepared: PreparedCall;
+  let started: { id: string; startedAt: string };
+  try {
+    prepared = await prepare(parts, call, entry);
+    if (call.clientGone.aborted) throw new ServiceError(503, "client_gone", "The caller went away before this ran.");
+    const { connection, args } = prepared;
+    started = await parts.log.start({
+      principal: call.principal,
+      entry: prepared.entry,
+      connectionId: connection.id,
+      arguments: args,
+    });
+  } catch (thrown) {
+    const error = toServiceError(thrown, parts);
+    return { ...base, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
+  }
+  const ran = { ...base, connectionId: prepared.connection.id, executionId: started.id, startedAt: started.startedAt };
+  try {
+    const output = await runAction(parts, { ...prepared, clientGone: call.clientGone });
+    const finishedAt = await parts.log.succeed(started.id, output.json);
+    return { ...ran, status: "succeeded", finishedAt, output: output.value };
+  } catch (thrown) {
+    const error = toServiceError(thrown, parts);
+    const finishedAt = await parts.log.fail(started.id, { code: error.code, message: error.message });
+    return { ...ran, status: "failed", finishedAt, error };
+  }
+}
+
+/** Every check before the provider, in the order of the document: nobody is asked to approve an invalid call. */
+async function prepare(parts: ExecutorParts, call: ToolCall, entry: CatalogEntry | undefined): Promise<PreparedCall> {
+  if (entry === undefined) throw toolNotFound(parts.catalog, call.toolName);
+  const connection = chooseConnection(entry, await parts.connections.list(entry.integration.slug), call.connectionId);
+  checkConnection(entry, connection);
+  const args = checkArguments(entry, call.arguments);
+  await parts.log.checkUsage(call.principal.accountId);
+  if (entry.action.requiresConfirmation && !call.confirmed) {
+    throw new ServiceError(412, "confirmation_required", `"${entry.action.title}" needs the approval of a human.`, {
+      type: "confirmation",
+      hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
+    });
+  }
+  return { entry, connection, ...(await call.resolveFiles(entry, args)) };
+}
+
+function toolNotFound(catalog: Catalog, toolName: string): ServiceError {
+  const names = catalog.suggest(toolName).map((entry) => entry.toolName);
+  const close = names.length === 0 ? "" : ` Did you mean: ${names.map((name) => `'${name}'`).join(", ")}?`;
+  return new ServiceError(404, "tool_not_found", `There is no tool with this name.${close}`, {
+    type: "validation",
+    details: names,
+    hint:
+      names.length === 0
+        ? "Search for the tool: GET /api/tools/search?query=…"
+        : `Retry with one of: ${names.join(", ")}.`,
+  });
+}
+
+function toServiceError(thrown: unknown, parts: ExecutorParts): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  parts.onUnexpected(thrown);
+  return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.", {
+    type: "unknown",
+    hint: "If this was a write, check with a read whether it took effect before you send it again.",
+    cause: thrown,
+  });
+}

@@ -1,0 +1,71 @@
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { Connection, Connections } from "../connections/connections.ts";
+import type { HeldFile } from "../integrations/integration.ts";
+import { ServiceError } from "../service-error.ts";
+
+/** Arguments whose file fields point at bytes the service holds. */
+export interface ResolvedFiles {
+  readonly args: Record<string, unknown>;
+  file(s3key: string): HeldFile;
+}
+
+/** A call that passed every check. */
+export interface RunnableCall extends ResolvedFiles {
+  readonly entry: CatalogEntry;
+  readonly connection: Connection;
+  readonly clientGone: AbortSignal;
+}
+
+/**
+ * Lets the provider act, within a time limit. A read stops when the caller goes away; a write, once started, is
+ * allowed to finish so that its result is recorded.
+ *
+ * @throws whatever the action throws; ServiceError 503 `timeout`, 500 `bad_result`.
+ */
+export async function runAction(
+  parts: { connections: Connections; now: () => number; providerTimeoutMs: number },
+  call: RunnableCall,
+): Promise<{ value: unknown; json: string }> {
+  const { entry, connection, args } = call;
+  await entry.integration.checkSettings(connection.settings);
+  const timeout = AbortSignal.timeout(parts.providerTimeoutMs);
+  const signal = entry.action.level === "read" ? AbortSignal.any([timeout, call.clientGone]) : timeout;
+  try {
+    const work = entry.action.run(args, { connection, file: call.file, signal, now: parts.now });
+    return serialise(await stopOnAbort(work, signal));
+  } catch (error) {
+    if (timeout.aborted) throw timedOut(entry, error);
+    if (error instanceof ServiceError && error.status === 401) {
+      await parts.connections.update(connection.id, { state: "reauth_required" });
+    }
+    throw error;
+  }
+}
+
+/** Rejects on abort also when the action does not listen to its signal. */
+function stopOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
+}
+
+function timedOut({ action }: CatalogEntry, cause: unknown): ServiceError {
+  const isRepeatable = action.level === "read" || action.idempotent;
+  return new ServiceError(503, "timeout", `"${action.title}" took too long.`, {
+    type: "network",
+    retryable: isRepeatable,
+    hint: isRepeatable
+      ? "Try again later."
+      : "It may still have taken effect: check with a read before sending it again.",
+    cause,
+  });
+}
+
+function serialise(result: unknown): { value: unknown; json: string } {
+  const value = result === undefined ? null : result;
+  const json = JSON.stringify(value);
+  if (json === undefined) throw new ServiceError(500, "bad_result", "The action returned something that is not JSON.");
+  return { value, json };
+}

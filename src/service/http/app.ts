@@ -1,0 +1,78 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { refusedBody } from "../pages/sign-in-page.ts";
+import { ServiceError } from "../service-error.ts";
+import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
+import { renderBare } from "./render-error.ts";
+import { addExecuteRoute } from "./routes/execute.ts";
+import { addHealthRoute } from "./routes/health.ts";
+import { addIngestRoute } from "./routes/ingest.ts";
+import { addPageRoutes } from "./routes/pages.ts";
+import { addPairingRoutes } from "./routes/pairing.ts";
+import { addToolRoutes } from "./routes/tools.ts";
+import { type PageStatus, sendPage } from "./send-page.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+/** Puts all routes together. */
+export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
+  const app = new OpenAPIHono<RouteEnv>({
+    defaultHook(result) {
+      if (result.success) return;
+      const [issue] = result.error.issues;
+      const field = issue?.path.join(".") || "request";
+      throw new ServiceError(400, "invalid_request", `${field}: ${issue?.message ?? "not valid"}`, { bare: true });
+    },
+  });
+  app.onError((error, c) => renderRefusal(c, toServiceError(error, parts)));
+  app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
+  app.use(guardHost(parts));
+  app.use(guardOrigin(parts));
+  app.use("/api/*", async (c, next) => {
+    await next();
+    c.header("cache-control", "no-store");
+    c.header("x-content-type-options", "nosniff");
+  });
+  addHealthRoute(app);
+  addToolRoutes(app, parts);
+  addExecuteRoute(app, parts);
+  addIngestRoute(app, parts);
+  addPairingRoutes(app, parts);
+  addPageRoutes(app, parts);
+  refuseOtherMethods(app);
+  return app;
+}
+
+/** Answers 405 with `Allow` where a path exists but not with this method. */
+function refuseOtherMethods(app: OpenAPIHono<RouteEnv>): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    if (method !== "ALL") methods.set(path, (methods.get(path) ?? new Set()).add(method));
+  }
+  for (const [path, allowed] of methods) {
+    const allow = [...allowed].join(", ");
+    app.all(path, async (c) => {
+      const refusal = new ServiceError(405, "method_not_allowed", `This address takes only: ${allow}.`);
+      const response = await renderRefusal(c, refusal);
+      response.headers.set("allow", allow);
+      return response;
+    });
+  }
+}
+
+/** Programs get a bare error, browsers on a page get a page. */
+async function renderRefusal(c: Context<RouteEnv>, error: ServiceError): Promise<Response> {
+  if (/^\/(api|health)/.test(c.req.path) || !c.req.header("accept")?.includes("text/html")) {
+    return renderBare(error);
+  }
+  return sendPage(c, { title: "Refused", body: refusedBody(error), status: error.status as PageStatus });
+}
+
+function toServiceError(error: unknown, parts: ServiceParts): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof HTTPException && error.status < 500) {
+    return new ServiceError(400, "invalid_request", "The request is not valid.", { cause: error });
+  }
+  parts.log({ level: "error", message: "A request failed unexpectedly.", cause: error });
+  return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.", { cause: error });
+}

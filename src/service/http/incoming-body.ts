@@ -1,0 +1,27 @@
+import type { HttpBindings } from "@hono/node-server";
+
+/** The body of a request that is too large to be held in memory. */
+export interface IncomingBody {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Undefined when the caller did not announce it. */
+  readonly contentLength: number | undefined;
+  /** Aborted when the caller goes away before the answer is written. */
+  readonly clientGone: AbortSignal;
+}
+
+/**
+ * Opens the raw body. Leaving it half-read does not tear the connection down, so a refusal still reaches a caller
+ * that is busy sending.
+ */
+export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
+  const controller = new AbortController();
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) controller.abort();
+  });
+  const length = incoming.headers["content-length"];
+  return {
+    bytes: incoming.iterator({ destroyOnReturn: false }),
+    contentLength: length === undefined ? undefined : Number(length),
+    clientGone: controller.signal,
+  };
+}

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { SvcError } from "../../errors.ts";
+
+/** An open port. */
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connections, gives running requests `graceMs` to finish, then cuts them. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Slow requests must not hold connections for ever: headers within 15 s, a whole request within 10 minutes. */
+const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 600_000, keepAliveTimeout: 5_000 } as const;
+
+/**
+ * Serves a fetch handler.
+ *
+ * @throws SvcError `invalid_config`, field `port` or `host`, when the address cannot be used.
+ */
+export async function listen(o: {
+  fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  host: string;
+  port: number;
+}): Promise<Listener> {
+  const server = createServer(
+    SERVER_OPTIONS,
+    getRequestListener((request, env) => o.fetch(request, env as HttpBindings), { overrideGlobalObjects: false }),
+  );
+  server.listen(o.port, o.host);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw explainListenError(cause, o);
+  }
+  const { port } = server.address() as AddressInfo;
+  return { port, close: (graceMs) => closeServer(server, graceMs) };
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+function explainListenError(cause: unknown, { host, port }: { host: string; port: number }): unknown {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "EADDRINUSE") {
+    return new SvcError("invalid_config", `Port ${port} on ${host} is already in use.`, {
+      field: "port",
+      hint: "Stop the program that uses it, or choose another port; 0 takes any free one.",
+      cause,
+    });
+  }
+  if (code === "EACCES") {
+    return new SvcError("invalid_config", `This user may not open port ${port}.`, {
+      field: "port",
+      hint: "Choose a port above 1023.",
+      cause,
+    });
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new SvcError("invalid_config", `${host} is not an address of this machine.`, {
+      field: "host",
+      hint: "Use 127.0.0.1, or an address that this machine has.",
+      cause,
+    });
+  }
+  return cause;
+}

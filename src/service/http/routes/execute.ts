@@ -1,0 +1,83 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Principal } from "../../auth/api-keys.ts";
+import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
+import type { ExecutionOutcome } from "../../executions/outcome.ts";
+import { readToolRequest } from "../../executions/read-tool-request.ts";
+import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
+import { resolveFiles } from "../../files/resolve-files.ts";
+import { ServiceError } from "../../service-error.ts";
+import { type RouteEnv, unauthorized } from "../guard.ts";
+import { type IncomingBody, openBody } from "../incoming-body.ts";
+import { renderEnvelope } from "../render-error.ts";
+import type { ServiceParts } from "../service-parts.ts";
+
+/** "Execution (tool-name model)". */
+export function addExecuteRoute(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  app.post("/api/tools/:name/execute", async (c) => {
+    const toolName = c.req.param("name");
+    const principal = await parts.keys.authenticate(c.req.raw.headers);
+    if (principal === undefined) return renderRefusal(toolName, unauthorized({ bare: false }), parts);
+    const incoming = openBody(c.env);
+    let request: ExecuteBody;
+    try {
+      request = await readBody(incoming, principal, parts);
+    } catch (error) {
+      if (error instanceof ServiceError) return renderRefusal(toolName, error, parts);
+      throw error;
+    }
+    try {
+      return renderEnvelope(await execute(parts, { toolName, principal, request, incoming }));
+    } finally {
+      await request.dispose();
+    }
+  });
+}
+
+function readBody(incoming: IncomingBody, { accountId }: Principal, parts: ServiceParts): Promise<ExecuteBody> {
+  return readExecuteBody(incoming.bytes, {
+    ...(incoming.contentLength !== undefined && { contentLength: incoming.contentLength }),
+    blobs: parts.blobs,
+    account: accountId,
+    signal: incoming.clientGone,
+  });
+}
+
+function execute(
+  parts: ServiceParts,
+  o: { toolName: string; principal: Principal; request: ExecuteBody; incoming: IncomingBody },
+): Promise<ExecutionOutcome> {
+  const account = o.principal.accountId;
+  const received = parts.fileEnvelopes ? o.request.files : undefined;
+  return parts.executor.execute({
+    ...readToolRequest(o.request.body),
+    toolName: o.toolName,
+    principal: o.principal,
+    clientGone: o.incoming.clientGone,
+    resolveFiles: ({ toolName, action: { inputSchema } }: CatalogEntry, args) =>
+      resolveFiles({
+        inputSchema,
+        args,
+        received,
+        account,
+        tool: toolName,
+        blobs: parts.blobs,
+        mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool: toolName, field, reference }),
+      }),
+  });
+}
+
+/** A request that was refused before the executor saw it. */
+function renderRefusal(toolName: string, error: ServiceError, parts: ServiceParts): Response {
+  const at = new Date(parts.now()).toISOString();
+  const entry = error.code === "unauthorized" ? undefined : parts.catalog.find(toolName);
+  return renderEnvelope({
+    status: "blocked",
+    executionId: null,
+    toolName,
+    entry,
+    connectionId: null,
+    startedAt: at,
+    finishedAt: at,
+    error,
+  });
+}

@@ -1,0 +1,33 @@
+import type { ApiKeys } from "../auth/api-keys.ts";
+import type { OwnerSessions } from "../auth/owner-sessions.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Connections } from "../connections/connections.ts";
+import type { Executor } from "../executions/execute-tool.ts";
+import type { BlobStore } from "../files/blob-store.ts";
+import type { IngestTokens } from "../files/ingest-tokens.ts";
+import type { Pairing } from "../registration/pairing.ts";
+
+/** Where the service writes what its operator should know; `cause` may hold a stack and never leaves the machine. */
+export type ServiceLog = (entry: { level: "info" | "warn" | "error"; message: string; cause?: unknown }) => void;
+
+/** What the routes are made of. */
+export interface ServiceParts {
+  readonly keys: ApiKeys;
+  readonly sessions: OwnerSessions;
+  readonly pairing: Pairing;
+  readonly catalog: Catalog;
+  readonly connections: Connections;
+  readonly executor: Executor;
+  readonly blobs: BlobStore;
+  /** Undefined when no ingest secret is configured. */
+  readonly ingestTokens: IngestTokens | undefined;
+  /** False when bytes in the `files` envelope are ignored, so that callers have to upload them. */
+  readonly fileEnvelopes: boolean;
+  /** Base URL, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Values of the `Host` header that are answered. */
+  readonly allowedHosts: ReadonlySet<string>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: ServiceLog;
+}

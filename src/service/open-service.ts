@@ -1,0 +1,141 @@
+import { join } from "node:path";
+import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
+import { createOwnerSessions } from "./auth/owner-sessions.ts";
+import { createCatalog } from "./catalog/catalog.ts";
+import { connectFirstApps } from "./connections/connect-first-apps.ts";
+import { type Connections, createConnections } from "./connections/connections.ts";
+import { createExecutor, type Executor } from "./executions/execute-tool.ts";
+import { createExecutionLog } from "./executions/execution-log.ts";
+import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
+import { createIngestTokens } from "./files/ingest-tokens.ts";
+import { createApp } from "./http/app.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { createPairing } from "./registration/pairing.ts";
+import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
+import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
+import { findAccount } from "./store/find-account.ts";
+import { readIngestSecret } from "./store/ingest-secret.ts";
+import { openStore, type Store } from "./store/open-store.ts";
+import { createSpentTokens } from "./store/spent-tokens.ts";
+
+/** A running service with its inside, which only the service itself and the test kit may touch. */
+export interface OpenService {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly store: Store;
+  readonly accountId: string;
+  readonly keys: ApiKeys;
+  readonly connections: Connections;
+  signInUrl(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Running requests get this long when the service stops. */
+const GRACE_MS = 5000;
+const SWEEP_EVERY_MS = 60 * 60 * 1000;
+const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
+
+type Undo = () => Promise<unknown> | unknown;
+
+/** Starts everything, or nothing: what was opened is closed again when a later step fails. */
+export async function openService(options: ServiceOptions): Promise<OpenService> {
+  const checked = checkOptions(options);
+  const opened: Undo[] = [];
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= undoAll(opened);
+    return closing;
+  };
+  try {
+    return { ...(await start(checked, (undo) => opened.push(undo))), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function undoAll(opened: Undo[]): Promise<void> {
+  for (const undo of opened.reverse()) await undo();
+}
+
+async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {
+  const { now, dataDir } = o;
+  const folder = await claimDataFolder(dataDir, new Date(now()).toISOString());
+  onClose(() => folder.release());
+  const store = await openStore(join(dataDir, STORE_FILE));
+  onClose(() => store.destroy());
+  const account = await findAccount(store, now);
+  const work = await createWork(o, store, account.id);
+  if (account.isNew) await connectFirstApps(work.connections, o.integrations, dataDir);
+  onClose(() => work.executor.idle());
+  onClose(keepSweeping(work.blobs, o));
+
+  const app = Promise.withResolvers<ReturnType<typeof createApp>>();
+  const listener: Listener = await listen({
+    ...o,
+    fetch: async (request, env) => (await app.promise).fetch(request, env),
+  });
+  onClose(() => listener.close(GRACE_MS));
+  const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
+  const sessions = createOwnerSessions(store, now);
+  const keys = createApiKeys(store, now);
+  const pairing = createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` });
+  const secret = o.ingestSecret === undefined ? await readIngestSecret(dataDir) : o.ingestSecret;
+  const spent = createSpentTokens(store, now);
+  app.resolve(
+    createApp({
+      ...work,
+      keys,
+      sessions,
+      pairing,
+      ingestTokens: secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now }),
+      fileEnvelopes: o.fileEnvelopes ?? true,
+      baseUrl: url,
+      allowedHosts: listHosts(o, listener.port),
+      now,
+      log: o.log,
+    }),
+  );
+  await folder.announce(url);
+  return {
+    url,
+    dataDir,
+    store,
+    accountId: account.id,
+    keys,
+    connections: work.connections,
+    signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(account.id)}`,
+  };
+}
+
+async function createWork(o: CheckedOptions, store: Store, accountId: string) {
+  const { now, integrations } = o;
+  const catalog = createCatalog(integrations);
+  const connections = createConnections({ store, accountId, integrations, now });
+  const log = createExecutionLog(store, now, o.usageLimit);
+  await log.closeAbandoned();
+  const executor: Executor = createExecutor({
+    catalog,
+    connections,
+    log,
+    now,
+    providerTimeoutMs: o.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
+    onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
+  });
+  return { catalog, connections, executor, blobs: createBlobStore({ dir: join(o.dataDir, "blobs"), now }) };
+}
+
+function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {
+  let sweeping = Promise.resolve();
+  const sweep = () => {
+    sweeping = blobs
+      .sweep()
+      .catch((cause) => log({ level: "warn", message: "Old files could not be removed.", cause }));
+  };
+  sweep();
+  const timer = setInterval(sweep, SWEEP_EVERY_MS).unref();
+  return () => {
+    clearInterval(timer);
+    return sweeping;
+  };
+}

@@ -1,0 +1,110 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { SvcError } from "../errors.ts";
+import type { ServiceLog } from "./http/service-parts.ts";
+import type { Integration } from "./integrations/integration.ts";
+
+/** How to run the service. */
+export interface ServiceOptions {
+  /** Folder for everything the service keeps; created with mode 0700. One process serves it at a time. */
+  readonly dataDir: string;
+  /** Default 8790; 0 takes a free one. */
+  readonly port?: number;
+  /** Address to listen on; default 127.0.0.1. Any other than loopback needs `publicUrl`. */
+  readonly host?: string;
+  /** Origin under which callers and browsers reach the service, e.g. `https://svc.example.org`. Default: the loopback address. */
+  readonly publicUrl?: string;
+  /** False ignores bytes in the `files` envelope, so that callers must upload through a hint. Default true. */
+  readonly fileEnvelopes?: boolean;
+  /** Secret that signs upload tokens. Default: made once and kept in `dataDir`; null turns ingest off (503). */
+  readonly ingestSecret?: string | null;
+  /** Executions per account and UTC day; above, calls answer 402. Default: no limit. */
+  readonly usageLimit?: number;
+  /** Milliseconds an action may take before the call fails with 503. Default 60,000. */
+  readonly providerTimeoutMs?: number;
+  /** Apps the service can act on. Default: drive, notes and mail. */
+  readonly integrations?: readonly Integration[];
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Default: nothing is logged. */
+  readonly log?: ServiceLog;
+}
+
+/** Default port of the service. */
+export const DEFAULT_PORT = 8790;
+
+const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
+
+/** Options with defaults, checked. */
+export interface CheckedOptions extends ServiceOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly publicOrigin: string | undefined;
+  readonly integrations: readonly Integration[];
+  readonly now: () => number;
+  readonly log: ServiceLog;
+}
+
+/** @throws SvcError `invalid_config` naming the option. */
+export function checkOptions(options: ServiceOptions): CheckedOptions {
+  const { port = DEFAULT_PORT, host = "127.0.0.1", usageLimit } = options;
+  if (options.dataDir.trim() === "") throw invalid("dataDir", "The data folder must be named.", "Give a path.");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw invalid("port", `${port} is not a port.`, "Use a whole number from 0 to 65535; 0 takes a free one.");
+  }
+  if (usageLimit !== undefined && (!Number.isInteger(usageLimit) || usageLimit < 0)) {
+    throw invalid("usageLimit", `${usageLimit} is not a number of executions.`, "Use a whole number, 0 or more.");
+  }
+  const publicOrigin = options.publicUrl === undefined ? undefined : readOrigin(options.publicUrl);
+  if (!isLoopback(host) && publicOrigin === undefined) {
+    throw invalid(
+      "publicUrl",
+      `${host} is reachable from other machines, so the service must know its public address.`,
+      "Set publicUrl to the origin that callers use, for example https://svc.example.org, or listen on 127.0.0.1.",
+    );
+  }
+  return {
+    ...options,
+    dataDir: resolve(options.dataDir),
+    port,
+    host,
+    publicOrigin,
+    integrations: options.integrations ?? [],
+    now: options.now ?? Date.now,
+    log: options.log ?? (() => {}),
+  };
+}
+
+/** Origin of a service that listens here and has no public address. */
+export function toLocalOrigin(host: string, port: number): string {
+  return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
+/** Every `Host` header that means this service. */
+export function listHosts({ host, publicOrigin }: CheckedOptions, port: number): Set<string> {
+  const own = new URL(toLocalOrigin(host, port)).hostname;
+  const hosts = new Set([...LOOPBACK_NAMES, ...(isLoopback(host) ? [own] : [])].map((name) => `${name}:${port}`));
+  // Port 80 is left out of the header.
+  if (port === 80) for (const name of LOOPBACK_NAMES) hosts.add(name);
+  if (publicOrigin !== undefined) hosts.add(new URL(publicOrigin).host);
+  return hosts;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+function readOrigin(publicUrl: string): string {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
+  const isOrigin = url !== undefined && url.pathname === "/" && url.search === "" && url.username === "";
+  if (isOrigin && (url.protocol === "https:" || url.protocol === "http:")) return url.origin;
+  throw invalid(
+    "publicUrl",
+    "publicUrl must be an origin without a path.",
+    "Use the form https://svc.example.org or http://host:port.",
+  );
+}
+
+function invalid(field: string, message: string, hint: string): SvcError {
+  return new SvcError("invalid_config", message, { field, hint });
+}

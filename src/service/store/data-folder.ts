@@ -1,0 +1,137 @@
+import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isSvcError, SvcError } from "../../errors.ts";
+import { openSqlite } from "./open-store.ts";
+
+/** The SQLite file below the data folder. */
+export const STORE_FILE = "svc.db";
+const LOCK_FILE = "lock.db";
+/** Milliseconds to wait for the lock: longer than {@link readServingUrl} holds it to look. */
+const LOCK_WAIT_MS = 250;
+const OWNER_FILE = "serving.json";
+
+/** Who serves a data folder now, readable by that folder's owner. */
+export interface FolderOwner {
+  readonly pid: number;
+  /** Base URL, absent until the port is open. */
+  readonly url?: string;
+  readonly startedAt: string;
+}
+
+/** A data folder this process may write to. */
+export interface DataFolder {
+  readonly path: string;
+  /** Publishes the base URL for {@link readServingUrl}. */
+  announce(url: string): Promise<void>;
+  /** Gives the folder back. */
+  release(): Promise<void>;
+}
+
+/**
+ * Makes the folder (0700) if needed and takes its single-writer lock.
+ *
+ * The lock is an exclusive SQLite transaction held for the life of the process, so the operating system
+ * frees it when the process dies by any cause; nothing has to guess whether a lock is stale.
+ *
+ * @throws SvcError `invalid_config`, field `dataDir`: not writable, or served by another process (its pid is named).
+ */
+export async function claimDataFolder(path: string, startedAt: string): Promise<DataFolder> {
+  await makeFolder(path);
+  const lock = await takeLock(path);
+  const ownerFile = join(path, OWNER_FILE);
+  const publish = async (owner: FolderOwner) => {
+    const draft = `${ownerFile}.${process.pid}`;
+    await writeFile(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+    await rename(draft, ownerFile);
+  };
+  await publish({ pid: process.pid, startedAt });
+  return {
+    path,
+    announce: (url) => publish({ pid: process.pid, url, startedAt }),
+    async release() {
+      await rm(ownerFile, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/**
+ * Base URL of the process that serves this data folder.
+ *
+ * @throws SvcError `invalid_config` when nobody does.
+ */
+export async function readServingUrl(path: string): Promise<string> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const owner = isFolder && (await isLocked(path)) ? await readOwner(path) : undefined;
+  if (owner?.url !== undefined) return owner.url;
+  throw new SvcError("invalid_config", `No service is running on the data folder ${path}.`, {
+    field: "dataDir",
+    hint: "Start it with `svc serve` on the same data folder.",
+  });
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    const created = await mkdir(path, { recursive: true, mode: 0o700 });
+    // mkdir applies the umask, and an own folder must not be wider or narrower than 0700.
+    if (created !== undefined) await chmod(path, 0o700);
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new SvcError("invalid_config", `The data folder ${path} cannot be created or written to.`, {
+      field: "dataDir",
+      hint: "Choose a folder that this user owns.",
+      cause,
+    });
+  }
+}
+
+async function takeLock(path: string): Promise<{ close(): void }> {
+  const lock = openSqlite(join(path, LOCK_FILE), LOCK_WAIT_MS);
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (cause) {
+    lock.close();
+    const owner = await readOwner(path);
+    const who = owner === undefined ? "another process" : `process ${owner.pid} (since ${owner.startedAt})`;
+    throw new SvcError("invalid_config", `The data folder ${path} is already served by ${who}.`, {
+      field: "dataDir",
+      hint: "Use the service that is running, stop that process first, or choose another data folder.",
+      cause,
+    });
+  }
+  await chmod(join(path, LOCK_FILE), 0o600);
+  return lock;
+}
+
+async function isLocked(path: string): Promise<boolean> {
+  try {
+    (await takeLock(path)).close();
+    return false;
+  } catch (error) {
+    if (isSvcError(error)) return true;
+    throw error;
+  }
+}
+
+async function readOwner(path: string): Promise<FolderOwner | undefined> {
+  try {
+    const owner: unknown = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8"));
+    return isOwner(owner) ? owner : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOwner(value: unknown): value is FolderOwner {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "pid" in value &&
+    typeof value.pid === "number" &&
+    "startedAt" in value &&
+    typeof value.startedAt === "string"
+  );
+}

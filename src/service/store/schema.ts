@@ -1,0 +1,85 @@
+import type { Selectable } from "kysely";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { PairStatus } from "../../wire/registration.ts";
+import type { ConnectionState } from "../integrations/integration.ts";
+
+/**
+ * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
+ * dialect stores and compares them alike. Secrets are stored only as SHA-256 (hex).
+ */
+export interface Tables {
+  accounts: { id: string; created_at: string };
+  api_keys: {
+    id: string;
+    account_id: string;
+    key_hash: string;
+    /** Last four characters, to recognise a key by. */
+    last_four: string;
+    label: string;
+    client: string | null;
+    created_at: string;
+    last_used_at: string | null;
+    revoked_at: string | null;
+  };
+  sign_in_links: {
+    link_hash: string;
+    account_id: string;
+    created_at: string;
+    expires_at: string;
+    used_at: string | null;
+  };
+  owner_sessions: { session_hash: string; account_id: string; created_at: string; expires_at: string };
+  pairing_sessions: {
+    token_hash: string;
+    verifier_hash: string;
+    display_code: string;
+    device_label: string | null;
+    client: string | null;
+    /** Never `expired`: that follows from `expires_at`. */
+    status: Exclude<PairStatus, "expired">;
+    wrong_verifiers: number;
+    /** The account whose owner approved. */
+    account_id: string | null;
+    api_key_id: string | null;
+    created_at: string;
+    expires_at: string;
+    approved_at: string | null;
+    exchanged_at: string | null;
+  };
+  connections: {
+    id: string;
+    account_id: string;
+    integration: string;
+    label: string;
+    settings: string;
+    scopes: string;
+    state: ConnectionState;
+    is_default: number;
+    created_at: string;
+    updated_at: string;
+  };
+  executions: {
+    id: string;
+    account_id: string;
+    api_key_id: string | null;
+    connection_id: string;
+    integration: string;
+    action_id: string;
+    tool_name: string;
+    side_effect_level: SideEffectLevel;
+    arguments: string;
+    /** `started` is written, and durable, before the provider acts. */
+    status: "started" | "succeeded" | "failed";
+    output: string | null;
+    error: string | null;
+    started_at: string;
+    finished_at: string | null;
+  };
+  spent_ingest_tokens: { jti: string; expires_at: string };
+  usage_days: { account_id: string; day: string; executions: number };
+}
+
+export type ApiKeyRow = Selectable<Tables["api_keys"]>;
+export type ConnectionRow = Selectable<Tables["connections"]>;
+export type ExecutionRow = Selectable<Tables["executions"]>;
+export type PairingRow = Selectable<Tables["pairing_sessions"]>;

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { Service } from "../create-service.ts";
+import { openService } from "../open-service.ts";
+import type { ServiceOptions } from "../service-options.ts";
+import type { ExecutionRow } from "../store/schema.ts";
+import { decideAsOwner } from "./decide-as-owner.ts";
+
+/** One write that reached a provider. */
+export interface Effect {
+  readonly executionId: string;
+  readonly toolName: string;
+  readonly connectionId: string;
+  readonly level: Exclude<SideEffectLevel, "read">;
+  /** File fields hold storage keys. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly status: ExecutionRow["status"];
+}
+
+/** A service for one test. */
+export interface TestService {
+  readonly url: string;
+  readonly service: Service;
+  readonly dataDir: string;
+  /** A live key. */
+  readonly apiKey: string;
+  createKey(label?: string): Promise<string>;
+  /** Executed writes, oldest first, also failed and unfinished ones. */
+  effects(): Promise<Effect[]>;
+  /** Signs in as the owner and presses a button on the approval page, as a browser would. */
+  decide(pairUrl: string, decision?: "approve" | "decline"): Promise<void>;
+  /** Stops the service and removes its data folder, unless `dataDir` was given. */
+  close(): Promise<void>;
+}
+
+/** Starts the real service on a free port and a temporary data folder. */
+export async function startTestService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "svc-test-")));
+  const open = await openService({ ...options, dataDir, port: options.port ?? 0 });
+  const { url, signInUrl, connections } = open;
+  const createKey = async (label = "Test device") => {
+    const { apiKey } = await open.keys.issue({ accountId: open.accountId, label, client: null });
+    return apiKey;
+  };
+  const close = async () => {
+    await open.close();
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  return {
+    url,
+    service: { url, dataDir: open.dataDir, signInUrl, connections, close: open.close },
+    dataDir: open.dataDir,
+    apiKey: await createKey(),
+    createKey,
+    decide: async (pairUrl, decision = "approve") => decideAsOwner({ signInUrl: await signInUrl(), pairUrl, decision }),
+    async effects() {
+      const rows = await open.store
+        .selectFrom("executions")
+        .selectAll()
+        .where("side_effect_level", "!=", "read")
+        .orderBy("started_at")
+        .execute();
+      return rows.flatMap(toEffect);
+    },
+    close,
+  };
+}
+
+function toEffect(row: ExecutionRow): Effect[] {
+  const level = row.side_effect_level;
+  if (level === "read") return [];
+  return [
+    {
+      executionId: row.id,
+      toolName: row.tool_name,
+      connectionId: row.connection_id,
+      level,
+      arguments: JSON.parse(row.arguments) as Record<string, unknown>,
+      status: row.status,
+    },
+  ];
+}
