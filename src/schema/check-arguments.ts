@@ -1,0 +1,121 @@
+import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { isRecord, type JsonSchema, type SchemaDraft, setOwn } from "./json-schema.ts";
+import type { ArgumentSize } from "./read-arguments.ts";
+
+/** One finding of the validator. */
+export type CheckError = OutputUnit;
+
+/** The validator's verdict. `unknown`: checking would have taken too long, or the schema defeats the validator. */
+export type CheckResult =
+  | { readonly verdict: "valid" }
+  | { readonly verdict: "unknown" }
+  | { readonly verdict: "invalid"; readonly errors: readonly CheckError[] };
+
+/** Checks arguments against one compiled schema. Never throws; work is bounded whatever schema and arguments hold. */
+export interface ArgumentCheck {
+  /** Checks the arguments of a call. */
+  start(args: unknown, size: ArgumentSize): CheckResult;
+  /** Checks changed arguments of the same call, within what is left of its work. */
+  again(args: unknown): CheckResult;
+}
+
+/** Units of work per call; a schema node applied to a value costs one, dear keywords more. About 20 ms at most. */
+const BUDGET = 40_000;
+const VALUES_PER_UNIT = 20;
+const PATTERN_UNITS = 512;
+const UNIQUE_UNITS = 200;
+const CHARACTERS_PER_UNIT = 500;
+const MAX_KEY_LENGTH = 128;
+
+/** Counts the work of one check and ends it when there is too much. */
+interface Meter {
+  left: number;
+  /** Cost of measuring the longest text of the arguments. */
+  textUnits: number;
+  /** Keys of the largest object in the arguments. */
+  keys: number;
+  matchesKeys: boolean;
+}
+
+/** Compiles a normalised schema. */
+export function compileCheck(schema: JsonSchema): ArgumentCheck {
+  const meter: Meter = { left: Number.POSITIVE_INFINITY, textUnits: 0, keys: 0, matchesKeys: false };
+  const metered = addMeter(schema, meter);
+  const first = new Validator(metered, "2020-12", true);
+  const all = new Validator(metered, "2020-12", false);
+  const again = (args: unknown): CheckResult => {
+    try {
+      const quick = first.validate(args);
+      if (quick.valid) return { verdict: "valid" };
+      return { verdict: "invalid", errors: listAll(() => all.validate(args).errors, quick.errors) };
+    } catch {
+      return { verdict: "unknown" };
+    }
+  };
+  const start = (args: unknown, size: ArgumentSize): CheckResult => {
+    if (meter.matchesKeys && size.longestKey > MAX_KEY_LENGTH) return { verdict: "unknown" };
+    meter.textUnits = Math.floor(size.longestText / CHARACTERS_PER_UNIT);
+    meter.keys = size.mostKeys;
+    meter.left = BUDGET;
+    return again(args);
+  };
+  return { start, again };
+}
+
+/** All errors, or the first ones when there are more than can be listed in time. */
+function listAll(list: () => readonly CheckError[], first: readonly CheckError[]): readonly CheckError[] {
+  try {
+    return list();
+  } catch {
+    return first;
+  }
+}
+
+/**
+ * A copy of the schema whose nodes count each time the validator applies them. The validator reads every keyword of a
+ * node once per application, so an accessor under a keyword that normalised schemas never hold is called exactly then;
+ * it cannot be told to stop, but what the accessor throws ends it.
+ */
+function addMeter(node: unknown, meter: Meter): Schema {
+  if (!isRecord(node)) return node === false ? { not: {} } : {};
+  const copy: SchemaDraft = {};
+  for (const keyword of Object.keys(node)) copy[keyword] = copyKeyword(keyword, node[keyword], meter);
+  const own = countOwnUnits(node);
+  const measures = node.minLength !== undefined || node.maxLength !== undefined;
+  const keyPatterns = isRecord(node.patternProperties) ? Object.keys(node.patternProperties).length : 0;
+  if (keyPatterns > 0) meter.matchesKeys = true;
+  Object.defineProperty(copy, "$recursiveRef", {
+    enumerable: false,
+    get(): undefined {
+      meter.left -= own + (measures ? meter.textUnits : 0) + keyPatterns * meter.keys;
+      if (meter.left < 0) throw new RangeError("Too much to check.");
+      return undefined;
+    },
+  });
+  return copy;
+}
+
+const NODE = new Set(["additionalProperties", "propertyNames", "items", "contains", "not", "if", "then", "else"]);
+const NODE_LIST = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const NODE_MAP = new Set(["properties", "patternProperties", "dependentSchemas", "$defs"]);
+
+function copyKeyword(keyword: string, value: unknown, meter: Meter): unknown {
+  const copyNode = (node: unknown) => (typeof node === "boolean" ? node : addMeter(node, meter));
+  if (NODE.has(keyword) || keyword.startsWith("unevaluated")) return copyNode(value);
+  if (NODE_LIST.has(keyword) && Array.isArray(value)) return value.map(copyNode);
+  if (!NODE_MAP.has(keyword) || !isRecord(value)) return value;
+  const copy: SchemaDraft = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, copyNode(value[key]));
+  return copy;
+}
+
+function countOwnUnits(node: JsonSchema): number {
+  let values = 0;
+  if (Array.isArray(node.enum)) values += node.enum.length;
+  if (Array.isArray(node.required)) values += node.required.length;
+  if (isRecord(node.properties)) values += Object.keys(node.properties).length;
+  let units = 1 + Math.floor(values / VALUES_PER_UNIT);
+  if (node.pattern !== undefined) units += PATTERN_UNITS;
+  if (node.uniqueItems === true) units += UNIQUE_UNITS;
+  return units;
+}

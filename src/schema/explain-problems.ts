@@ -1,0 +1,196 @@
+import type { CheckError } from "./check-arguments.ts";
+import { describeNode, joinOr, listValues, sortByLikeness } from "./describe-expected.ts";
+import { isRecord, type JsonSchema, readTypes } from "./json-schema.ts";
+import { findNode, formatPath, getAt, readValuePath, type ValuePath } from "./schema-location.ts";
+import { type BrokenKeyword, selectErrors } from "./select-errors.ts";
+import { showLiteral, showValue } from "./show-value.ts";
+
+/** One thing wrong with the arguments. */
+export interface ArgumentProblem {
+  /** Dotted path with `[i]` for list items, `attachments[0].name`; empty for the arguments as a whole. */
+  readonly path: string;
+  /** What the schema asks for there. */
+  readonly expected: string;
+  /** What was given: type and value, cut at 60 characters; text that looks like a secret is hidden. */
+  readonly got: string;
+  /** `path: expected X, got Y`. */
+  readonly message: string;
+}
+
+/** Most problems told at once. */
+export const MAX_PROBLEMS = 6;
+const MAX_PATTERN = 80;
+
+interface Context {
+  readonly schema: JsonSchema;
+  readonly args: unknown;
+}
+
+interface Finding {
+  readonly path: ValuePath;
+  readonly expected: string;
+  readonly got?: string;
+}
+
+/** Builds a problem from its parts. */
+export function createProblem(path: ValuePath, expected: string, got: string): ArgumentProblem {
+  const text = formatPath(path);
+  return { path: text, expected, got, message: `${text || "arguments"}: expected ${expected}, got ${got}` };
+}
+
+/** Turns a validator's errors into at most 6 problems, one per place. */
+export function explainProblems(errors: readonly CheckError[], schema: JsonSchema, args: unknown): ArgumentProblem[] {
+  const context: Context = { schema, args };
+  const problems = new Map<string, ArgumentProblem>();
+  for (const broken of selectErrors(errors)) {
+    for (const { path, expected, got } of describe(broken, context)) {
+      const problem = createProblem(path, expected, got ?? showValue(getAt(args, path), path));
+      const isListing = expected.startsWith("one of ");
+      if (!problems.has(problem.path) || isListing) problems.set(problem.path, problem);
+    }
+  }
+  return [...problems.values()].slice(0, MAX_PROBLEMS);
+}
+
+function describe(broken: BrokenKeyword, context: Context): Finding[] {
+  const { error, branches } = broken;
+  const path = readValuePath(error.instanceLocation, context.args);
+  const value = getAt(context.args, path);
+  if (branches !== undefined) return [{ path, expected: describeBranches(branches, value, context) }];
+  if (error.keyword === "false") return [describeUnknownKey(path, context)];
+  const node = findNode(context.schema, error.keywordLocation);
+  if (node === undefined) return [{ path, expected: "a value the schema accepts" }];
+  if (error.keyword === "required") return describeMissing(path, value, node, context);
+  if (error.keyword === "dependentRequired") return describeDependent(path, value, node);
+  return [{ path, ...describeKeyword(error.keyword, node, value, context) }];
+}
+
+/** A union: the fixed values or the types of all branches together. */
+function describeBranches(
+  branches: readonly (readonly BrokenKeyword[])[],
+  value: unknown,
+  { schema }: Context,
+): string {
+  const values: unknown[] = [];
+  const others = new Set<string>();
+  for (const branch of branches) {
+    const fixed = branch.find(({ error }) => error.keyword === "enum" || error.keyword === "const");
+    const first = fixed ?? branch.find(({ error }) => error.keyword === "type") ?? branch[0];
+    if (first === undefined) continue;
+    const node = findNode(schema, first.error.keywordLocation);
+    if (fixed === undefined) for (const text of describeNode(node, schema).split(/, | or /)) others.add(text);
+    else if (Array.isArray(node?.enum)) values.push(...node.enum);
+    else values.push(node?.const);
+  }
+  const unique = [...new Set(values)];
+  const parts = [...others];
+  if (unique.length > 0) parts.push(listValues(unique, value));
+  return joinOr(parts);
+}
+
+function describeUnknownKey(path: ValuePath, { schema, args }: Context): Finding {
+  const key = path.at(-1);
+  const known = findKnownKeys(schema, args, path.slice(0, -1));
+  if (typeof key !== "string" || known.length === 0) return { path, expected: "no value here" };
+  const near = sortByLikeness(known, key).slice(0, 8).join(", ");
+  return { path, expected: `no such key (known: ${near}${known.length > 8 ? ", …" : ""})` };
+}
+
+/** Keys declared for an object, as far as they can be found without deciding between branches. */
+function findKnownKeys(schema: JsonSchema, args: unknown, path: ValuePath): string[] {
+  let node: unknown = schema;
+  for (const part of path) {
+    if (!isRecord(node)) return [];
+    if (typeof part === "number") node = node.items;
+    else node = isRecord(node.properties) ? node.properties[part] : undefined;
+  }
+  if (!isRecord(node) || !isRecord(node.properties) || getAt(args, path) === undefined) return [];
+  return Object.keys(node.properties);
+}
+
+function describeMissing(path: ValuePath, value: unknown, node: JsonSchema, context: Context): Finding[] {
+  const required = Array.isArray(node.required) ? node.required : [];
+  const properties = isRecord(node.properties) ? node.properties : {};
+  const missing = required.filter((key) => isRecord(value) && !Object.hasOwn(value, key));
+  return missing.slice(0, MAX_PROBLEMS).map((key) => ({
+    path: [...path, key],
+    expected: `required ${describeNode(Object.hasOwn(properties, key) ? properties[key] : true, context.schema)}`,
+  }));
+}
+
+function describeDependent(path: ValuePath, value: unknown, node: JsonSchema): Finding[] {
+  const findings: Finding[] = [];
+  const rules = isRecord(node.dependentRequired) ? node.dependentRequired : {};
+  for (const key of Object.keys(rules)) {
+    const needed = rules[key];
+    if (!isRecord(value) || !Object.hasOwn(value, key) || !Array.isArray(needed)) continue;
+    for (const name of needed) {
+      if (!Object.hasOwn(value, name)) {
+        findings.push({ path: [...path, name], expected: `required value (because "${key}" is given)` });
+      }
+    }
+  }
+  return findings;
+}
+
+function describeKeyword(
+  keyword: string,
+  node: JsonSchema,
+  value: unknown,
+  { schema }: Context,
+): { expected: string; got?: string } {
+  const limit = String(node[keyword]);
+  switch (keyword) {
+    case "type":
+      return { expected: describeTypes(node, schema) };
+    case "enum":
+      return { expected: listValues(Array.isArray(node.enum) ? node.enum : [], value) };
+    case "const":
+      return { expected: showLiteral(node.const) };
+    case "pattern":
+      return { expected: `string matching ${limit.length > MAX_PATTERN ? `${limit.slice(0, MAX_PATTERN)}…` : limit}` };
+    case "not":
+      return { expected: "a value the schema does not exclude" };
+    case "oneOf":
+      return { expected: "a value of exactly one of the allowed forms" };
+    case "contains":
+      return { expected: `at least one ${describeNode(node.contains, schema)} in the list` };
+    case "uniqueItems":
+      return { expected: "no two equal items" };
+    case "minLength":
+    case "maxLength":
+      return {
+        expected: `string of ${keyword === "minLength" ? "at least" : "at most"} ${limit} characters`,
+        ...(typeof value === "string" && value.length <= 60 && { got: `${showLiteral(value)} (${[...value].length})` }),
+      };
+    default:
+      return describeLimit(keyword, limit, value) ?? { expected: "a value the schema accepts" };
+  }
+}
+
+function describeTypes(node: JsonSchema, schema: JsonSchema): string {
+  if (Array.isArray(node.enum) || node.const !== undefined) return describeNode(node, schema);
+  return joinOr(readTypes(node.type) ?? []);
+}
+
+const LIMITS: ReadonlyMap<string, (limit: string) => string> = new Map([
+  ["minimum", (limit) => `number of at least ${limit}`],
+  ["maximum", (limit) => `number of at most ${limit}`],
+  ["exclusiveMinimum", (limit) => `number above ${limit}`],
+  ["exclusiveMaximum", (limit) => `number below ${limit}`],
+  ["multipleOf", (limit) => `multiple of ${limit}`],
+  ["minItems", (limit) => `list of at least ${limit} items`],
+  ["maxItems", (limit) => `list of at most ${limit} items`],
+  ["minProperties", (limit) => `object with at least ${limit} keys`],
+  ["maxProperties", (limit) => `object with at most ${limit} keys`],
+  ["minContains", (limit) => `list with at least ${limit} matching items`],
+  ["maxContains", (limit) => `list with at most ${limit} matching items`],
+]);
+
+function describeLimit(keyword: string, limit: string, value: unknown): { expected: string; got?: string } | undefined {
+  const expected = LIMITS.get(keyword)?.(limit);
+  if (expected === undefined) return undefined;
+  if (Array.isArray(value)) return { expected, got: `${value.length} items` };
+  if (isRecord(value)) return { expected, got: `${Object.keys(value).length} keys` };
+  return { expected };
+}
