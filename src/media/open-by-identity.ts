@@ -21,8 +21,10 @@ export async function openByIdentity(
   const target = path.join(canonicalRoot, ...components);
   let handle: FileHandle | undefined;
   try {
+    const onTheWay = await judgeWay(canonicalRoot, components, mode);
+    if (onTheWay !== undefined) return { refused: onTheWay };
     const before = await lstat(target, { bigint: true });
-    const refused = (await judgeWay(canonicalRoot, components, mode)) ?? judgeStats(before);
+    const refused = judgeStats(before);
     if (refused !== undefined) return { refused };
     handle = await open(target, readFlags(mode));
     const stats = await handle.stat({ bigint: true });
