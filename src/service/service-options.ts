@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
 import type { ServiceLog } from "./http/service-parts.ts";
+import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 
 /** How to run the service. */
@@ -69,7 +70,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     port,
     host,
     publicOrigin,
-    integrations: options.integrations ?? [],
+    integrations: options.integrations ?? builtInIntegrations,
     now: options.now ?? Date.now,
     log: options.log ?? (() => {}),
   };

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { PairingView } from "../registration/pairing.ts";
+import type { PairingView } from "../registration/pairing-view.ts";
 import { describeTime } from "./describe-time.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
 
@@ -17,7 +17,7 @@ export function approvalBody(o: {
   return html`<section class="card" aria-labelledby="question">
 <h1 id="question">Approve this device?</h1>
 <p>A device asks for a key to your connected apps. Approve it only if you started this yourself, just now.</p>
-<div class="code"><p>The device must show the same code</p><strong>${session.displayCode}</strong></div>
+<div class="code"><p>Must match the code on the device</p><strong>${session.displayCode}</strong></div>
 <dl>
 <dt>Device</dt><dd>${session.deviceLabel ?? "No name given"}</dd>
 <dt>Client</dt><dd>${describeClient(session.client)}</dd>

@@ -33,9 +33,9 @@ ${
 }
 
 function deviceRow(device: ApiKeyRow, { csrfToken, now }: { csrfToken: string; now: number }): Markup {
-  const used = device.last_used_at === null ? "never used" : `last used ${describeTime(device.last_used_at, now)}`;
+  const used = device.last_used_at === null ? "not used yet" : `last used ${describeTime(device.last_used_at, now)}`;
   return html`<li><div><strong>${device.label}</strong><span class="muted">Key ends in <code>${device.last_four}</code> · paired ${describeTime(device.created_at, now)} · ${used}</span></div>
-<details><summary>Revoke<span class="muted"> …</span></summary>
+<details><summary aria-label="Revoke ${device.label}">Revoke</summary>
 <p class="muted">The device is refused at once and must be paired again.</p>
 <form method="post" action="/devices/${device.id}/revoke">${csrfField(csrfToken)}<button class="danger">Revoke ${device.label}</button></form>
 </details></li>`;

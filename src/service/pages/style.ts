@@ -10,7 +10,7 @@ header,main,footer{max-width:40rem;margin:0 auto;padding:0 1.25rem}
 header{display:flex;justify-content:space-between;align-items:center;min-height:4.5rem}
 header a{color:inherit;text-decoration:none;font-weight:650;font-size:1.125rem;letter-spacing:-.01em}
 header a::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--accent);margin-right:.5em}
-main{padding-bottom:2rem}
+main{padding-bottom:1.5rem}main>h1{margin:.5rem 0 1.25rem}
 footer{padding-bottom:2.5rem;color:var(--muted);font-size:.875rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:2rem;margin-bottom:1.25rem}
 h1{font-size:1.625rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 .75rem}
@@ -51,7 +51,7 @@ summary{cursor:pointer;padding:.375rem 0;color:var(--muted)}
 details[open]{flex-basis:100%}
 details form{margin-top:.5rem}
 .notice{border:1px solid var(--accent);background:var(--wash);border-radius:10px;padding:.75rem 1rem;margin-bottom:1.25rem}
-@media (max-width:30rem){.card{padding:1.5rem 1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.625rem}h1{font-size:1.4375rem}}
+@media (max-width:30rem){.card{padding:1.5rem 1.25rem}.code strong{font-size:1.875rem}dl{column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}}
 `.trim();
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
