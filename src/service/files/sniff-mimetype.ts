@@ -5,6 +5,7 @@ const UNKNOWN = "application/octet-stream";
 const SNIFF_LIMIT_MS = 250;
 /** What the bytes say about a whole family of formats; the extension knows the member. */
 const CONTAINERS = new Set(["application/zip", "application/x-cfb", "application/xml", "application/gzip"]);
+const CONTAINERS_OF_TEXT: ReadonlySet<string> = new Set(["application/xml", "image/svg+xml", "application/rtf"]);
 
 /**
  * MIME type of a file from its first 64 KiB, then from its extension, then from what the sender declared. Never fails:
@@ -21,6 +22,23 @@ export async function sniffMimetype(head: Uint8Array, name: string, declared?: s
   } finally {
     clearTimeout(timer);
   }
+  // Bytes of these kinds are always recognised, so the extension is wrong (".ts" is rarely a video).
+  if (byName !== null && /^(?:image|audio|video)\//.test(byName) && byName !== "image/svg+xml")
+    return (await looksLikeText(head)) ? "text/plain" : UNKNOWN;
   const said = declared?.split(";")[0]?.trim().toLowerCase();
   return byName ?? (said && /^[\w.+-]+\/[\w.+-]+$/.test(said) ? said : UNKNOWN);
+}
+
+/** Whether the first bytes of a file read as UTF-8 text: no known binary format, no NUL, no broken character. */
+export async function looksLikeText(head: Uint8Array): Promise<boolean> {
+  if (head.includes(0)) return false;
+  const found = await fileTypeFromBuffer(head).catch(() => undefined);
+  if (found !== undefined && !found.mime.startsWith("text/") && !CONTAINERS_OF_TEXT.has(found.mime)) return false;
+  try {
+    // With `stream` a character cut at the end is waited for, not refused.
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -32,6 +32,14 @@ export interface ActionContext {
   readonly connection: ConnectionView;
   /** Resolves the `s3key` of a file-uploadable argument to its bytes; every key in the arguments resolves. */
   file(s3key: string): HeldFile;
+  /**
+   * Keeps bytes as a service file of this account and returns its storage key, so that another action can use the file.
+   * Absent where the caller has no file store; an action must work without it.
+   */
+  readonly keepFile?: (
+    file: { readonly name: string; readonly mimetype: string },
+    bytes: AsyncIterable<Uint8Array>,
+  ) => Promise<{ readonly s3key: string; readonly size: number }>;
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   now(): number;

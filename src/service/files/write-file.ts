@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
+import type { Folder } from "./folder.ts";
+
+/** What to do when the name is taken. */
+export type IfExists = "error" | "rename" | "replace";
+
+/** Names that begin so are unfinished writes; listings leave them out. */
+export const UNFINISHED_PREFIX = ".svc-unfinished-";
+
+const MAX_RENAMES = 1000;
+/** Where the disk has no hard links, an exclusive empty file reserves the name instead. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && codes.has(error.code);
+}
+
+const TAKEN: ReadonlySet<string> = new Set(["EEXIST"]);
+
+/** Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. */
+export async function claimName(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+    await rm(from);
+  } catch (error) {
+    if (!hasCode(error, NO_LINKS)) throw error;
+    const reserved = await open(to, "wx");
+    await reserved.close();
+    await rename(from, to);
+  }
+}
+
+/** `report.pdf` → `report (2).pdf`. */
+function numberName(name: string, number: number): string {
+  const dot = name.lastIndexOf(".");
+  const stem = dot > 0 ? name.slice(0, dot) : name;
+  return `${stem} (${number})${name.slice(stem.length)}`;
+}
+
+/** Runs `take` with `name`, then with numbered names until one is free. */
+export async function takeFreeName(name: string, take: (name: string) => Promise<void>): Promise<string> {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : numberName(name, number);
+    try {
+      await take(candidate);
+      return candidate;
+    } catch (error) {
+      if (number >= MAX_RENAMES || !hasCode(error, TAKEN)) throw error;
+    }
+  }
+}
+
+async function refuseFolder(folder: Folder, name: string): Promise<void> {
+  const entry = await lstat(folder.at(name)).catch(() => undefined);
+  if (entry?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+}
+
+async function publish(folder: Folder, unfinished: string, name: string, ifExists: IfExists): Promise<string> {
+  if (ifExists === "rename")
+    return takeFreeName(name, (candidate) => claimName(folder.at(unfinished), folder.at(candidate)));
+  if (ifExists === "error") await claimName(folder.at(unfinished), folder.at(name));
+  else {
+    await refuseFolder(folder, name);
+    await rename(folder.at(unfinished), folder.at(name));
+  }
+  return name;
+}
+
+async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal?: AbortSignal) {
+  const sha256 = createHash("sha256");
+  let size = 0;
+  for await (const piece of bytes) {
+    signal?.throwIfAborted();
+    sha256.update(piece);
+    for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten;
+    size += piece.length;
+  }
+  await handle.sync();
+  return { size, sha256: sha256.digest("hex") };
+}
+
+/**
+ * Writes a file so that it is there whole and survives a crash once this returns, or is not there at all: unfinished file,
+ * fsync, link (never over another file) or rename, fsync of the folder. Returns the name it got.
+ *
+ * Throws the file system's own errors; `EEXIST` when the name is taken and `ifExists` is `error`.
+ */
+export async function writeFileDurably(
+  folder: Folder,
+  file: {
+    readonly name: string;
+    readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+    readonly ifExists: IfExists;
+    /** Permission bits before the umask. Default 0666. */
+    readonly mode?: number;
+    readonly signal?: AbortSignal;
+  },
+): Promise<{ readonly name: string; readonly size: number; readonly sha256: string }> {
+  const unfinished = `${UNFINISHED_PREFIX}${randomBytes(8).toString("hex")}`;
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+  const handle = await open(folder.at(unfinished), flags, file.mode ?? 0o666);
+  try {
+    const written = await fill(handle, file.bytes, file.signal).finally(() => handle.close());
+    const name = await publish(folder, unfinished, file.name, file.ifExists);
+    await folder.sync();
+    return { name, ...written };
+  } catch (error) {
+    await rm(folder.at(unfinished), { force: true });
+    throw error;
+  }
+}

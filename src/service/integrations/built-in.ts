@@ -1,0 +1,5 @@
+import { driveIntegration } from "./drive/drive-integration.ts";
+import type { Integration } from "./integration.ts";
+
+/** The integrations that work with no network and no account. */
+export const builtInIntegrations: readonly Integration[] = [driveIntegration];

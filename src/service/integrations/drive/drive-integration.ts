@@ -1,0 +1,27 @@
+import { withFolder } from "../../files/folder.ts";
+import { explainFolderError } from "../../files/folder-error.ts";
+import type { Integration } from "../integration.ts";
+import { createFolder, deleteFile, moveFile } from "./change-files.ts";
+import { FOLDER_SETTING, readFolderSetting } from "./drive-folder.ts";
+import { listFiles } from "./list-files.ts";
+import { readFile } from "./read-file.ts";
+import { searchFiles } from "./search-files.ts";
+import { uploadFile } from "./upload-file.ts";
+
+/** A folder of this machine as a drive. Setting: `folder`, an absolute path. */
+export const driveIntegration: Integration = {
+  slug: "drive",
+  name: "Drive",
+  description: "Files in a folder of the machine that runs the service.",
+  category: "files",
+  scopes: ["drive.read", "drive.write"],
+  actions: [listFiles, searchFiles, readFile, uploadFile, createFolder, moveFile, deleteFile],
+  async checkSettings(settings) {
+    const root = readFolderSetting(settings);
+    try {
+      await withFolder({ root, setting: FOLDER_SETTING }, async () => undefined);
+    } catch (error) {
+      throw explainFolderError(error, { field: FOLDER_SETTING, path: FOLDER_SETTING });
+    }
+  },
+};
