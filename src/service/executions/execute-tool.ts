@@ -2,6 +2,7 @@ import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
+import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkConnection, chooseConnection } from "./choose-connection.ts";
@@ -22,6 +23,8 @@ export interface ToolCall {
   readonly clientGone: AbortSignal;
   /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
   resolveFiles(entry: CatalogEntry, args: Record<string, unknown>): Promise<ResolvedFiles>;
+  /** Keeps bytes that an action produced as a file of the caller's account. */
+  keepFile: NonNullable<ActionContext["keepFile"]>;
 }
 
 /** What the executor works with. */
@@ -88,7 +91,7 @@ async function execute(parts: ExecutorParts, call: ToolCall): Promise<ExecutionO
   }
   const ran = { ...base, connectionId: prepared.connection.id, executionId: started.id, startedAt: started.startedAt };
   try {
-    const output = await runAction(parts, { ...prepared, clientGone: call.clientGone });
+    const output = await runAction(parts, { ...prepared, keepFile: call.keepFile, clientGone: call.clientGone });
     const finishedAt = await parts.log.succeed(started.id, output.json);
     return { ...ran, status: "succeeded", finishedAt, output: output.value };
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
-import type { HeldFile } from "../integrations/integration.ts";
+import type { ActionContext, HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** Arguments whose file fields point at bytes the service holds. */
@@ -13,6 +13,7 @@ export interface ResolvedFiles {
 export interface RunnableCall extends ResolvedFiles {
   readonly entry: CatalogEntry;
   readonly connection: Connection;
+  readonly keepFile: NonNullable<ActionContext["keepFile"]>;
   readonly clientGone: AbortSignal;
 }
 
@@ -31,7 +32,8 @@ export async function runAction(
   const timeout = AbortSignal.timeout(parts.providerTimeoutMs);
   const signal = entry.action.level === "read" ? AbortSignal.any([timeout, call.clientGone]) : timeout;
   try {
-    const work = entry.action.run(args, { connection, file: call.file, signal, now: parts.now });
+    const { file, keepFile } = call;
+    const work = entry.action.run(args, { connection, file, keepFile, signal, now: parts.now });
     return serialise(await stopOnAbort(work, signal));
   } catch (error) {
     if (timeout.aborted) throw timedOut(entry, error);

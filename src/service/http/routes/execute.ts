@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { MAX_FILE_BYTES } from "../../../wire/limits.ts";
 import type { Principal } from "../../auth/api-keys.ts";
 import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
@@ -53,6 +54,8 @@ function execute(
     toolName: o.toolName,
     principal: o.principal,
     clientGone: o.incoming.clientGone,
+    keepFile: ({ name, mimetype }, bytes) =>
+      parts.blobs.receive(account, { name, mimetype, tool: o.toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
     resolveFiles: ({ toolName, action: { inputSchema } }: CatalogEntry, args) =>
       resolveFiles({
         inputSchema,
