@@ -10,7 +10,7 @@ const exchangesSchema = z.array(
       method: z.enum(["GET", "POST"]),
       path: z.string(),
       key: z.enum(["valid", "wrong", "none"]).default("valid"),
-      body: z.unknown(),
+      body: z.unknown().optional(),
     }),
     response: z.strictObject({ status: z.int(), body: z.unknown() }),
   }),

@@ -21,7 +21,8 @@ export const decisionRules: readonly RuleGroup[] = [
       "decision.ingest.reply": "An ingest answers 201 with s3key, name, mimetype, size and md5.",
       "decision.ingest.token-bound": "A token is bound to account, tool, field and size.",
       "decision.ingest.token-lifetime": "A token lives ten minutes.",
-      "decision.ingest.errors": "An ingest answers 401, 409, 413 or 503 as a bare error.",
+      "decision.ingest.errors":
+        "An ingest is refused by a bare error: 401 for the token, 413 for the size, 503 without a secret.",
       "decision.hint.curl": "The hint holds one curl line.",
       "decision.hint.structured-twin":
         "error.upload repeats it as url, method, headers, field, maxBytes and expiresAt.",
