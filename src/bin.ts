@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** Checks the Node version before anything that needs it is loaded, then runs the command line. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(
+    `svc needs Node 22.19 or newer and this is Node ${process.versions.node}: install a newer Node, or run it as "npx -p node@24 -p svc-agent-plugin svc".\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const { main } = await import("./cli/main.ts");
+  process.exitCode = await main(process.argv);
+}

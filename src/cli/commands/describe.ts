@@ -1,0 +1,77 @@
+import { SvcError } from "../../errors.ts";
+import { createCatalog } from "../../tools/catalog.ts";
+import { type CatalogEntry, mustAskFirst } from "../../tools/catalog-entry.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { catalogFolder, openClient } from "../open-session.ts";
+import { toJson } from "./tools.ts";
+
+/** `svc describe`: one tool with its arguments, accounts and whether a human is asked. */
+export async function describe(context: CliContext, name: string, flags: { baseUrl?: string }): Promise<number> {
+  const { client } = await openClient(context, flags);
+  const catalog = createCatalog({ client, cacheDir: catalogFolder(context) });
+  try {
+    await catalog.load({ signal: context.signal });
+    const { entry } = await catalog.refresh(name);
+    if (entry === undefined) throw unknownTool(name, catalog.suggest(name));
+    const connections = entry.connections.map(({ id, label }) => ({ id, label }));
+    context.terminal.answer({ ...toJson(entry), inputSchema: entry.inputSchema, connections }, () => format(entry));
+    return EXIT.ok;
+  } finally {
+    await catalog.close();
+    await client.close();
+  }
+}
+
+/** The refusal for a name the service does not know, with close names, reads first. */
+export function unknownTool(name: string, close: readonly CatalogEntry[]): SvcError {
+  const names = close.map((entry) => entry.name).join(", ");
+  return new SvcError("service_failure", `There is no tool called "${name}".`, {
+    hint: names ? `Did you mean: ${names}?` : 'Find it with "svc search <words>".',
+    field: "tool",
+  });
+}
+
+function format(entry: CatalogEntry): string {
+  const schema = entry.inputSchema ?? {};
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  return [
+    `${entry.name}: ${entry.title}`,
+    entry.description,
+    "",
+    `Effect: ${entry.effect}${mustAskFirst(entry) ? "; you are asked before it runs" : ""}`,
+    ...entry.connections.map(({ id, label }) => `Account: ${label} (${id})`),
+    "",
+    properties.length === 0 ? "No arguments." : "Arguments:",
+    ...properties.map(([name, property]) =>
+      formatArgument(name, isObject(property) ? property : {}, required.has(name)),
+    ),
+    "",
+    `Next: ${exampleCall(entry.name, properties, required)}`,
+  ].join("\n");
+}
+
+function formatArgument(name: string, property: Record<string, unknown>, isRequired: boolean): string {
+  const isFile = property.file_uploadable === true;
+  const type = isFile ? `file: --file ${name}=PATH` : String(property.type ?? "any");
+  const choices = Array.isArray(property.enum) ? ` one of ${property.enum.join(", ")}.` : "";
+  const fallback = property.default === undefined ? "" : ` Default ${JSON.stringify(property.default)}.`;
+  const text = typeof property.description === "string" ? ` ${property.description}` : "";
+  return `  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`;
+}
+
+function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {
+  const needed = properties.filter(([name]) => required.has(name));
+  const isFile = ([, property]: [string, unknown]) => isObject(property) && property.file_uploadable === true;
+  const values = Object.fromEntries(needed.filter((one) => !isFile(one)).map(([name]) => [name, "…"]));
+  const args = Object.keys(values).length === 0 ? "" : ` --args '${JSON.stringify(values)}'`;
+  return `svc call ${tool}${args}${needed
+    .filter(isFile)
+    .map(([name]) => ` --file ${name}=PATH`)
+    .join("")}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

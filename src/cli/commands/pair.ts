@@ -1,0 +1,72 @@
+import { hostname } from "node:os";
+import { SvcClient } from "../../client/client.ts";
+import { openCredentialStore } from "../../pairing/credentials.ts";
+import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { DEFAULT_BASE_URL } from "../open-session.ts";
+import { readSettings } from "../settings.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface PairFlags {
+  readonly baseUrl?: string;
+  readonly label?: string;
+  readonly again?: boolean;
+}
+
+/** `svc pair`: shows the approval link and code, waits for the human, stores the key. */
+export async function pair(context: CliContext, flags: PairFlags): Promise<number> {
+  const { terminal } = context;
+  const settings = await readSettings(context.places, context.env, flags);
+  const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
+  const credentials = openCredentialStore(context.places.config);
+  const stored = await credentials.read();
+  if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(stored.baseUrl, stored.apiKey))) {
+    terminal.say(`Already paired with ${baseUrl}. "svc pair --again" makes a new key.`);
+    return EXIT.ok;
+  }
+  const client = new SvcClient({ baseUrl });
+  try {
+    await pairDevice({
+      client,
+      credentials,
+      deviceLabel: flags.label ?? hostname(),
+      clientKind: "cli",
+      signal: context.signal,
+      onProgress: (progress) => showPairing(terminal, progress),
+    });
+  } finally {
+    await client.close();
+  }
+  terminal.say(`The key is in ${credentials.path}, readable by you alone.`);
+  terminal.say('Next: "svc tools" lists what you can do.');
+  return EXIT.ok;
+}
+
+/** Prints one step of a pairing. */
+export function showPairing(terminal: Terminal, progress: PairProgress): void {
+  if (progress.kind === "started") {
+    terminal.say(`Open this link and approve the device: ${terminal.style("cyan", progress.pairUrl)}`);
+    if (progress.displayCode)
+      terminal.say(`Check that the page shows the code ${terminal.style("bold", progress.displayCode)}`);
+    terminal.say(`Waiting until ${new Date(progress.expiresAt).toLocaleTimeString()} …`);
+    return;
+  }
+  if (progress.kind === "waiting") {
+    terminal.progress(`  waiting for approval, ${Math.round(progress.elapsedMs / 1000)} s`);
+    return;
+  }
+  terminal.endProgress(terminal.style("green", "Approved."));
+}
+
+async function keyWorks(baseUrl: string, apiKey: string): Promise<boolean> {
+  const client = new SvcClient({ baseUrl, apiKey });
+  try {
+    await client.listTools({ limit: 1 });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,38 @@
+import { createService } from "../../service/create-service.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface ServeFlags {
+  readonly port: string;
+  readonly host: string;
+  readonly data?: string;
+  readonly publicUrl?: string;
+  readonly usageLimit?: string;
+  readonly fileEnvelopes: boolean;
+}
+
+/** `svc serve`: runs until interrupted; prints the address and a one-time sign-in link. */
+export async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
+  const { terminal } = context;
+  const dataDir = flags.data ?? context.places.service;
+  const service = await createService({
+    dataDir,
+    port: wholeNumber(flags.port, "--port", 0, 65_535),
+    host: flags.host,
+    fileEnvelopes: flags.fileEnvelopes,
+    ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
+    ...(flags.usageLimit === undefined
+      ? {}
+      : { usageLimit: wholeNumber(flags.usageLimit, "--usage-limit", 0, Number.MAX_SAFE_INTEGER) }),
+  });
+  terminal.say(`Listening on ${service.url}`);
+  terminal.say(`Sign in: ${await service.signInUrl()}`);
+  terminal.say(`  The link works once, within 10 minutes; "svc login-link" prints another.`);
+  terminal.say(`Data folder: ${dataDir}`);
+  terminal.say(`Next: open the sign-in link, then run "svc pair --base-url ${service.url}" in another terminal.`);
+  await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
+  terminal.say("Stopping: letting running calls finish.");
+  await service.close();
+  return EXIT.ok;
+}

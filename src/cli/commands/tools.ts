@@ -1,0 +1,68 @@
+import { createCatalog } from "../../tools/catalog.ts";
+import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { catalogFolder, openClient } from "../open-session.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface ToolsFlags {
+  readonly baseUrl?: string;
+  readonly integration?: string;
+}
+
+/** `svc tools`: every tool of the paired account, grouped by integration. */
+export async function tools(context: CliContext, flags: ToolsFlags): Promise<number> {
+  const { terminal } = context;
+  const { client } = await openClient(context, flags);
+  const catalog = createCatalog({ client, cacheDir: catalogFolder(context) });
+  try {
+    const report = await catalog.sync({
+      ...(flags.integration === undefined ? {} : { integrations: [flags.integration] }),
+      onProgress: ({ tools: count }) => terminal.progress(`  reading the tool list, ${count} so far`),
+      signal: context.signal,
+    });
+    terminal.endProgress();
+    const found = catalog
+      .list()
+      .filter((entry) => flags.integration === undefined || entry.integration === flags.integration);
+    terminal.answer(found.map(toJson), () => formatTools(terminal, found));
+    for (const { integration, count } of report.omitted) {
+      terminal.say(
+        `${count} more tools${integration ? ` of ${integration}` : ""} were not listed; "svc search" finds them.`,
+      );
+    }
+    if (!terminal.json && found.length > 0) terminal.say('\nNext: "svc describe <tool>" shows its arguments.');
+    return EXIT.ok;
+  } finally {
+    await catalog.close();
+    await client.close();
+  }
+}
+
+/** One line per tool under its integration: name, effect, first sentence. */
+export function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): string {
+  if (entries.length === 0)
+    return 'No tool found. Connect an app in the dashboard, or try other words with "svc search".';
+  const width = Math.max(...entries.map((entry) => entry.name.length));
+  const groups = Map.groupBy(entries, (entry) => entry.integration);
+  return [...groups]
+    .map(([integration, group]) =>
+      [
+        terminal.style("bold", integration || "other"),
+        ...group.map(
+          (entry) => `  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description)}`,
+        ),
+      ].join("\n"),
+    )
+    .join("\n");
+}
+
+/** What `--json` prints of a tool in lists. */
+export function toJson({ name, integration, title, description, effect, needsConfirmation }: CatalogEntry) {
+  return { name, integration, title, description, effect, needsConfirmation: needsConfirmation ?? null };
+}
+
+function firstSentence(text: string): string {
+  const sentence = text.match(/^.*?[.!?](?=\s|$)/s)?.[0] ?? text;
+  return sentence.replaceAll(/\s+/g, " ").slice(0, 100);
+}

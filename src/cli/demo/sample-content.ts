@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createSamplePdf } from "./sample-pdf.ts";
+
+/** Name of the attachment in the media folder. */
+export const ATTACHMENT_NAME = "quote-2026-114.pdf";
+
+const MAIL = [
+  "From: Ada Brunner <ada@brunner-garden.example>",
+  "To: You <me@localhost>",
+  "Subject: The quote for the terrace",
+  "Date: Fri, 20 Nov 2026 08:12:00 +0000",
+  "MIME-Version: 1.0",
+  "Content-Type: text/plain; charset=utf-8",
+  "",
+  "Hello,",
+  "",
+  "could you keep the quote for the terrace (quote-2026-114.pdf) where we both find it?",
+  "",
+  "Ada",
+  "",
+];
+
+/** Puts the sample attachment where a runtime would put one it received; keeps an existing one. */
+export async function writeSampleAttachment(mediaRoot: string): Promise<string> {
+  const folder = join(mediaRoot, "inbound");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, ATTACHMENT_NAME);
+  const pdf = createSamplePdf([
+    "Quote 2026-114",
+    "Terrace, 24 square metres, oak",
+    "Total: 3,840.00",
+    "Valid until 31 December 2026",
+  ]);
+  await writeFile(path, pdf, { mode: 0o600 });
+  return path;
+}
+
+/** Delivers one unread message into a Maildir the standard way: written to `tmp`, then moved to `new`. */
+export async function deliverSampleMail(maildir: string): Promise<void> {
+  for (const folder of ["tmp", "new", "cur"]) await mkdir(join(maildir, folder), { recursive: true, mode: 0o700 });
+  if ((await readdir(join(maildir, "new"))).length > 0) return;
+  const name = `${Math.floor(Date.now() / 1000)}.${randomUUID()}.svc-demo`;
+  const waiting = join(maildir, "tmp", name);
+  const id = `Message-ID: <${randomUUID()}@brunner-garden.example>`;
+  await writeFile(waiting, [id, ...MAIL].join("\r\n"), { mode: 0o600 });
+  await rename(waiting, join(maildir, "new", name));
+}

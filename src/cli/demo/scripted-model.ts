@@ -1,0 +1,51 @@
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { fakeModel } from "@langchain/core/testing";
+
+/** Where the demo's agent is told to find the attachment, in the form a runtime hands attachments to a model. */
+export const ATTACHMENT_REFERENCE = "media://inbound/quote-2026-114.pdf";
+
+/** What the human asks for; a real model gets the same sentence. */
+export const TASK = `Read my unread mail. If somebody asks for the quote, save the attachment ${ATTACHMENT_REFERENCE} to the folder "Quotes" of my drive.`;
+
+/**
+ * A model that plays its part without a network: search the mailbox, open what it found, save the file, report.
+ * Only the model is scripted; every call it makes runs for real and its later turns use real results.
+ */
+export function createScriptedModel() {
+  return fakeModel()
+    .respond(() => callTool("mail_search", { query: "is:unread" }))
+    .respond((messages) => {
+      const id = findMessageId(messages);
+      return id === undefined
+        ? new AIMessage("There is no unread mail, so there is nothing to save.")
+        : callTool("mail_read_message", { id });
+    })
+    .respond(() =>
+      callTool("drive_upload_file", {
+        folder: "Quotes",
+        file: { s3key: ATTACHMENT_REFERENCE },
+        if_exists: "rename",
+      }),
+    )
+    .respond((messages) => {
+      const last = messages.findLast((message) => ToolMessage.isInstance(message));
+      return new AIMessage(
+        last?.status === "error"
+          ? "The file was not saved. I did not try again."
+          : "Done: the quote is in your drive, in the folder Quotes.",
+      );
+    });
+}
+
+let callCount = 0;
+
+function callTool(name: string, args: Record<string, unknown>): AIMessage {
+  callCount += 1;
+  return new AIMessage({ content: "", tool_calls: [{ id: `call_${callCount}`, name, args, type: "tool_call" }] });
+}
+
+/** The id of the first message in the last tool result, whatever stands around it. */
+function findMessageId(messages: readonly BaseMessage[]): string | undefined {
+  const last = messages.findLast((message) => ToolMessage.isInstance(message));
+  return last?.text.match(/"id":\s*"([^"]+)"/)?.[1];
+}

@@ -1,0 +1,34 @@
+import { isSvcError, type SvcErrorCode } from "../errors.ts";
+
+/** Exit codes of every command; printed by `svc help`. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notPaired: 3,
+  notApproved: 4,
+  unknownOutcome: 5,
+  interrupted: 130,
+} as const;
+
+/** One line per exit code, for help. */
+export const EXIT_CODE_HELP = `
+Exit codes:
+  0    done
+  1    failed; the message says what to do next
+  2    the command line is wrong
+  3    not paired, or the key is revoked: run "svc pair"
+  4    a human declined, or nobody could be asked
+  5    a write was sent and its outcome is not known: check before you repeat it
+  130  interrupted`;
+
+const BY_CODE: Partial<Record<SvcErrorCode, number>> = {
+  credentials_missing: EXIT.notPaired,
+  unauthorized: EXIT.notPaired,
+  aborted: EXIT.interrupted,
+};
+
+/** The exit code for a thrown error. */
+export function exitCodeFor(error: unknown): number {
+  return (isSvcError(error) ? BY_CODE[error.code] : undefined) ?? EXIT.failed;
+}

@@ -1,0 +1,185 @@
+import { readFile } from "node:fs/promises";
+import { Command, CommanderError, Option } from "commander";
+import { isSvcError } from "../errors.ts";
+import { printCompletion } from "./completion.ts";
+import type { CliContext, RunCommand } from "./context.ts";
+import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
+import { findPlaces } from "./places.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
+
+/** Runs one command line and resolves to its exit code; never rejects. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const stop = new AbortController();
+  const interrupt = () => {
+    if (stop.signal.aborted) process.exit(EXIT.interrupted);
+    stop.abort(new DOMException("Interrupted.", "AbortError"));
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  let exitCode: number = EXIT.ok;
+  const program = await buildProgram(stop.signal, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+  return exitCode;
+}
+
+/** Builds the command tree; `finish` receives the exit code of the command that ran. */
+async function buildProgram(signal: AbortSignal, finish: (code: number) => void): Promise<Command> {
+  const program = new Command("svc")
+    .description("Connect an agent to your apps, with a human approving every write.")
+    .version(await readVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .option("--json", "print answers as JSON (read commands)")
+    .addHelpText("after", EXIT_CODE_HELP)
+    .showSuggestionAfterError()
+    .exitOverride();
+
+  const run =
+    <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) =>
+    async (...args: unknown[]) => {
+      const terminal = createTerminal({
+        stdout: process.stdout,
+        stderr: process.stderr,
+        env: process.env,
+        json: program.opts().json === true,
+      });
+      const context: CliContext = {
+        places: findPlaces(process.env),
+        env: process.env,
+        terminal,
+        input: process.stdin,
+        output: process.stdout,
+        signal,
+      };
+      finish(await runSafely(terminal, signal, async () => (await load())(context, ...(args.slice(0, -1) as Args))));
+    };
+
+  addServiceCommands(program, run);
+  addPairingCommands(program, run);
+  addToolCommands(program, run);
+  program
+    .command("completion")
+    .description("print a completion script: add it to your shell's start file")
+    .argument("<shell>", "bash, zsh or fish")
+    .action((shell: string) => finish(printCompletion(program, shell)));
+  return program;
+}
+
+type Run = <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) => (...args: unknown[]) => Promise<void>;
+
+const baseUrlOption = () => new Option("--base-url <url>", "address of the service").env("SVC_BASE_URL");
+
+function addServiceCommands(program: Command, run: Run): void {
+  program
+    .command("demo")
+    .description("see the whole thing work: service, pairing, tools, an approval, a stored file")
+    .option("--data <dir>", "keep everything in this folder (default: a temporary one, removed at the end)")
+    .option("--model <provider:name>", "use a real model instead of the scripted one, e.g. openai:gpt-5-mini")
+    .option("--unattended", "play the human's part too, and say so on every such line")
+    .action(run(async () => (await import("./commands/demo.ts")).demo));
+  program
+    .command("serve")
+    .description("run the embedded service on this machine")
+    .option("--port <number>", "port to listen on, 0 for any free one", "8790")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--data <dir>", "data folder (default: below your home folder)")
+    .option("--public-url <url>", "address people open, when it is not the listening one")
+    .option("--usage-limit <number>", "executions allowed per day and account")
+    .option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first")
+    .action(run(async () => (await import("./commands/serve.ts")).serve));
+  program
+    .command("login-link")
+    .description("print a new one-time sign-in link for a service on this machine")
+    .option("--data <dir>", "data folder of the service")
+    .action(run(async () => (await import("./commands/login-link.ts")).loginLink));
+}
+
+function addPairingCommands(program: Command, run: Run): void {
+  program
+    .command("pair")
+    .description("connect this machine to a service: a signed-in human approves in a browser")
+    .addOption(baseUrlOption())
+    .option("--label <text>", "name of this device on the approval page")
+    .option("--again", "pair again although a key is stored")
+    .action(run(async () => (await import("./commands/pair.ts")).pair));
+  program
+    .command("status")
+    .description("show what this machine is paired with and whether the key works")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/status.ts")).status));
+  program
+    .command("unpair")
+    .description("forget the stored key")
+    .action(run(async () => (await import("./commands/unpair.ts")).unpair));
+}
+
+function addToolCommands(program: Command, run: Run): void {
+  program
+    .command("tools")
+    .description("list the tools you can call")
+    .addOption(baseUrlOption())
+    .option("--integration <slug>", "only this integration")
+    .action(run(async () => (await import("./commands/tools.ts")).tools));
+  program
+    .command("search")
+    .description("find tools by what they do")
+    .argument("<words...>", "what you want to do")
+    .addOption(baseUrlOption())
+    .option("--integration <slug>", "only this integration")
+    .option("--limit <number>", "how many to show", "10")
+    .action(run(async () => (await import("./commands/search.ts")).search));
+  program
+    .command("describe")
+    .description("show one tool: its arguments, what it does, who is asked")
+    .argument("<tool>", "full tool name")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/describe.ts")).describe));
+  program
+    .command("call")
+    .description("call a tool; writes are shown to you for approval first")
+    .argument("<tool>", "full tool name")
+    .option("--args <json>", "arguments as a JSON object", "{}")
+    .option("--file <field=path...>", "attach a local file to an argument")
+    .option("--connection <id>", "use this connection")
+    .addOption(baseUrlOption())
+    .addOption(
+      new Option("--upload <way>", "how file bytes travel: in the request, or uploaded first").choices([
+        "envelope",
+        "ingest",
+      ]),
+    )
+    .action(run(async () => (await import("./commands/call.ts")).call));
+}
+
+async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Promise<number>): Promise<number> {
+  try {
+    return await body();
+  } catch (error) {
+    terminal.endProgress();
+    if (signal.aborted) {
+      terminal.say("Interrupted.");
+      return EXIT.interrupted;
+    }
+    const text = isSvcError(error) ? [error.message, error.hint].filter(Boolean).join(" ") : describeUnexpected(error);
+    process.stderr.write(`${terminal.style("red", "Error:")} ${text}\n`);
+    return exitCodeFor(error);
+  }
+}
+
+function describeUnexpected(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `${message}${process.env.SVC_DEBUG && error instanceof Error ? `\n${error.stack}` : ""}`;
+}
+
+async function readVersion(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { z } from "zod";
+import { SvcError } from "../errors.ts";
+import type { Places } from "./places.ts";
+
+const fileSchema = z.strictObject({
+  baseUrl: z.url().optional(),
+  mediaRoots: z.array(z.string().min(1)).optional(),
+  upload: z.enum(["envelope", "ingest"]).optional(),
+  validation: z.enum(["advise", "strict", "off"]).optional(),
+});
+
+/** Settings after file < environment < flags were laid over each other. */
+export interface Settings {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly mediaRoots: readonly string[];
+  readonly upload: "envelope" | "ingest";
+  readonly validation: "advise" | "strict" | "off";
+}
+
+/** Flags that have a setting behind them. */
+export interface SettingFlags {
+  readonly baseUrl?: string | undefined;
+  readonly upload?: "envelope" | "ingest" | undefined;
+}
+
+/**
+ * Reads `config.json`, then `SVC_BASE_URL`, `SVC_API_KEY`, `SVC_MEDIA_ROOTS`, then flags.
+ * Throws `invalid_config` naming the setting when a value cannot be used.
+ */
+export async function readSettings(places: Places, env: NodeJS.ProcessEnv, flags: SettingFlags): Promise<Settings> {
+  const file = await readConfigFile(join(places.config, "config.json"));
+  const roots = env.SVC_MEDIA_ROOTS?.split(delimiter).filter((root) => root !== "");
+  return {
+    baseUrl: flags.baseUrl ?? (env.SVC_BASE_URL || undefined) ?? file.baseUrl,
+    apiKey: env.SVC_API_KEY || undefined,
+    mediaRoots: roots ?? file.mediaRoots ?? [places.media],
+    upload: flags.upload ?? file.upload ?? "envelope",
+    validation: file.validation ?? "advise",
+  };
+}
+
+async function readConfigFile(path: string): Promise<z.infer<typeof fileSchema>> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw new SvcError("invalid_config", `${path} cannot be read.`, { cause: error, hint: "Check its permissions." });
+  }
+  const parsed = fileSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join(".") || "the file";
+  throw new SvcError("invalid_config", `${path}: ${field}: ${issue?.message ?? "not valid JSON"}.`, {
+    field,
+    hint: "Correct the file, or delete it to use the defaults.",
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

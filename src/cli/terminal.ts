@@ -1,0 +1,45 @@
+import { styleText } from "node:util";
+
+type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
+
+/** Where commands write. Data goes to stdout, everything for the human around it to stderr when `--json` is on. */
+export interface Terminal {
+  readonly json: boolean;
+  /** True when progress lines may be redrawn in place. */
+  readonly interactive: boolean;
+  /** A line for the human. */
+  say(line?: string): void;
+  /** The answer of a read command: pretty text for people, or the value as JSON with `--json`. */
+  answer(value: unknown, text: () => string): void;
+  /** Styled text, plain where colour is off. */
+  style(style: Style, text: string): string;
+  /** Redraws one line in place on a terminal, prints nothing elsewhere. */
+  progress(line: string): void;
+  /** Ends a progress line. */
+  endProgress(line?: string): void;
+}
+
+/** Options of {@link createTerminal}; streams are the process's own outside tests. */
+export interface TerminalOptions {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
+  readonly json: boolean;
+}
+
+/** Colour and redrawing only on a terminal, never with `NO_COLOR` or `TERM=dumb`. */
+export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): Terminal {
+  const human = json ? stderr : stdout;
+  const color = human.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+  const interactive = human.isTTY === true && env.TERM !== "dumb";
+  return {
+    json,
+    interactive,
+    say: (line = "") => void human.write(`${line}\n`),
+    answer: (value, text) => void stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`),
+    style: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),
+    progress: (line) => void (interactive && human.write(`\r\u001b[2K${line}`)),
+    endProgress: (line) =>
+      void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${line}\n`}`),
+  };
+}
