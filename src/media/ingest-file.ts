@@ -35,7 +35,7 @@ export async function ingestFile(
     throw toMediaError(refuseMedia("too_large", file.field));
   spent.add(plan);
   const { url, method } = plan;
-  const headers = { accept: "application/json", ...plan.headers };
+  const headers = { accept: "application/json", ...plan.headers, "x-file-name": toHeaderText(file.name) };
   const reply = await client.ingestFile({ url, method, headers, body: createUploadBody(plan, file, roots) }, options);
   const key = reply.s3key;
   if (looksLocal(key) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(key)) {
@@ -45,6 +45,11 @@ export async function ingestFile(
     });
   }
   return key;
+}
+
+/** Percent-encoded: header values hold ASCII only. */
+function toHeaderText(name: string): string {
+  return encodeURIComponent(name).replaceAll("'", "%27");
 }
 
 function createUploadBody(plan: UploadPlan, file: InspectedFile, roots: MediaRoots): RequestBody {
