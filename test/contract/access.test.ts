@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openService } from "../../src/service/open-service.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { playExchange, type RawReply, readExchanges, send } from "./golden-exchange.ts";
 import { readMember } from "./probe-service.ts";
@@ -45,6 +46,21 @@ describe("keys", () => {
     for (const [method, path] of closed) {
       const body = method === "POST" ? { body: { arguments: {} } } : {};
       expect((await send(service.url, { method, path, ...body })).status, path).toBe(401);
+    }
+  });
+
+  test("are refused from the request after their revocation on", async () => {
+    verifies("decision.key-revocable");
+    const open = await openService({ dataDir: join(service.dataDir, "second"), port: 0 });
+    try {
+      const { apiKey, apiKeyId } = await open.keys.issue({ accountId: open.accountId, label: "Old", client: null });
+      const headers = { "x-svc-api-key": apiKey };
+      const ask = async () => (await send(open.url, { method: "GET", path: "/api/tools", headers })).status;
+      expect(await ask()).toBe(200);
+      expect(await open.keys.revoke(open.accountId, apiKeyId)).toBe(true);
+      expect(await ask()).toBe(401);
+    } finally {
+      await open.close();
     }
   });
 

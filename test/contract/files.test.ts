@@ -128,6 +128,19 @@ describe("the files envelope", () => {
     expect((await service.execute("look_at_file", body)).status).toBe(200);
   });
 
+  test("takes 100 MB in one request", async () => {
+    verifies("limits.request-files");
+    const part = Buffer.alloc(25 * 1024 * 1024);
+    const file = { md5: createHash("md5").update(part).digest("hex"), dataBase64: part.toString("base64") };
+    const files = [0, 1, 2, 3].map((index) => entry({ ...file, pointer: `p${index}` }));
+    const reply = await service.execute("look_at_file", {
+      arguments: { file: field("p0"), second: field("p1"), third: field("p2"), fourth: field("p3") },
+      files,
+    });
+    expect(reply.status).toBe(200);
+    expect(service.probe.calls.at(-1)?.files).toHaveLength(4);
+  });
+
   test("refuses more than 100 MB in one request by a bare error", async () => {
     verifies("limits.request-files", "execute.status-413");
     const part = Buffer.alloc(21 * 1024 * 1024);
@@ -232,6 +245,23 @@ describe("missing bytes", () => {
     } finally {
       await slow.close();
     }
+  });
+
+  test("are bound to what the token was minted for", async () => {
+    verifies("decision.ingest.token-bound", "decision.ingest.errors", "limits.file-size");
+    const { token } = readUpload(await ask());
+    const [version, payload = "", signature] = token.split(".");
+    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString());
+    expect(Object.values(claims ?? {})).toEqual(
+      expect.arrayContaining(["probe_look_at_file", "file", 25 * 1024 * 1024]),
+    );
+    for (const name of Object.keys(claims ?? {})) {
+      const forged = Buffer.from(JSON.stringify({ ...(claims ?? {}), [name]: "other" })).toString("base64url");
+      expect((await ingest(`${version}.${forged}.${signature}`, "bytes")).status, name).toBe(401);
+    }
+    const tooLarge = await ingest(token, "x".repeat(25 * 1024 * 1024 + 1));
+    expect(tooLarge.status).toBe(413);
+    expect(tooLarge.body).toEqual({ error: expect.any(String) });
   });
 
   test("may come as one multipart part", async () => {

@@ -8,7 +8,7 @@ export interface ProbeCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** Label of the connection. */
   readonly connection: string;
-  /** SHA-256 and declared type of each file, in the order of the arguments `file` and `second`. */
+  /** SHA-256 and declared type of each file, in the order of the arguments `file`, `second`, `third`, `fourth`. */
   readonly files: readonly { readonly sha256: string; readonly mimetype: string; readonly name: string }[];
 }
 
@@ -72,7 +72,7 @@ export function createProbe(): Probe {
     action("echo", {}, { text: { type: "string" }, times: { type: "integer" } }, ["text"]),
     action("fail", {}, { how: { enum: Object.keys(FAILURES) } }, ["how"]),
     action("fail_write", write, { how: { enum: Object.keys(FAILURES) } }, ["how"]),
-    action("look_at_file", {}, { file: FILE, second: FILE }, ["file"]),
+    action("look_at_file", {}, { file: FILE, second: FILE, third: FILE, fourth: FILE }, ["file"]),
     action("restricted", { scopes: ["probe.extra"] }, {}, []),
     action("store_file", write, { file: FILE }, ["file"]),
     action("write_text", write, { text: { type: "string" } }, ["text"]),
@@ -91,7 +91,7 @@ export function createProbe(): Probe {
 
 async function readFiles(args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<ProbeCall["files"]> {
   const files: { sha256: string; mimetype: string; name: string }[] = [];
-  for (const field of ["file", "second"]) {
+  for (const field of ["file", "second", "third", "fourth"]) {
     const value = args[field];
     if (typeof value !== "object" || value === null || !("s3key" in value)) continue;
     const held = context.file(String(value.s3key));
