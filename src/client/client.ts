@@ -72,6 +72,7 @@ export class SvcClient {
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #cards: mcp.CardCache = new Map();
+  #closing: Promise<void> | undefined;
 
   /** @throws SvcError `invalid_config` naming the wrong setting */
   constructor(options: SvcClientOptions) {
@@ -237,7 +238,8 @@ export class SvcClient {
 
   /** Closes the connections of this client once the running calls have ended. A given `dispatcher` is left open. */
   async close(): Promise<void> {
-    await this.#ownDispatcher?.close();
+    this.#closing ??= this.#ownDispatcher?.close();
+    await this.#closing;
   }
 }
 

@@ -10,8 +10,9 @@ import {
   flowTemplatesSchema,
   flowViewSchema,
 } from "../wire/flow.ts";
+import { FLOW_PAGE } from "../wire/limits.ts";
 import { readResource } from "./reply.ts";
-import { type CallOptions, encodeSegment, type Transport } from "./transport.ts";
+import { type CallOptions, capLimit, encodeSegment, type Transport } from "./transport.ts";
 
 /** `GET /api/flows/templates`. */
 export async function listFlowTemplates(transport: Transport, options?: CallOptions): Promise<FlowTemplates> {
@@ -41,7 +42,8 @@ export async function listFlows(
   query: { readonly limit?: number | undefined },
   options?: CallOptions,
 ): Promise<FlowList> {
-  const reply = await transport.call({ method: "GET", path: "/api/flows", query: { limit: query.limit }, options });
+  const limit = capLimit(query.limit, FLOW_PAGE.max);
+  const reply = await transport.call({ method: "GET", path: "/api/flows", query: { limit }, options });
   return readResource(reply, flowListSchema);
 }
 

@@ -45,6 +45,7 @@ export async function ingestFile(
     label: `${request.method} ${url.pathname}`,
     headers: lowerCaseNames(request.headers),
     body: request.body,
+    secrets: [...Object.values(request.headers).flatMap((value) => value.split(" ")), ...url.searchParams.values()],
     withKey: false,
     maxReplyBytes: MAX_INGEST_REPLY_BYTES,
     options,

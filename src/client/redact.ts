@@ -4,10 +4,10 @@ const REDACTED = "[redacted]";
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/svc_live_[A-Za-z0-9_-]{4,}/g, `svc_live_${REDACTED}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${REDACTED}`],
-  [/(x-svc-api-key\s*[:=]\s*["']?)[^\s"',;]+/gi, `$1${REDACTED}`],
+  [/(x-svc-api-key["']?\s*[:=]\s*["']?)[^\s"',;]+/gi, `$1${REDACTED}`],
   [/([?&](?:token|sig|signature|key|api_key|access_token|refresh_token|code)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
   [
-    /(["']?\b(?:apiKey|api_key|verifier|sessionToken|session_token|token|access_token|refresh_token)["']?\s*:\s*["'])[^"']+/g,
+    /(\b(?:apiKey|api_key|verifier|sessionToken|session_token|token|access_token|refresh_token)\\*["']?\s*:\s*\\*["'])[^"'\\]+/g,
     `$1${REDACTED}`,
   ],
   [/\bv1\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{8,})+/g, `v1.${REDACTED}`],

@@ -46,6 +46,7 @@ export async function exchangePairing(
     path: `${SESSION_PATH}/${encodeSegment(session.sessionToken, "sessionToken")}/exchange`,
     label: `POST ${SESSION_PATH}/{token}/exchange`,
     body: { verifier: session.verifier },
+    secrets: [session.sessionToken, session.verifier],
     withKey: false,
     options,
   });
@@ -62,6 +63,7 @@ export async function getPairingStatus(
     method: "GET",
     path: `${SESSION_PATH}/${encodeSegment(sessionToken, "sessionToken")}`,
     label: `GET ${SESSION_PATH}/{token}`,
+    secrets: [sessionToken],
     withKey: false,
     options,
   });
@@ -81,6 +83,7 @@ export async function finalizePairing(
     path: `${SESSION_PATH}/${encodeSegment(session.sessionToken, "sessionToken")}/finalize`,
     label: `POST ${SESSION_PATH}/{token}/finalize`,
     body: { verifier: session.verifier },
+    secrets: [session.sessionToken, session.verifier],
     withKey: false,
     options,
   });
@@ -132,6 +135,7 @@ export async function pollBootstrap(
     method: "GET",
     path: url.pathname.slice(prefix.length) + url.search,
     label: "GET {poll_url}",
+    secrets: [...url.pathname.split("/").slice(-1), ...url.searchParams.values()],
     withKey: false,
     options,
   });

@@ -60,7 +60,8 @@ export function readResource<T extends z.ZodType>(reply: ApiReply, schema: T): z
     const parsed = schema.safeParse(reply.json);
     if (parsed.success) return parsed.data;
     const shape = recogniseShape(reply.json);
-    if (shape === undefined) throw badResponse(reply, describeIssue(parsed.error));
+    if (shape === undefined)
+      throw badResponse(reply, reply.json === undefined ? undefined : describeIssue(parsed.error));
     throw toServiceError(reply, shape);
   }
   const shape = recogniseShape(reply.json);

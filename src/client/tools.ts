@@ -1,3 +1,4 @@
+import { TOOL_PAGE } from "../wire/limits.ts";
 import {
   type Tool,
   type ToolList,
@@ -7,9 +8,9 @@ import {
   toolSearchSchema,
 } from "../wire/tool.ts";
 import { readResource } from "./reply.ts";
-import { type CallOptions, encodeSegment, type Transport } from "./transport.ts";
+import { type CallOptions, capLimit, encodeSegment, type Transport } from "./transport.ts";
 
-/** Query of `GET /api/tools`. `limit` is 1 to 200, default 50. */
+/** Query of `GET /api/tools`. `limit` is 1 to 200, default 50; a larger one is sent as 200. */
 export interface ListToolsQuery {
   readonly integration?: string | undefined;
   readonly limit?: number | undefined;
@@ -28,7 +29,8 @@ export async function listTools(
   { integration, limit }: ListToolsQuery,
   options?: CallOptions,
 ): Promise<ToolList> {
-  const reply = await transport.call({ method: "GET", path: "/api/tools", query: { integration, limit }, options });
+  const query = { integration, limit: capLimit(limit, TOOL_PAGE.max) };
+  const reply = await transport.call({ method: "GET", path: "/api/tools", query, options });
   return readResource(reply, toolListSchema);
 }
 

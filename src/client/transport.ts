@@ -35,6 +35,8 @@ export interface ApiCall {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False for the endpoints that work without a key ("Authentication" 1). Default true. */
   readonly withKey?: boolean | undefined;
+  /** Secrets of this call besides the key, kept out of every message. */
+  readonly secrets?: readonly string[] | undefined;
   /** Largest answer in bytes; default 16 MiB. */
   readonly maxReplyBytes?: number | undefined;
   readonly options?: CallOptions | undefined;
@@ -65,11 +67,12 @@ export interface TransportParts extends RetryTools {
 
 /** Makes the transport of one client. */
 export function createTransport(parts: TransportParts): Transport {
-  const secrets = parts.apiKey === undefined ? [] : [parts.apiKey];
+  const { apiKey } = parts;
   return {
     baseUrl: parts.baseUrl,
-    holdsKey: (text) => secrets.some((secret) => text.includes(secret)),
+    holdsKey: (text) => apiKey !== undefined && text.includes(apiKey),
     call: async (call) => {
+      const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...(call.secrets ?? [])];
       const label = call.label ?? `${call.method} ${call.path}`;
       const { origin, pathname } = new URL(parts.baseUrl);
       const request = {
@@ -119,6 +122,11 @@ export function encodeSegment(value: string | number, field: string): string {
   } catch {
     throw new SvcError("unsupported", `${field} is not well-formed text.`, { field, sent: false });
   }
+}
+
+/** A page limit that the service accepts; undefined leaves the choice to the service. */
+export function capLimit(limit: number | undefined, max: number): number | undefined {
+  return limit === undefined || Number.isNaN(limit) ? undefined : Math.min(Math.max(Math.trunc(limit), 1), max);
 }
 
 /** A transient status, unless the body says that trying again is useless (a daily limit, for one). */
