@@ -1,0 +1,71 @@
+export type {
+  ApprovalDecision,
+  ApprovalFile,
+  ApprovalRequest,
+  Approver,
+  Effect,
+} from "./approvals/request.ts";
+export { SvcClient, type SvcClientOptions } from "./client/client.ts";
+export type { ExecuteReply } from "./client/executions.ts";
+export type { RequestBody } from "./client/request.ts";
+export type { CallOptions } from "./client/transport.ts";
+export {
+  isSvcError,
+  type NextAction,
+  SVC_ERROR_CODES,
+  SvcError,
+  type SvcErrorCode,
+  type SvcErrorOptions,
+} from "./errors.ts";
+export type { SyncReport, ToolCatalog } from "./tools/catalog.ts";
+export type { CatalogEntry } from "./tools/catalog-entry.ts";
+export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./tools/outcome.ts";
+export type { ConnectionChooser, ConnectionQuestion, ToolCall, UploadMode, ValidationMode } from "./tools/pipeline.ts";
+export { renderOutcome } from "./tools/render-outcome.ts";
+export { createToolSession, type ToolSession, type ToolSessionOptions } from "./tools/session.ts";
+export type { SessionEvent } from "./tools/session-events.ts";
+export type { StaticTool } from "./tools/static-tools.ts";
+export type {
+  ActionDetail,
+  ActionItem,
+  ActionList,
+  CatalogSearch,
+  CatalogSearchItem,
+  IntegrationItem,
+  IntegrationPage,
+  SideEffectLevel,
+} from "./wire/catalog.ts";
+export type {
+  CanonicalErrorCode,
+  CanonicalExecuteRequest,
+  ConnectionId,
+  ExecutionEnvelope,
+  ExecutionStatus,
+  ExecutionSummary,
+  ToolError,
+  ToolErrorCode,
+  ToolErrorType,
+  ToolExecuteRequest,
+  UploadInstruction,
+} from "./wire/execution.ts";
+export type { FileAttachment, FileUploadable, IngestReply } from "./wire/file.ts";
+export type {
+  Flow,
+  FlowApproveRequest,
+  FlowList,
+  FlowStartReply,
+  FlowStartRequest,
+  FlowStep,
+  FlowTemplate,
+  FlowTemplates,
+  FlowView,
+} from "./wire/flow.ts";
+export type { McpListing, RpcRequest, RpcResponse, ServerCard } from "./wire/mcp.ts";
+export type {
+  BootstrapPollReply,
+  BootstrapStartReply,
+  PairExchangeReply,
+  PairStartReply,
+  PairStartRequest,
+} from "./wire/registration.ts";
+export type { JsonSchema, Tool, ToolList, ToolSearch } from "./wire/tool.ts";

@@ -1,0 +1,113 @@
+import { createFingerprint } from "../approvals/fingerprint.ts";
+import { isUnanswered, type JournalKey, type JournalRecord, type JournalState } from "../approvals/journal-record.ts";
+import type { ApprovalRequest } from "../approvals/request.ts";
+import { isRecord } from "../schema/json-schema.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import type { Pipeline, ToolCall } from "./pipeline.ts";
+
+/** What the journal knows and is told about one call. Plain reads are never saved. */
+export interface CallRecord {
+  readonly key: JournalKey;
+  readonly known: JournalRecord | undefined;
+  /** An equal call under another id that was sent and never answered. */
+  readonly earlierUnanswered: JournalRecord | undefined;
+  /** Durable once it resolves; nothing may be sent before. Throws when it cannot be written. */
+  save(state: JournalState, request?: ApprovalRequest): Promise<void>;
+  /** Records how the call ended. */
+  finish(outcome: ToolOutcome): Promise<ToolOutcome>;
+}
+
+/** Opens the record of a call. Its key covers what the caller asked for, not what became of it on the way. */
+export function openCallRecord(
+  pipeline: Pipeline,
+  call: ToolCall,
+  subject: { readonly entry: CatalogEntry; readonly args: Record<string, unknown> },
+): CallRecord {
+  const { entry, args } = subject;
+  const { principal } = pipeline.client;
+  const connection = call.connectionId;
+  const fingerprint = createFingerprint({ tool: entry.name, arguments: args, connection, files: [], principal });
+  const key = { callId: call.callId, fingerprint };
+  let last: JournalRecord | undefined = pipeline.journal.find(key);
+  const known = last;
+  const earlier = known === undefined ? pipeline.journal.findUnanswered(fingerprint) : undefined;
+  return {
+    key,
+    known,
+    earlierUnanswered: earlier,
+    async save(state, request) {
+      const approval =
+        request === undefined
+          ? last?.approval
+          : { id: request.id, fingerprint: request.fingerprint, expiresAt: request.expiresAt };
+      last = {
+        ...key,
+        state,
+        at: pipeline.now(),
+        tool: entry.name,
+        ...(approval === undefined ? {} : { approval }),
+      };
+      await pipeline.journal.record(last);
+    },
+    async finish(outcome) {
+      if (last === undefined || outcome.status === "unknown") return outcome;
+      const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
+      try {
+        await (mayComeAgain(outcome, last) ? pipeline.journal.forget(key) : pipeline.journal.record(settled));
+        return outcome;
+      } catch {
+        const note = "the end of this call could not be written to the journal";
+        return { ...outcome, notes: [...outcome.notes, note] };
+      }
+    },
+  };
+}
+
+/** The outcome a journal entry stands for; undefined when the call may go on. */
+export function answerFromJournal(
+  pipeline: Pipeline,
+  entry: CatalogEntry,
+  record: CallRecord,
+): ToolOutcome | undefined {
+  const { known } = record;
+  if (known === undefined) return undefined;
+  if (isUnanswered(known)) return createUnknownOutcome(pipeline, entry, "It was sent earlier and never answered.");
+  if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
+  const at = new Date(known.at).toISOString();
+  const note = `answered from the journal: this call already ended at ${at} and was not made again`;
+  return { ...known.outcome, notes: [...known.outcome.notes, note] };
+}
+
+/** Fingerprint of an approval given before a crash that was not used yet and still counts. */
+export function findUnusedApproval(pipeline: Pipeline, record: CallRecord): string | undefined {
+  const { known } = record;
+  if (known?.state !== "approved" || known.approval === undefined) return undefined;
+  return pipeline.now() < Date.parse(known.approval.expiresAt) ? known.approval.fingerprint : undefined;
+}
+
+/** The outcome of a call that was sent and not answered; names read tools that can tell what happened. */
+export function createUnknownOutcome(pipeline: Pipeline, entry: CatalogEntry, why: string): ToolOutcome {
+  const reads = pipeline.catalog
+    .list()
+    .filter((other) => other.integration === entry.integration && other.effect === "read")
+    .slice(0, 3)
+    .map((other) => other.name);
+  const tools = reads.length === 0 ? "a read tool of this app" : reads.join(", ");
+  return createOutcome("unknown", entry.name, {
+    code: "outcome_unknown",
+    message: `It is not known whether this call took effect. ${why} It will not be sent again by itself.`,
+    hint: `Check with ${tools} whether it happened before making the call again.`,
+    retryable: false,
+  });
+}
+
+/** True when the call provably did nothing, or the service asked for another try. */
+function mayComeAgain(outcome: ToolOutcome, last: JournalRecord): boolean {
+  if (outcome.status === "needs_approval" || outcome.status === "needs_connection") return true;
+  return outcome.status === "failed" && (outcome.retryable === true || !isUnanswered(last));
+}
+
+function isOutcome(value: unknown): value is ToolOutcome {
+  return isRecord(value) && typeof value.status === "string" && Array.isArray(value.notes);
+}

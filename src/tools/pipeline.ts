@@ -1,0 +1,117 @@
+import type { SpentRequests } from "../approvals/decide.ts";
+import type { Journal } from "../approvals/journal.ts";
+import type { Approver } from "../approvals/request.ts";
+import type { StandingRules } from "../approvals/standing-rules.ts";
+import type { SvcClient } from "../client/client.ts";
+import type { InspectedFile } from "../media/inspect-files.ts";
+import type { MediaRoots } from "../media/roots.ts";
+import type { ToolCatalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
+import type { SchemaProfile } from "./project-entry.ts";
+import type { ResultStore } from "./results.ts";
+import type { SessionEvent } from "./session-events.ts";
+
+/** One call as a runtime hands it over. */
+export interface ToolCall {
+  /** The runtime's id of this call; equal id and arguments mean the same call, made again after a crash or a re-run. */
+  readonly callId: string;
+  /** Full tool name. */
+  readonly toolName: string;
+  /** An object, or its JSON text, as some models write it. */
+  readonly arguments: unknown;
+  /** The account to use, chosen by a human or by `svc_call_tool`, never read from the arguments. */
+  readonly connectionId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Asked instead of the session's approver. */
+  readonly approve?: Approver | undefined;
+}
+
+/** A question to the human: which account? */
+export interface ConnectionQuestion {
+  readonly toolName: string;
+  readonly integration: string;
+  readonly choices: readonly ConnectionChoice[];
+}
+
+/** Lets a human choose an account; undefined means: none. Remembered for the integration while the session lasts. */
+export type ConnectionChooser = (
+  question: ConnectionQuestion,
+  options: { readonly signal: AbortSignal },
+) => Promise<string | undefined>;
+
+/** How file bytes travel: inside the request, or uploaded first by the service's hint. */
+export type UploadMode = "envelope" | "ingest";
+
+/** What a failed local check of the arguments means; see {@link PipelineSettings.validation}. */
+export type ValidationMode = "advise" | "strict" | "off";
+
+/** Settings that every call of a session shares. */
+export interface PipelineSettings {
+  readonly upload: UploadMode;
+  /** advise: refused once, sent when repeated unchanged · strict: always refused · off: not checked. */
+  readonly validation: ValidationMode;
+  /** Which model family the schemas are shown to. */
+  readonly profile: SchemaProfile;
+  /** Milliseconds a request for approval stays open. */
+  readonly approvalTtlMs: number;
+  /** Milliseconds for one request; undefined leaves it to the client. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** What the steps work with. */
+export interface Pipeline {
+  readonly client: SvcClient;
+  readonly catalog: ToolCatalog;
+  readonly roots: MediaRoots;
+  readonly journal: Journal;
+  readonly rules: StandingRules;
+  readonly results: ResultStore;
+  readonly settings: PipelineSettings;
+  readonly approve: Approver | undefined;
+  readonly chooseConnection: ConnectionChooser | undefined;
+  /** Requests for approval that had their decision. */
+  readonly spent: SpentRequests;
+  /** Calls the local check refused: the same call again goes to the service. */
+  readonly advised: Set<string>;
+  /** Accounts a human chose, by integration. */
+  readonly chosen: Map<string, string>;
+  /** Calls under way, so that the same call made twice at once runs once. */
+  readonly running: Map<string, Promise<ToolOutcome>>;
+  readonly emit: (event: SessionEvent) => void;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+/** A call on its way through the steps; each step returns a changed copy. */
+export interface CallPlan {
+  readonly entry: CatalogEntry;
+  /** Final arguments; files as the caller referred to them. This is what a human approves. */
+  readonly arguments: Record<string, unknown>;
+  readonly files: readonly InspectedFile[];
+  readonly connectionId: string | undefined;
+  /** True when a human must have approved before the call is sent. */
+  readonly mustAsk: boolean;
+  /** Shown to the human as the reason, when the service asked for the confirmation itself. */
+  readonly askReason: string | undefined;
+  /** Fingerprint a human (or a standing rule) said yes to. */
+  readonly approved: string | undefined;
+  readonly upload: UploadMode;
+  /** Storage keys of files already uploaded, by field. */
+  readonly uploaded: ReadonlyMap<string, string>;
+  readonly notes: readonly string[];
+}
+
+/** A step's result: go on with the plan, or stop with an outcome. */
+export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly outcome: ToolOutcome };
+
+/** Goes on. */
+export function proceed<T>(value: T): Step<T> {
+  return { ok: true, value };
+}
+
+/** Stops. */
+export function stop<T>(outcome: ToolOutcome): Step<T> {
+  return { ok: false, outcome };
+}

@@ -1,0 +1,47 @@
+import { inspectFiles } from "../media/inspect-files.ts";
+import { throwIfAborted } from "./abort.ts";
+import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
+import { createOutcome } from "./outcome.ts";
+import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
+import type { PreparedCall } from "./prepare-call.ts";
+import { cleanText } from "./safe-text.ts";
+
+/**
+ * Opens and hashes the local files, so that a human can see what would be sent. A refused file ends the call; nothing
+ * was sent and no file stays open.
+ */
+export async function planCall(
+  pipeline: Pipeline,
+  call: ToolCall,
+  parts: { entry: CatalogEntry; prepared: PreparedCall; connectionId: string | undefined; notes: readonly string[] },
+): Promise<Step<CallPlan>> {
+  const { entry, prepared, connectionId } = parts;
+  const options = call.signal === undefined ? {} : { signal: call.signal };
+  const inspected = await inspectFiles(pipeline.roots, prepared.files, options);
+  throwIfAborted(call.signal);
+  if (!inspected.ok) {
+    const { code, message, hint } = inspected.refusal;
+    return stop(
+      createOutcome("failed", entry.name, {
+        code,
+        message: `${cleanText(message)} Nothing was sent.`,
+        hint: cleanText(hint),
+        retryable: false,
+      }),
+    );
+  }
+  const fileNotes = inspected.files.flatMap(({ field, note }) => (note === undefined ? [] : [`${field}: ${note}`]));
+  return proceed({
+    entry,
+    arguments: prepared.arguments,
+    files: inspected.files,
+    connectionId,
+    mustAsk: mustAskFirst(entry),
+    askReason:
+      prepared.problems.length === 0 ? undefined : `The local check disagrees: ${prepared.problems.join("; ")}`,
+    approved: undefined,
+    upload: pipeline.settings.upload,
+    uploaded: new Map(),
+    notes: [...parts.notes, ...prepared.notes, ...fileNotes].map((note) => cleanText(note, 240)),
+  });
+}

@@ -1,0 +1,23 @@
+import { projectToolSchema } from "../schema/project.ts";
+import type { JsonSchema } from "../wire/tool.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+
+/** Model family a schema is shown to: `full` for most, `gemini` for Google's narrower dialect. */
+export type SchemaProfile = "full" | "gemini";
+
+type Projection = ReturnType<typeof projectToolSchema>;
+
+/** Shown while a tool's schema is not known: any object is accepted and the service decides. */
+const OPEN_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: true };
+
+const projections = new WeakMap<object, Partial<Record<SchemaProfile, Projection>>>();
+
+/** What a model sees of the tool's schema, with the keys that had to be renamed; computed once per schema. */
+export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: SchemaProfile): Projection {
+  const schema = entry.inputSchema;
+  if (schema === null) return { schema: OPEN_SCHEMA, renamed: [], notes: [] };
+  const known = projections.get(schema) ?? {};
+  const projection = known[profile] ?? projectToolSchema(schema, { profile });
+  projections.set(schema, { ...known, [profile]: projection });
+  return projection;
+}

@@ -1,0 +1,201 @@
+import { decide } from "../approvals/decide.ts";
+import { canonicalJson } from "../approvals/fingerprint.ts";
+import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
+import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
+import { fingerprintPlan, toApprovalFile } from "./bind-plan.ts";
+import type { CallRecord } from "./call-record.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
+import { planCall } from "./plan-call.ts";
+import { prepareCall } from "./prepare-call.ts";
+import { parseArguments } from "./restore-arguments.ts";
+import { cleanText } from "./safe-text.ts";
+
+/** Edits of one call before it counts as declined. */
+const MAX_EDITS = 8;
+
+/**
+ * Step 6. Puts the plan before a human, or finds a standing rule. The returned plan carries the fingerprint that was
+ * approved. An edit is a yes only when the edited arguments pass every check exactly as typed, with the same files and
+ * account; otherwise a new request shows what they became.
+ */
+export async function requestApproval(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  record: CallRecord,
+): Promise<Step<CallPlan>> {
+  if (isAllowedByRule(pipeline, plan)) {
+    const note = "allowed by the user's standing permission for this tool and account";
+    return proceed({ ...plan, approved: fingerprintPlan(pipeline, plan), notes: [...plan.notes, note] });
+  }
+  let current = plan;
+  let reason = explainReason(plan, record);
+  for (let round = 0; round <= MAX_EDITS; round += 1) {
+    const request = createRequest(pipeline, current, reason);
+    await record.save("pending", request);
+    const answered = await ask(pipeline, call, request);
+    if (!answered.ok) return answered;
+    const decision = answered.value;
+    if (decision.type === "decline") return stop(decline(current, decision.message));
+    if (decision.type === "approve") return proceed(await accept(pipeline, current, request, decision));
+    const edited = await applyEdit(pipeline, call, current, decision.arguments);
+    if (edited.isAsTyped) return proceed({ ...edited.plan, approved: fingerprintPlan(pipeline, edited.plan) });
+    current = edited.plan;
+    reason = edited.reason;
+  }
+  return stop(decline(current, "The arguments were edited too often; start again with a new call."));
+}
+
+function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan): boolean {
+  const { principal } = pipeline.client;
+  return pipeline.rules.allows({ principal, tool: entry.name, connection: connectionId, effect: entry.effect });
+}
+
+function explainReason(plan: CallPlan, record: CallRecord): string {
+  const parts = [plan.askReason, plan.entry.policyReason];
+  if (record.earlierUnanswered !== undefined) {
+    parts.unshift("An equal call was sent before and never answered: it may already have happened.");
+  }
+  const said = parts.filter((part) => part !== undefined && part !== "");
+  return said.length > 0 ? said.join(" ") : `This tool can ${describeEffect(plan)}, so you are asked first.`;
+}
+
+function describeEffect({ entry }: CallPlan): string {
+  if (entry.effect === "delete") return "delete things";
+  if (entry.effect === "admin") return "change how the account is set up";
+  return entry.effect === "read" ? "read things that need your consent" : "change things";
+}
+
+function createRequest(pipeline: Pipeline, plan: CallPlan, reason: string): ApprovalRequest {
+  const { entry, connectionId } = plan;
+  const used = entry.connections.find((choice) => choice.id === connectionId);
+  return createApprovalRequest(
+    {
+      tool: entry.name,
+      integration: entry.integration,
+      account: used?.label,
+      connection: connectionId,
+      arguments: plan.arguments,
+      files: plan.files.map(toApprovalFile),
+      effect: entry.effect,
+      title: entry.title,
+      description: entry.description,
+      reason,
+      askBefore: entry.askBefore,
+      principal: pipeline.client.principal,
+    },
+    { now: pipeline.now(), ttlMs: pipeline.settings.approvalTtlMs },
+  );
+}
+
+/** One decision that counts, or the outcome when none came: an error, a late or a foreign answer approves nothing. */
+async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest): Promise<Step<ApprovalDecision>> {
+  const approver = call.approve ?? pipeline.approve;
+  const unanswered = (code: string, message: string) =>
+    stop<ApprovalDecision>(
+      createOutcome("needs_approval", request.tool, {
+        code,
+        message: `${message} Nothing was run.`,
+        hint: "Tell the user that their approval is needed. Do not try to get around it.",
+        approval: request,
+        retryable: false,
+      }),
+    );
+  if (approver === undefined) return unanswered("approval_required", "Nobody can be asked for approval here.");
+  pipeline.emit({ type: "approval_requested", callId: call.callId, toolName: request.tool });
+  const expiry = AbortSignal.timeout(pipeline.settings.approvalTtlMs);
+  const signal = AbortSignal.any([expiry, ...(call.signal === undefined ? [] : [call.signal])]);
+  let answer: unknown;
+  try {
+    // A copy: whatever the approver does to it, the call that was planned is the one that is sent.
+    answer = await withAbort(Promise.resolve(approver(structuredClone(request), { signal })), signal);
+  } catch (error) {
+    if (isControlFlow(error)) throw error;
+    throwIfAborted(call.signal);
+    if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
+    // The human stopped the whole call (Ctrl-C), not only this question.
+    if (error instanceof Error && error.name === "AbortError") throw error;
+    return unanswered("approval_failed", "The request for approval could not be put to anybody.");
+  }
+  throwIfAborted(call.signal);
+  const verdict = decide(request, answer, { now: pipeline.now(), spent: pipeline.spent });
+  return verdict.accepted ? proceed(verdict.decision) : unanswered(`approval_${verdict.reason}`, verdict.message);
+}
+
+async function accept(
+  pipeline: Pipeline,
+  plan: CallPlan,
+  request: ApprovalRequest,
+  decision: Extract<ApprovalDecision, { type: "approve" }>,
+): Promise<CallPlan> {
+  const approved = { ...plan, approved: request.fingerprint };
+  if (decision.always !== true) return approved;
+  const { entry, connectionId } = plan;
+  const { principal } = pipeline.client;
+  const isKept = await pipeline.rules.allow({
+    principal,
+    tool: entry.name,
+    connection: connectionId,
+    effect: entry.effect,
+  });
+  const note = isKept
+    ? "the user allows this tool on this account from now on"
+    : "a standing permission cannot be given for this tool; it is asked about every time";
+  return { ...approved, notes: [...plan.notes, note] };
+}
+
+interface AppliedEdit {
+  readonly plan: CallPlan;
+  /** True when what was typed is, without any change, what would be sent. */
+  readonly isAsTyped: boolean;
+  readonly reason: string;
+}
+
+async function applyEdit(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  typed: Record<string, unknown>,
+): Promise<AppliedEdit> {
+  const keep = (outcome: ToolOutcome): AppliedEdit => {
+    const why = [outcome.message, ...(outcome.details ?? [])].join(" ");
+    return { plan, isAsTyped: false, reason: `Your edit cannot be used; this is the call before it. ${why}` };
+  };
+  const parsed = parseArguments(plan.entry.name, typed);
+  if (!parsed.ok) return keep(parsed.outcome);
+  const { validation } = pipeline.settings;
+  const prepared = prepareCall(plan.entry, parsed.value.args, { validation, advised: pipeline.advised });
+  if (!prepared.ok) return keep(prepared.outcome);
+  const parts = { entry: plan.entry, prepared: prepared.value, connectionId: plan.connectionId, notes: [] };
+  const planned = await planCall(pipeline, call, parts);
+  if (!planned.ok) return keep(planned.outcome);
+  const { arguments: args, files, notes } = planned.value;
+  const next: CallPlan = {
+    ...plan,
+    arguments: args,
+    files,
+    notes: [...plan.notes, "the user edited the arguments", ...notes],
+  };
+  const isAsTyped =
+    prepared.value.problems.length === 0 &&
+    canonicalJson(args) === canonicalJson(parsed.value.args) &&
+    canonicalJson(files.map(toApprovalFile)) === canonicalJson(plan.files.map(toApprovalFile));
+  const adjusted = notes.length === 0 ? "a file changed or the arguments were completed" : notes.join("; ");
+  return { plan: next, isAsTyped, reason: `This is your edit as it would be sent (${adjusted}).` };
+}
+
+function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
+  const said = message === undefined || message.trim() === "" ? "" : ` They said: ${cleanText(message, 300)}`;
+  return createOutcome(
+    "declined",
+    plan.entry.name,
+    {
+      code: "declined",
+      message: `The user declined this call. Nothing was run.${said}`,
+      hint: "Do not make this call again unless the user asks for it.",
+      retryable: false,
+    },
+    plan.notes,
+  );
+}

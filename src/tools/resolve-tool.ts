@@ -1,0 +1,50 @@
+import { isSvcError } from "../errors.ts";
+import { throwIfAborted } from "./abort.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { describeSvcError } from "./describe-error.ts";
+import { createOutcome } from "./outcome.ts";
+import { type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
+import { cleanText } from "./safe-text.ts";
+
+const MAX_NAME = 256;
+
+/**
+ * Step 1. Finds the tool by its full name, described. A name that is not known is answered with up to three close
+ * ones, which are never run by themselves. An unnamed list entry is the notice of a truncated list and not callable.
+ */
+export async function resolveTool(pipeline: Pipeline, call: ToolCall): Promise<Step<CatalogEntry>> {
+  const name: unknown = call.toolName;
+  if (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME) {
+    const message = "There is no tool without a name: such an entry only says that a list was cut.";
+    const hint = "Call a tool by its full name, or search for one with svc_search_tools.";
+    return stop(createOutcome("failed", "", { code: "tool_not_found", message, hint, retryable: false }));
+  }
+  try {
+    const entry = await pipeline.catalog.find(name);
+    throwIfAborted(call.signal);
+    return entry === undefined ? stop(unknownTool(pipeline, name)) : proceed(entry);
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (!isSvcError(error)) throw error;
+    return stop(createOutcome("failed", name, describeSvcError(error)));
+  }
+}
+
+function unknownTool(pipeline: Pipeline, name: string) {
+  const close = pipeline.catalog.suggest(name);
+  const details = close.map((entry) => `${entry.name} (${entry.effect}): ${cleanText(firstSentence(entry), 160)}`);
+  return createOutcome("failed", cleanText(name, 80), {
+    code: "tool_not_found",
+    message: `There is no tool named "${cleanText(name, 80)}". Nothing was run.`,
+    hint:
+      close.length === 0
+        ? "Search for a tool with svc_search_tools; an app that is not connected shows no tools."
+        : `Close names: ${close.map((entry) => entry.name).join(", ")}. Pick the one you mean; none was run.`,
+    ...(details.length === 0 ? {} : { details }),
+    retryable: false,
+  });
+}
+
+function firstSentence(entry: CatalogEntry): string {
+  return entry.description.split(/(?<=[.!?])\s/)[0] ?? "";
+}

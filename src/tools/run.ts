@@ -1,0 +1,169 @@
+import { isSvcError } from "../errors.ts";
+import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
+import { answerObjection, nameObjection, type RaisedObjection } from "./answer-objection.ts";
+import { isApproved } from "./bind-plan.ts";
+import { answerFromJournal, type CallRecord, findUnusedApproval, openCallRecord } from "./call-record.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { findConnection } from "./choose-connection.ts";
+import { describeSvcError } from "./describe-error.ts";
+import { describeFailure, describeKeyProblem, describeMissingConnection } from "./describe-failure.ts";
+import { type Judgement, judgeReply } from "./judge-reply.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import type { CallPlan, Pipeline, Step, ToolCall } from "./pipeline.ts";
+import { planCall } from "./plan-call.ts";
+import { prepareCall } from "./prepare-call.ts";
+import { requestApproval } from "./request-approval.ts";
+import { resolveTool } from "./resolve-tool.ts";
+import { parseArguments, restoreArguments } from "./restore-arguments.ts";
+import { type Answered, sendCall } from "./send-call.ts";
+
+/**
+ * THE pipeline: every call of every runtime takes these steps in this order. The result is a value whatever the
+ * service or the human says; it throws an AbortError when the signal fires (within a tick, and nothing is sent again)
+ * and a runtime's own control flow.
+ */
+export async function runTool(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome> {
+  throwIfAborted(call.signal);
+  const outcome = await withAbort(runSteps(pipeline, call), call.signal);
+  pipeline.emit({ type: "finished", callId: call.callId, toolName: outcome.toolName, status: outcome.status });
+  return outcome;
+}
+
+async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome> {
+  const resolved = await resolveTool(pipeline, call);
+  if (!resolved.ok) return resolved.outcome;
+  const entry = resolved.value;
+  const parsed = parseArguments(entry.name, call.arguments);
+  if (!parsed.ok) return parsed.outcome;
+  const record = openCallRecord(pipeline, call, { entry, args: parsed.value.args });
+  const running = pipeline.running.get(runningKey(record));
+  if (running !== undefined) return running;
+  const work = runOnce(pipeline, call, record, { entry, ...parsed.value });
+  pipeline.running.set(runningKey(record), work);
+  try {
+    return await work;
+  } finally {
+    pipeline.running.delete(runningKey(record));
+  }
+}
+
+async function runOnce(
+  pipeline: Pipeline,
+  call: ToolCall,
+  record: CallRecord,
+  given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
+): Promise<ToolOutcome> {
+  const remembered = answerFromJournal(pipeline, given.entry, record);
+  if (remembered !== undefined) return remembered;
+  try {
+    const planned = await makePlan(pipeline, call, given);
+    if (!planned.ok) return planned.outcome;
+    const approved = findUnusedApproval(pipeline, record);
+    const outcome = await carryOut(pipeline, call, { ...planned.value, approved }, record);
+    return await record.finish(outcome);
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (isControlFlow(error) || isAbort(error)) throw error;
+    return describeBreakdown(given.entry, error);
+  }
+}
+
+/** Steps 2 to 5, and a look at the files. */
+async function makePlan(
+  pipeline: Pipeline,
+  call: ToolCall,
+  given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
+): Promise<Step<CallPlan>> {
+  const { entry } = given;
+  const restored = restoreArguments(entry, given.args, pipeline.settings.profile);
+  const { validation } = pipeline.settings;
+  const prepared = prepareCall(entry, restored.args, { validation, advised: pipeline.advised });
+  if (!prepared.ok) return prepared;
+  const connection = await findConnection(pipeline, call, entry);
+  if (!connection.ok) return connection;
+  return planCall(pipeline, call, {
+    entry,
+    prepared: prepared.value,
+    connectionId: connection.value,
+    notes: [...given.notes, ...restored.notes],
+  });
+}
+
+/** Steps 6 to 10: approve, send, answer objections, each at most once. */
+async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, record: CallRecord): Promise<ToolOutcome> {
+  const answered = new Set<string>();
+  let plan = first;
+  for (;;) {
+    if (plan.mustAsk && !isApproved(pipeline, plan)) {
+      const approval = await requestApproval(pipeline, call, plan, record);
+      if (!approval.ok) return approval.outcome;
+      plan = approval.value;
+      await record.save("approved");
+    }
+    const sent = await sendCall(pipeline, call, plan, record);
+    if (!sent.ok) return sent.outcome;
+    const judgement = judgeReply(sent.value.reply, sent.value);
+    const objection = findObjection(judgement, sent.value, answered);
+    if (objection === undefined) return settle(pipeline, call, plan, judgement);
+    answered.add(nameObjection(objection));
+    const next = await answerObjection(pipeline, call, plan, objection);
+    if (!next.ok) return next.outcome;
+    plan = next.value;
+  }
+}
+
+/** The objection that is still worth an answer. A confirmation asked for after it was given is a refusal. */
+function findObjection(judgement: Judgement, sent: Answered, answered: Set<string>): RaisedObjection | undefined {
+  switch (judgement.kind) {
+    case "success":
+    case "needs_connection":
+    case "key":
+    case "failure":
+      return undefined;
+    default: {
+      const objection = { kind: judgement.kind, failure: judgement.failure };
+      if (objection.kind === "confirmation" && sent.confirmed) return undefined;
+      return answered.has(nameObjection(objection)) ? undefined : objection;
+    }
+  }
+}
+
+async function settle(pipeline: Pipeline, call: ToolCall, plan: CallPlan, judgement: Judgement): Promise<ToolOutcome> {
+  if (judgement.kind === "success") {
+    return describeSuccess(pipeline, plan, judgement.result);
+  }
+  const { failure } = judgement;
+  if (judgement.kind === "needs_connection") return describeMissingConnection(pipeline, call, plan, failure);
+  if (judgement.kind === "key") return describeKeyProblem(plan, failure);
+  return describeFailure(plan, failure);
+}
+
+/** What was done stays done, even when its result cannot be kept here. */
+async function describeSuccess(pipeline: Pipeline, plan: CallPlan, result: unknown): Promise<ToolOutcome> {
+  try {
+    return createOutcome("succeeded", plan.entry.name, await pipeline.results.cap(result), plan.notes);
+  } catch {
+    const note = "the result was too large to show and could not be stored on this machine";
+    return createOutcome("succeeded", plan.entry.name, {}, [...plan.notes, note]);
+  }
+}
+
+function runningKey(record: CallRecord): string {
+  return `${record.key.fingerprint} ${record.key.callId}`;
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+/** Something on this machine failed: a full disk under the journal, say. Details stay out of the conversation. */
+function describeBreakdown(entry: CatalogEntry, error: unknown): ToolOutcome {
+  if (isSvcError(error)) return createOutcome("failed", entry.name, describeSvcError(error));
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unexpected";
+  return createOutcome("failed", entry.name, {
+    code: "internal",
+    message: `The call could not be carried out on this machine (${code}).`,
+    hint: "Tell the user; check the disk and the state folder.",
+    retryable: false,
+  });
+}

@@ -1,0 +1,23 @@
+import { toPlainText } from "../approvals/plain-text.ts";
+import { redact } from "../client/redact.ts";
+
+const MESSAGE_MAX = 600;
+const LINE_MAX = 240;
+const MAX_LINES = 8;
+
+/** Text of the service or an app, fit to be read by a model or a human: secrets masked, controls visible, cut short. */
+export function cleanText(text: string, max = MESSAGE_MAX): string {
+  return toPlainText(redact(text), { max });
+}
+
+/** Lines of the service, at most eight of 240 characters. */
+export function cleanLines(lines: readonly string[]): string[] {
+  const shown = lines.slice(0, MAX_LINES).map((line) => cleanText(line, LINE_MAX));
+  return lines.length > MAX_LINES ? [...shown, `${lines.length - MAX_LINES} more lines`] : shown;
+}
+
+/** JSON text of a result as a model reads it: our own kind of key masked, invisible characters written as escapes. */
+export function toSafeJson(value: unknown): string {
+  const text = JSON.stringify(value) ?? "null";
+  return toPlainText(text.replaceAll(/svc_live_[A-Za-z0-9_-]{4,}/g, "svc_live_[redacted]"));
+}

@@ -1,0 +1,139 @@
+import type { ExecuteReply } from "../client/executions.ts";
+import { isSvcError, type SvcError } from "../errors.ts";
+import { createFilesBody, fillFileArguments } from "../media/attach-files.ts";
+import { throwIfAborted } from "./abort.ts";
+import { isApproved } from "./bind-plan.ts";
+import { type CallRecord, createUnknownOutcome } from "./call-record.ts";
+import { describeSvcError } from "./describe-error.ts";
+import type { SentRequest } from "./judge-reply.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
+import { cleanText } from "./safe-text.ts";
+
+const READ_TRIES = 3;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 20_000;
+
+/** An answer, and what the answered request held. */
+export interface Answered extends SentRequest {
+  readonly reply: ExecuteReply;
+}
+
+/**
+ * Steps 7 and 8. Streams files into the request and sends it. Reads are tried up to three times on lost connections,
+ * 429 and 503; anything that may act is sent once, and when its answer is lost the outcome is `unknown`.
+ */
+export async function sendCall(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  record: CallRecord,
+): Promise<Step<Answered>> {
+  const isRead = isPlainRead(plan);
+  for (let tries = 1; ; tries += 1) {
+    const sent = await sendOnce(pipeline, call, plan, record);
+    const wait = isRead && tries < READ_TRIES ? waitBeforeRetry(pipeline, sent, tries) : undefined;
+    if (wait === undefined)
+      return sent.kind === "reply" ? proceed(sent.answered) : stop(toOutcome(pipeline, plan, sent));
+    await pipeline.sleep(wait, call.signal);
+    throwIfAborted(call.signal);
+  }
+}
+
+function isPlainRead(plan: CallPlan): boolean {
+  return plan.entry.effect === "read" && !plan.mustAsk;
+}
+
+type Sent =
+  | { readonly kind: "reply"; readonly answered: Answered }
+  | { readonly kind: "error"; readonly error: SvcError };
+
+async function sendOnce(pipeline: Pipeline, call: ToolCall, plan: CallPlan, record: CallRecord): Promise<Sent> {
+  const confirmed = isApproved(pipeline, plan);
+  const hasEnvelope = plan.upload === "envelope" && plan.files.length > 0;
+  const { name } = plan.entry;
+  throwIfAborted(call.signal);
+  if (!isPlainRead(plan)) await record.save(confirmed ? "sending" : "probing");
+  pipeline.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
+  const options = {
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+    ...(pipeline.settings.timeoutMs === undefined ? {} : { timeoutMs: pipeline.settings.timeoutMs }),
+  };
+  try {
+    const reply = await pipeline.client.executeTool(name, buildBody(pipeline, plan, confirmed), options);
+    return { kind: "reply", answered: { reply, confirmed, hasEnvelope } };
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (!isSvcError(error)) throw error;
+    return { kind: "error", error };
+  }
+}
+
+function buildBody(pipeline: Pipeline, plan: CallPlan, confirmed: boolean) {
+  const connection = plan.connectionId === undefined ? {} : { connectionId: plan.connectionId };
+  const request = { arguments: plan.arguments, ...connection, ...(confirmed ? { confirmed } : {}) };
+  if (plan.files.length === 0) return request;
+  if (plan.upload === "envelope") return createFilesBody(request, plan.files, pipeline.roots);
+  // Uploaded files go by their storage key; one that is not uploaded yet by its own reference, to be asked for.
+  const files = plan.files.map((file) => ({ ...file, pointer: plan.uploaded.get(file.field) ?? file.reference }));
+  return { ...request, arguments: fillFileArguments(plan.arguments, files) };
+}
+
+function waitBeforeRetry(pipeline: Pipeline, sent: Sent, tries: number): number | undefined {
+  const jittered = pipeline.random() * FIRST_WAIT_MS * 2 ** tries;
+  if (sent.kind === "error") {
+    const { code, retryable, retryAfterMs } = sent.error;
+    const isTransient = code === "unreachable" || code === "timeout" || (code === "bad_response" && retryable);
+    return isTransient ? fitWait(retryAfterMs ?? jittered) : undefined;
+  }
+  const { reply } = sent.answered;
+  if (reply.status !== 429 && reply.status !== 503) return undefined;
+  // A daily limit is a 429 that says it is not worth another try.
+  if (reply.kind === "envelope" && reply.envelope.error?.retryable === false) return undefined;
+  return fitWait(reply.retryAfterMs ?? jittered);
+}
+
+function fitWait(ms: number): number | undefined {
+  return ms <= MAX_WAIT_MS ? ms : undefined;
+}
+
+function toOutcome(pipeline: Pipeline, plan: CallPlan, sent: Extract<Sent, { kind: "error" }>): ToolOutcome {
+  const { error } = sent;
+  const { entry, notes } = plan;
+  if (error.code === "media_refused" || error.code === "file_missing") return describeChangedFile(plan, error);
+  const mayHaveRun = error.sent !== false && isLostAnswer(error) && !isPlainRead(plan);
+  if (mayHaveRun) {
+    const unknown = createUnknownOutcome(
+      pipeline,
+      entry,
+      `The request left, and then: ${cleanText(error.message, 300)}`,
+    );
+    return { ...unknown, notes: [...notes] };
+  }
+  const nothing = error.sent === false ? " Nothing was sent." : "";
+  const details = describeSvcError(error);
+  return createOutcome("failed", entry.name, { ...details, message: `${details.message}${nothing}` }, notes);
+}
+
+/** No answer, or one that is not the service's: a gateway's page says nothing about what the service did. */
+function isLostAnswer(error: SvcError): boolean {
+  if (error.code === "bad_response") return error.status === undefined || error.status < 400 || error.status >= 500;
+  return error.code === "unreachable" || error.code === "timeout" || error.code === "aborted";
+}
+
+function describeChangedFile(plan: CallPlan, error: SvcError): ToolOutcome {
+  const isApprovalVoid = plan.approved !== undefined;
+  return createOutcome(
+    "failed",
+    plan.entry.name,
+    {
+      code: error.serviceCode ?? error.code,
+      message: `${cleanText(error.message)} The request was not completed, so nothing was run.`,
+      hint: isApprovalVoid
+        ? "The approval was for the file as it was. Make the call again, so that the user sees the file as it is now."
+        : cleanText(error.hint ?? "Check the file and make the call again."),
+      retryable: true,
+    },
+    plan.notes,
+  );
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Journal, openJournal } from "../approvals/journal.ts";
+import type { Approver } from "../approvals/request.ts";
+import { openStandingRules, type StandingRules } from "../approvals/standing-rules.ts";
+import { SvcClient } from "../client/client.ts";
+import { createMediaRoots } from "../media/roots.ts";
+import { createCatalog, type ToolCatalog } from "./catalog.ts";
+import type { ToolOutcome } from "./outcome.ts";
+import type {
+  ConnectionChooser,
+  Pipeline,
+  PipelineSettings,
+  ToolCall,
+  UploadMode,
+  ValidationMode,
+} from "./pipeline.ts";
+import type { SchemaProfile } from "./project-entry.ts";
+import { createResultStore, type ResultPage } from "./results.ts";
+import { runTool } from "./run.ts";
+import type { SessionEvent } from "./session-events.ts";
+import { createStaticTools, type StaticTool } from "./static-tools.ts";
+
+/** Settings of {@link createToolSession}: a client, or address and key to make one. */
+export type ToolSessionOptions = SessionSettings &
+  ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
+
+/** Settings of a session besides the client. */
+export interface SessionSettings {
+  /** Folders local files may be read from; default none. */
+  readonly mediaRoots?: readonly string[] | undefined;
+  /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
+  readonly approve?: Approver | undefined;
+  readonly chooseConnection?: ConnectionChooser | undefined;
+  /**
+   * Folder (created 0700) for the journal, standing permissions, the tool cache and large results. Without it all of
+   * them live in memory and a crash forgets what was sent.
+   */
+  readonly stateDir?: string | undefined;
+  /** How file bytes travel. Default `envelope`. */
+  readonly upload?: UploadMode | undefined;
+  /** Default `advise`. */
+  readonly validation?: ValidationMode | undefined;
+  /** Default `full`. */
+  readonly profile?: SchemaProfile | undefined;
+  /** Milliseconds a request for approval stays open. Default 10 minutes. */
+  readonly approvalTtlMs?: number | undefined;
+  /** Milliseconds for one request. Default: the client's. */
+  readonly timeoutMs?: number | undefined;
+  /** Longest JSON text of a result that is shown whole. Default 24,000 characters. */
+  readonly maxResultChars?: number | undefined;
+  readonly onEvent?: ((event: SessionEvent) => void) | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** One host's way to the user's tools: catalogue, pipeline and what they remember. */
+export interface ToolSession {
+  readonly catalog: ToolCatalog;
+  /** svc_search_tools, svc_describe_tool, svc_call_tool, svc_read_result, svc_status. */
+  readonly staticTools: readonly StaticTool[];
+  /** Permissions a human gave for good; list and revoke them here. */
+  readonly rules: StandingRules;
+  readonly journal: Journal;
+  readonly profile: SchemaProfile;
+  /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
+  call(call: ToolCall): Promise<ToolOutcome>;
+  /** Reads on in a result that was too large; undefined when it is not there any more. */
+  readResult(page: { ref: string; offset?: number; limit?: number }): Promise<ResultPage | undefined>;
+  /** Writes the cache and closes what the session opened; a client that was passed in stays open. */
+  close(): Promise<void>;
+}
+
+const APPROVAL_TTL_MS = 10 * 60 * 1_000;
+
+/**
+ * Opens a session. Nothing is sent until `catalog.load`, `catalog.sync` or a call.
+ *
+ * @throws SvcError `invalid_config` for a bad address or media root
+ */
+export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
+  const { now = Date.now, stateDir } = options;
+  const isOwnClient = !("client" in options);
+  const roots = await createMediaRoots(options.mediaRoots ?? []);
+  const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
+  const emit = (event: SessionEvent) => options.onEvent?.(event);
+  const journal = await openJournal(stateDir && join(stateDir, "journal"), { now });
+  const catalog = createCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit });
+  const results = createResultStore({
+    ...(stateDir === undefined ? {} : { folder: join(stateDir, "results") }),
+    ...(options.maxResultChars === undefined ? {} : { maxChars: options.maxResultChars }),
+    now,
+  });
+  const settings = readSettings(options);
+  const pipeline: Pipeline = {
+    client,
+    catalog,
+    roots,
+    journal,
+    rules: await openStandingRules(stateDir && join(stateDir, "always-allow.json"), { now }),
+    results,
+    settings,
+    approve: options.approve,
+    chooseConnection: options.chooseConnection,
+    spent: new Map(),
+    advised: new Set(),
+    chosen: new Map(),
+    running: new Map(),
+    emit,
+    now,
+    sleep: options.sleep ?? sleep,
+    random: options.random ?? Math.random,
+  };
+  const call = (one: ToolCall) => runTool(pipeline, one);
+  return {
+    catalog,
+    journal,
+    rules: pipeline.rules,
+    profile: settings.profile,
+    staticTools: createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call }),
+    call,
+    readResult: (page) => results.read(page),
+    async close() {
+      await catalog.close();
+      await journal.close();
+      await roots.close();
+      if (isOwnClient) await client.close();
+    },
+  };
+}
+
+function readSettings(options: SessionSettings): PipelineSettings {
+  return {
+    upload: options.upload ?? "envelope",
+    validation: options.validation ?? "advise",
+    profile: options.profile ?? "full",
+    approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
+    timeoutMs: options.timeoutMs,
+  };
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal });
+}

@@ -1,0 +1,224 @@
+import { type ZodType, z } from "zod";
+import type { SvcClient } from "../client/client.ts";
+import { isSvcError } from "../errors.ts";
+import { createSchemaCarrier } from "../schema/schema-carrier.ts";
+import type { JsonSchema } from "../wire/tool.ts";
+import { throwIfAborted } from "./abort.ts";
+import { describeEntry } from "./build.ts";
+import type { ToolCatalog } from "./catalog.ts";
+import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
+import { describeSvcError } from "./describe-error.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import type { ToolCall } from "./pipeline.ts";
+import { projectEntry, type SchemaProfile } from "./project-entry.ts";
+import type { ResultStore } from "./results.ts";
+import { cleanText } from "./safe-text.ts";
+
+/** Names of the tools that are always there, whatever the service offers. */
+export const STATIC_TOOL_NAMES = [
+  "svc_search_tools",
+  "svc_describe_tool",
+  "svc_call_tool",
+  "svc_read_result",
+  "svc_status",
+] as const;
+export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
+
+/** What a static tool is told about the call it serves. */
+export type StaticCall = Pick<ToolCall, "callId" | "signal" | "approve">;
+
+/** A tool of the plugin itself. Runtimes translate it like any other. */
+export interface StaticTool {
+  readonly name: StaticToolName;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** A zod type that stands for `schema` and accepts everything: `run` checks. */
+  createCarrier(): ZodType;
+  /** Never throws but for an aborted call and a runtime's control flow. */
+  run(args: unknown, call: StaticCall): Promise<ToolOutcome>;
+}
+
+/** What the static tools reach for. */
+export interface StaticToolParts {
+  readonly client: SvcClient;
+  readonly catalog: ToolCatalog;
+  readonly results: ResultStore;
+  readonly profile: SchemaProfile;
+  readonly runTool: (call: ToolCall) => Promise<ToolOutcome>;
+}
+
+const MAX_HITS = 20;
+
+const searchSchema = z.object({
+  query: z.string().min(1).describe("What the tool should do, in a few words."),
+  integration: z.string().optional().describe("Only tools of this app, by its slug."),
+  limit: z.int().min(1).max(MAX_HITS).optional().describe("How many tools to return. Default 10."),
+});
+const describeSchema = z.object({ name: z.string().min(1).describe("Full name of the tool.") });
+const callSchema = z.object({
+  name: z.string().min(1).describe("Full name of the tool, as search or describe gave it."),
+  arguments: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .optional()
+    .describe("The tool's own arguments."),
+  connectionId: z.union([z.string(), z.int()]).optional().describe("Account to use, when several are connected."),
+});
+const readSchema = z.object({
+  ref: z.string().min(1).describe("The reference an earlier result gave."),
+  offset: z.int().min(0).optional().describe("First character to read. Default 0."),
+  limit: z.int().min(1).optional().describe("How many characters to read. Default and maximum 24000."),
+});
+const statusSchema = z.object({});
+
+/** Creates the static tools. `svc_call_tool` goes through the same pipeline as every other call. */
+export function createStaticTools(parts: StaticToolParts): StaticTool[] {
+  return [
+    createTool("svc_search_tools", SEARCH_TEXT, searchSchema, (args, call) => searchTools(parts, args, call)),
+    createTool("svc_describe_tool", DESCRIBE_TEXT, describeSchema, (args, call) => describeTool(parts, args, call)),
+    createTool("svc_call_tool", CALL_TEXT, callSchema, (args, call) => {
+      const connectionId = args.connectionId === undefined ? {} : { connectionId: String(args.connectionId) };
+      return parts.runTool({ ...call, toolName: args.name, arguments: args.arguments ?? {}, ...connectionId });
+    }),
+    createTool("svc_read_result", READ_TEXT, readSchema, (args) => readResult(parts, args)),
+    createTool("svc_status", STATUS_TEXT, statusSchema, async () => describeStatus(parts)),
+  ];
+}
+
+const SEARCH_TEXT =
+  "Finds tools of the user's connected apps by what they do. Returns full names and what each may change. Describe a tool before its first call.";
+const DESCRIBE_TEXT =
+  "Shows one tool completely: what it does, its arguments as JSON Schema, and the accounts it can use.";
+const CALL_TEXT =
+  "Runs a tool by its full name. Anything that changes something is shown to the user for approval first; only the user can approve.";
+const READ_TEXT = "Reads on in a result that was too long to be shown whole.";
+const STATUS_TEXT = "Tells which service is used and how many tools and apps are known. Runs nothing.";
+
+function createTool<Schema extends z.ZodType>(
+  name: StaticToolName,
+  description: string,
+  schema: Schema,
+  run: (args: z.output<Schema>, call: StaticCall) => Promise<ToolOutcome>,
+): StaticTool {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: "input" });
+  return {
+    name,
+    description,
+    schema: shown,
+    createCarrier: () => createSchemaCarrier(shown),
+    async run(args, call) {
+      throwIfAborted(call.signal);
+      const parsed = schema.safeParse(readObject(args));
+      if (!parsed.success) return refuse(name, parsed.error);
+      try {
+        return await run(parsed.data, call);
+      } catch (error) {
+        throwIfAborted(call.signal);
+        if (!isSvcError(error)) throw error;
+        return createOutcome("failed", name, describeSvcError(error));
+      }
+    },
+  };
+}
+
+function readObject(args: unknown): unknown {
+  if (typeof args !== "string") return args ?? {};
+  try {
+    return JSON.parse(args);
+  } catch {
+    return args;
+  }
+}
+
+function refuse(name: string, error: z.ZodError): ToolOutcome {
+  const details = error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
+  return createOutcome("failed", name, {
+    code: "invalid_arguments",
+    message: "The arguments do not fit this tool. Nothing was sent.",
+    details: details.slice(0, 6),
+    retryable: false,
+  });
+}
+
+async function searchTools(
+  parts: StaticToolParts,
+  args: z.output<typeof searchSchema>,
+  call: StaticCall,
+): Promise<ToolOutcome> {
+  const { integration, limit = 10, query } = args;
+  const found = await parts.catalog.search(
+    { query, limit, ...(integration === undefined ? {} : { integration }) },
+    call.signal,
+  );
+  const tools = found.slice(0, limit).map((entry) => ({
+    name: entry.name,
+    integration: entry.integration,
+    effect: entry.effect,
+    asks_for_approval: mustAskFirst(entry),
+    description: cleanText(entry.description, 200),
+  }));
+  const hint = tools.length === 0 ? "Try other words; an app that is not connected shows no tools." : undefined;
+  return createOutcome("succeeded", "svc_search_tools", { result: { tools }, hint });
+}
+
+async function describeTool(
+  parts: StaticToolParts,
+  args: z.output<typeof describeSchema>,
+  call: StaticCall,
+): Promise<ToolOutcome> {
+  const entry = await parts.catalog.find(args.name);
+  throwIfAborted(call.signal);
+  if (entry === undefined) {
+    const close = parts.catalog.suggest(args.name).map(({ name }) => name);
+    return createOutcome("failed", "svc_describe_tool", {
+      code: "tool_not_found",
+      message: `There is no tool named "${cleanText(args.name, 80)}".`,
+      hint: close.length === 0 ? "Search with svc_search_tools." : `Close names: ${close.join(", ")}.`,
+      retryable: false,
+    });
+  }
+  return createOutcome("succeeded", "svc_describe_tool", await parts.results.cap(showEntry(entry, parts.profile)));
+}
+
+function showEntry(entry: CatalogEntry, profile: SchemaProfile) {
+  const isKnown = entry.schemaHash !== undefined && entry.inputSchema !== null;
+  return {
+    name: entry.name,
+    integration: entry.integration,
+    effect: entry.effect,
+    asks_for_approval: mustAskFirst(entry),
+    description: cleanText(entry.description, 4_000),
+    accounts: entry.connections,
+    arguments: isKnown ? projectEntry(entry, profile).schema : "unknown: the service gives no schema for this tool",
+    short: describeEntry(entry),
+  };
+}
+
+async function readResult(parts: StaticToolParts, args: z.output<typeof readSchema>): Promise<ToolOutcome> {
+  const { ref, offset, limit } = args;
+  const page = await parts.results.read({
+    ref,
+    ...(offset === undefined ? {} : { offset }),
+    ...(limit === undefined ? {} : { limit }),
+  });
+  if (page !== undefined) return createOutcome("succeeded", "svc_read_result", { result: page });
+  return createOutcome("failed", "svc_read_result", {
+    code: "result_not_found",
+    message: "There is no stored result with this reference; old ones are dropped.",
+    hint: "Make the call again with narrower arguments.",
+    retryable: false,
+  });
+}
+
+function describeStatus({ client, catalog }: StaticToolParts): ToolOutcome {
+  const { report } = catalog;
+  return createOutcome("succeeded", "svc_status", {
+    result: {
+      service: client.baseUrl,
+      paired: client.principal !== "anonymous",
+      tools: report?.tools ?? catalog.list().length,
+      apps: [...new Set(catalog.list().map((entry) => entry.integration))],
+      not_listed: report?.omitted ?? [],
+      synced_at: report === undefined ? null : new Date(report.syncedAt).toISOString(),
+    },
+  });
+}
