@@ -1,0 +1,10 @@
+/**
+ * Cuts a text to at most `limit` characters: after the last sentence that fits when that keeps half of it, else inside
+ * a word with `…` at the end.
+ */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const head = text.slice(0, limit);
+  const end = Math.max(head.lastIndexOf(". "), head.lastIndexOf(".\n"), head.lastIndexOf("! "), head.lastIndexOf("? "));
+  return end >= limit / 2 ? head.slice(0, end + 1) : `${head.slice(0, limit - 1)}…`;
+}

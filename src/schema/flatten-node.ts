@@ -1,0 +1,67 @@
+import { isRecord, type SchemaDraft } from "./json-schema.ts";
+import { mergeSchemas } from "./merge-schemas.ts";
+import type { RefResolver } from "./resolve-ref.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+/** A node without `$ref` and `allOf`, and the definitions that went into it. */
+export interface FlatNode {
+  readonly node: Source;
+  readonly stack: readonly object[];
+  /** Set when the node is a reference back to a definition it stands in: that definition's name. */
+  readonly nested?: string;
+}
+
+const MAX_STACK = 40;
+const MAX_PARTS = 50;
+const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
+
+/** Inlines the references of a node and merges its `allOf`. What stands beside a `$ref` wins. */
+export function flattenNode(
+  node: Source,
+  stack: readonly object[],
+  resolve: RefResolver,
+  note: (text: string) => void,
+): FlatNode {
+  const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
+  let flat: FlatNode = { node: own, stack };
+  const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
+  if (reference !== undefined) flat = inline(reference, own, stack, resolve, note);
+  if (!Array.isArray(allOf)) return flat;
+  for (const part of allOf.slice(0, MAX_PARTS)) {
+    if (!isRecord(part)) continue;
+    const inner = flattenNode(part, flat.stack, resolve, note);
+    if (inner.nested !== undefined) continue;
+    flat = { ...flat, node: mergeSchemas(flat.node, inner.node), stack: inner.stack };
+  }
+  return flat;
+}
+
+function inline(
+  reference: string,
+  own: SchemaDraft,
+  stack: readonly object[],
+  resolve: RefResolver,
+  note: (text: string) => void,
+): FlatNode {
+  const target = resolve(reference);
+  const name = reference.split("/").at(-1)?.replace(/^#/, "") ?? "";
+  if (target === undefined) {
+    note(`Unknown reference ${reference.slice(0, 100)}: anything is accepted there.`);
+    return { node: pickAnnotations(own), stack };
+  }
+  if (typeof target === "boolean") return { node: own, stack };
+  if (stack.includes(target) || stack.length >= MAX_STACK) {
+    const { type } = target;
+    return { node: { ...(type !== undefined && { type }), ...pickAnnotations(own) }, stack, nested: name };
+  }
+  const inner = flattenNode(target, [...stack, target], resolve, note);
+  if (inner.nested !== undefined) return inner;
+  return { node: mergeSchemas(own, inner.node), stack: inner.stack };
+}
+
+function pickAnnotations(node: Source): SchemaDraft {
+  const picked: SchemaDraft = {};
+  for (const keyword of ANNOTATIONS) if (node[keyword] !== undefined) picked[keyword] = node[keyword];
+  return picked;
+}

@@ -1,0 +1,109 @@
+import type { FlatNode } from "./flatten-node.ts";
+import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
+import { mergeSchemas } from "./merge-schemas.ts";
+import { readUnion } from "./project-union.ts";
+import type { Projection } from "./projection.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+const MAX_ROUNDS = 4;
+const MAX_BRANCHES = 40;
+const MAX_LISTED = 12;
+
+/**
+ * Merges unions at the root of a tool's schema into one object, since providers refuse them there: properties of all
+ * branches, required only what all require, and one sentence that lists the alternatives.
+ */
+export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0): FlatNode {
+  let current = flat;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const union = readUnion(current, projection);
+    if (union === undefined) return current;
+    const branches = union.branches
+      .slice(0, MAX_BRANCHES)
+      .filter(({ node }) => acceptsObjects(node))
+      .map((branch) => (depth < MAX_ROUNDS ? mergeRootUnion(branch, projection, depth + 1) : branch))
+      .map(({ node }) => node);
+    const [first] = branches;
+    const { stack } = flat;
+    if (first === undefined) current = { node: union.rest, stack };
+    else if (branches.length === 1) current = { node: mergeSchemas(union.rest, first), stack };
+    else current = { node: mergeBranches(union.rest, branches, union.branches.length > MAX_BRANCHES), stack };
+  }
+  return current;
+}
+
+function acceptsObjects(node: Source): boolean {
+  return (readTypes(node.type)?.includes("object") ?? true) && node.const === undefined && node.enum === undefined;
+}
+
+function mergeBranches(rest: Source, branches: readonly Source[], isPartial: boolean): SchemaDraft {
+  const merged: SchemaDraft = { ...rest, properties: mergeProperties(rest, branches) };
+  const common = readNames(branches[0]?.required).filter((name) =>
+    branches.every((branch) => readNames(branch.required).includes(name)),
+  );
+  merged.required = [...readNames(rest.required), ...(isPartial ? [] : common)];
+  const allClosed = branches.every((branch) => branch.additionalProperties === false);
+  if (rest.additionalProperties === undefined && allClosed && !isPartial) merged.additionalProperties = false;
+  const alternatives = new Set(branches.map((branch) => describeBranch(branch, rest)).filter((text) => text !== ""));
+  if (alternatives.size > 1) {
+    const listed = [...alternatives].slice(0, MAX_LISTED).join("; or ");
+    const sentence = `Give the fields of one of these: ${listed}.`;
+    merged.description = typeof rest.description === "string" ? `${sentence} ${rest.description}` : sentence;
+  }
+  return merged;
+}
+
+function readNames(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}
+
+function mergeProperties(rest: Source, branches: readonly Source[]): SchemaDraft {
+  const own = isRecord(rest.properties) ? rest.properties : {};
+  const variants = new Map<string, unknown[]>();
+  for (const branch of branches) {
+    if (!isRecord(branch.properties)) continue;
+    for (const key of Object.keys(branch.properties)) {
+      variants.set(key, [...(variants.get(key) ?? []), branch.properties[key]]);
+    }
+  }
+  const merged: SchemaDraft = {};
+  for (const key of Object.keys(own)) setOwn(merged, key, own[key]);
+  for (const [key, schemas] of variants) {
+    const either = joinVariants(schemas);
+    if (!Object.hasOwn(own, key)) setOwn(merged, key, either);
+    // What only some branches say about a property of the root does not hold for the others.
+    else if (schemas.length === branches.length) setOwn(merged, key, { allOf: [own[key], either] });
+  }
+  return merged;
+}
+
+/** One schema for a property that branches describe each in its own way. Fixed values are pooled further on. */
+function joinVariants(schemas: readonly unknown[]): unknown {
+  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  return distinct.length === 1 ? distinct[0] : { anyOf: distinct };
+}
+
+/** `kind "a": title, body` */
+function describeBranch(branch: Source, rest: Source): string {
+  const properties = isRecord(branch.properties) ? branch.properties : {};
+  const shared = readNames(rest.required);
+  const fixed: string[] = [];
+  const names: string[] = [];
+  for (const key of Object.keys(properties)) {
+    const property = properties[key];
+    const value = isRecord(property) ? (property.const ?? readOnlyValue(property.enum)) : undefined;
+    if (typeof value === "string" || typeof value === "number") fixed.push(`${key} ${JSON.stringify(value)}`);
+  }
+  for (const name of readNames(branch.required)) {
+    if (!shared.includes(name) && !fixed.some((text) => text.startsWith(`${name} `))) names.push(name);
+  }
+  if (fixed.length === 0 && names.length === 0) names.push(...Object.keys(properties));
+  const listed = names.slice(0, MAX_LISTED).join(", ");
+  if (fixed.length === 0) return listed;
+  return listed === "" ? fixed.join(", ") : `${fixed.join(", ")} with ${listed}`;
+}
+
+function readOnlyValue(values: unknown): unknown {
+  return Array.isArray(values) && values.length === 1 ? values[0] : undefined;
+}

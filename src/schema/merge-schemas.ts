@@ -1,0 +1,79 @@
+import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+/**
+ * One schema for values that match both, as well as one node can say it. Where both name the same annotation or a
+ * keyword that cannot be combined, the first wins. Nothing is refused that both accept.
+ */
+export function mergeSchemas(first: Source, second: Source): SchemaDraft {
+  const merged: SchemaDraft = {};
+  for (const keyword of Object.keys(second)) setOwn(merged, keyword, second[keyword]);
+  for (const keyword of Object.keys(first)) {
+    const both = Object.hasOwn(second, keyword);
+    setOwn(merged, keyword, both ? mergeKeyword(keyword, first[keyword], second[keyword]) : first[keyword]);
+  }
+  return merged;
+}
+
+function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
+  switch (keyword) {
+    case "type":
+      return mergeTypes(a, b);
+    case "enum":
+      return mergeValues(a, b);
+    case "required":
+      return Array.isArray(a) && Array.isArray(b) ? [...a, ...b] : a;
+    case "properties":
+      return mergeProperties(a, b);
+    case "additionalProperties":
+      return a === false || b === false ? false : mergeBoth(a, b);
+    case "items":
+      return mergeBoth(a, b);
+    case "minimum":
+    case "exclusiveMinimum":
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      return typeof a === "number" && typeof b === "number" ? Math.max(a, b) : a;
+    case "maximum":
+    case "exclusiveMaximum":
+    case "maxLength":
+    case "maxItems":
+    case "maxProperties":
+      return typeof a === "number" && typeof b === "number" ? Math.min(a, b) : a;
+    default:
+      return a;
+  }
+}
+
+function mergeTypes(a: unknown, b: unknown): unknown {
+  const first = readTypes(a);
+  const second = readTypes(b);
+  if (first === undefined || second === undefined) return first === undefined ? b : a;
+  const shared = first.filter((type) => second.includes(type) || (type === "integer" && second.includes("number")));
+  if (first.includes("number") && second.includes("integer")) shared.push("integer");
+  return shared.length === 0 ? a : shared;
+}
+
+function mergeValues(a: unknown, b: unknown): unknown {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a;
+  const texts = new Set(b.map((value) => JSON.stringify(value)));
+  const shared = a.filter((value) => texts.has(JSON.stringify(value)));
+  return shared.length === 0 ? a : shared;
+}
+
+function mergeProperties(a: unknown, b: unknown): unknown {
+  if (!isRecord(a) || !isRecord(b)) return isRecord(a) ? a : b;
+  const merged: SchemaDraft = {};
+  for (const key of Object.keys(a)) setOwn(merged, key, Object.hasOwn(b, key) ? mergeBoth(a[key], b[key]) : a[key]);
+  for (const key of Object.keys(b)) if (!Object.hasOwn(a, key)) setOwn(merged, key, b[key]);
+  return merged;
+}
+
+/** Left as `allOf`: what is below gets merged when the walk arrives there, with its references. */
+function mergeBoth(a: unknown, b: unknown): unknown {
+  if (a === b || !isRecord(b) || (isRecord(b) && Object.keys(b).length === 0)) return a;
+  if (!isRecord(a) || Object.keys(a).length === 0) return a === false ? a : b;
+  return { allOf: [a, b] };
+}

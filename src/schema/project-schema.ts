@@ -1,0 +1,119 @@
+import { cutText } from "./cut-text.ts";
+import { flattenNode } from "./flatten-node.ts";
+import { isRecord, type JsonSchema, type SchemaDraft } from "./json-schema.ts";
+import { mergeRootUnion } from "./merge-root-union.ts";
+import { isPlaceholderSchema } from "./placeholders.ts";
+import { projectFlat, projectNode } from "./project-node.ts";
+import type { Projection } from "./projection.ts";
+import { type RenamedKey, renameKeys } from "./rename-keys.ts";
+import { createRefResolver } from "./resolve-ref.ts";
+import { shapeForGemini } from "./shape-for-gemini.ts";
+import { trimTexts } from "./trim-texts.ts";
+
+/**
+ * Which schemas a model provider takes. `full`: JSON Schema 2020-12 (OpenAI, Anthropic and most others). `gemini`: the
+ * OpenAPI subset of Google's function declarations.
+ */
+export type SchemaProfile = "full" | "gemini";
+
+/** A tool's schema as a model sees it. */
+export interface ProjectedSchema {
+  /** Root object, no `$ref`, no union at the root, legal keys, lists with `items`. */
+  readonly schema: JsonSchema;
+  /** Keys the model sees under another name; pass them to `restoreRenamedKeys` with every call's arguments. */
+  readonly renamed: RenamedKey[];
+  /** What the schema does not show, in sentences. */
+  readonly notes: string[];
+}
+
+const MAX_DEPTH = 12;
+const MAX_SIZE = 16 * 1024;
+const MAX_TRIMMED_TEXT = 200;
+/** Tried one after the other while a schema is larger than 16 KiB. */
+const SMALLER_DEPTHS = [6, 4, 3, 2] as const;
+
+/** Properties Google's adapters delete by mistake while they keep them in `required`. */
+const GEMINI_RESERVED: ReadonlySet<string> = new Set(["strict", "additionalProperties"]);
+const NONE: ReadonlySet<string> = new Set();
+
+const ROOT_KEYWORDS = [
+  "title",
+  "description",
+  "properties",
+  "required",
+  "additionalProperties",
+  "minProperties",
+  "maxProperties",
+  "examples",
+] as const;
+
+/**
+ * Projects a service's input schema onto what a model may be shown: dialects cleaned, references inlined, unions and
+ * keys made legal, files shown as references. Nothing valid for the service becomes invalid for the model; what cannot
+ * be shown is left open and named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
+ * descriptions past 200 characters, then depth. Never throws and never changes its input.
+ */
+export function projectToolSchema(
+  inputSchema: unknown,
+  { profile = "full" }: { profile?: SchemaProfile } = {},
+): ProjectedSchema {
+  if (!isRecord(inputSchema) || isPlaceholderSchema(inputSchema)) {
+    return openSchema("Schema unavailable: give arguments as documented.");
+  }
+  try {
+    return projectWithinSize(inputSchema, profile);
+  } catch {
+    return openSchema("Schema unreadable: give arguments as documented.");
+  }
+}
+
+function openSchema(note: string): ProjectedSchema {
+  return { schema: { type: "object", properties: {} }, renamed: [], notes: [note] };
+}
+
+function projectWithinSize(inputSchema: Record<string, unknown>, profile: SchemaProfile): ProjectedSchema {
+  let projected = project(inputSchema, profile, MAX_DEPTH);
+  if (sizeOf(projected) <= MAX_SIZE) return projected;
+  for (const maxDepth of [MAX_DEPTH, ...SMALLER_DEPTHS]) {
+    if (maxDepth < MAX_DEPTH) projected = project(inputSchema, profile, maxDepth);
+    projected = { ...projected, schema: trimTexts(projected.schema, MAX_TRIMMED_TEXT) };
+    if (sizeOf(projected) <= MAX_SIZE) break;
+  }
+  return { ...projected, notes: [...projected.notes, "Shortened: describe the tool to see its whole schema."] };
+}
+
+function sizeOf({ schema }: ProjectedSchema): number {
+  return JSON.stringify(schema).length;
+}
+
+function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, maxDepth: number): ProjectedSchema {
+  const projection: Projection = {
+    resolve: createRefResolver(inputSchema),
+    maxDepth,
+    notes: new Set(),
+    dropped: new Set(),
+    project: projectNode,
+    nodes: 0,
+  };
+  const full = projectRoot(inputSchema, projection);
+  const schema = profile === "gemini" ? shapeForGemini(full) : full;
+  const renamed = renameKeys(schema, profile === "gemini" ? GEMINI_RESERVED : NONE);
+  const notes = [...projection.notes];
+  if (projection.dropped.size > 0) notes.push(`Not shown: ${[...projection.dropped].join(", ")}.`);
+  if (renamed.length > 0) {
+    notes.push(`Renamed keys: ${renamed.map(({ original, shown }) => `${original} → ${shown}`).join(", ")}.`);
+  }
+  return { schema, renamed, notes };
+}
+
+function projectRoot(inputSchema: Record<string, unknown>, projection: Projection): SchemaDraft {
+  const flat = flattenNode(inputSchema, [inputSchema], projection.resolve, (text) => projection.notes.add(text));
+  const merged = mergeRootUnion(flat, projection);
+  const { enum: _, const: __, nullable: ___, ...root } = merged.node;
+  const shown = projectFlat({ ...root, type: "object" }, { depth: 0, stack: merged.stack }, projection);
+  const kept: SchemaDraft = { type: "object" };
+  for (const keyword of ROOT_KEYWORDS) if (shown[keyword] !== undefined) kept[keyword] = shown[keyword];
+  kept.properties ??= {};
+  if (typeof kept.description === "string") kept.description = cutText(kept.description, 1_024);
+  return kept;
+}

@@ -1,0 +1,86 @@
+import { type JsonType, readTypes, type SchemaDraft } from "./json-schema.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+const MAX_VALUES = 1_000;
+const MAX_LISTED = 30;
+
+const KEYWORDS_OF_TYPE: Readonly<Record<JsonType, readonly string[]>> = {
+  string: ["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"],
+  number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  array: ["items", "minItems", "maxItems", "uniqueItems"],
+  object: ["properties", "required", "additionalProperties", "minProperties", "maxProperties"],
+  boolean: [],
+  null: [],
+};
+
+/**
+ * Adds types and allowed values to a projected node. One type, or one and null, is a `type`; more become `anyOf`, each
+ * with the keywords that concern it, since not every provider takes lists of types.
+ */
+export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
+  const declared = readTypes(node.type);
+  const isNullable = node.nullable === true || node["x-nullable"] === true;
+  const values = readValues(node, declared, isNullable);
+  if (values !== undefined && values.length > MAX_VALUES) listInWords(values, shown);
+  else if (values !== undefined) shown.enum = values;
+  const types = new Set(declared ?? values?.map(typeOf));
+  if (types.has("number")) types.delete("integer");
+  if (isNullable && types.size > 0) types.add("null");
+  const concrete = [...types].filter((type) => type !== "null");
+  if (types.size === 0) return shown;
+  if (concrete.length > 1) return shown.anyOf === undefined ? splitTypes([...types], shown) : shown;
+  const [type = "null"] = concrete;
+  return { ...shown, type: types.has("null") && type !== "null" ? [type, "null"] : type };
+}
+
+/** The allowed values without repeats; those the declared types rule out are left away. */
+function readValues(node: Source, declared: readonly JsonType[] | undefined, isNullable: boolean) {
+  const listed = node.const !== undefined ? [node.const] : node.enum;
+  if (!Array.isArray(listed) || listed.length === 0) return undefined;
+  const distinct: unknown[] = [...new Map(listed.map((value) => [JSON.stringify(value), value])).values()];
+  const fitting = declared === undefined ? distinct : distinct.filter((value) => fits(value, declared));
+  const values = fitting.length === 0 ? distinct : fitting;
+  return isNullable && !values.includes(null) ? [...values, null] : values;
+}
+
+function fits(value: unknown, types: readonly JsonType[]): boolean {
+  const type = typeOf(value);
+  return types.includes(type) || (type === "integer" && types.includes("number"));
+}
+
+function typeOf(value: unknown): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (typeof value === "string") return "string";
+  return typeof value === "boolean" ? "boolean" : "object";
+}
+
+function listInWords(values: readonly unknown[], shown: SchemaDraft): void {
+  const some = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
+  appendText(shown, `One of ${values.length} values, such as ${some.join(", ")}.`);
+}
+
+/** Adds a sentence to a node's description. */
+export function appendText(shown: SchemaDraft, text: string): void {
+  shown.description = typeof shown.description === "string" ? `${shown.description} ${text}` : text;
+}
+
+function splitTypes(types: readonly JsonType[], shown: SchemaDraft): SchemaDraft {
+  const values = Array.isArray(shown.enum) ? shown.enum : undefined;
+  const { enum: _, ...outer } = shown;
+  const branches: SchemaDraft[] = [];
+  for (const type of types) {
+    const branch: SchemaDraft = { type };
+    for (const keyword of KEYWORDS_OF_TYPE[type]) {
+      if (shown[keyword] !== undefined) branch[keyword] = shown[keyword];
+      delete outer[keyword];
+    }
+    const own = values?.filter((value) => fits(value, [type]));
+    if (own !== undefined && type !== "null") branch.enum = own;
+    if (own === undefined || own.length > 0) branches.push(branch);
+  }
+  return { ...outer, anyOf: branches };
+}

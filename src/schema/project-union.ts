@@ -1,0 +1,114 @@
+import { cutText } from "./cut-text.ts";
+import { type FlatNode, flattenNode } from "./flatten-node.ts";
+import { isRecord, readTypes, type SchemaDraft } from "./json-schema.ts";
+import { mergeSchemas } from "./merge-schemas.ts";
+import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+const MAX_FLATTENED = 1_000;
+const MAX_BRANCHES = 40;
+const MAX_ROUNDS = 4;
+const MAX_VALUE_TEXT = 1_000;
+
+/** A union of a node: its branches without references, and the node without it. */
+export interface Union {
+  readonly branches: readonly FlatNode[];
+  readonly rest: Source;
+}
+
+/** The first union of a flat node, `anyOf` before `oneOf`. */
+export function readUnion({ node, stack }: FlatNode, projection: Projection): Union | undefined {
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const { [keyword]: listed, ...rest } = node;
+    if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_FLATTENED) continue;
+    const note = (text: string) => projection.notes.add(text);
+    const branches = listed.map((branch) => {
+      if (!isRecord(branch)) return { node: branch === false ? { not: {} } : {}, stack };
+      const flat = flattenNode(branch, stack, projection.resolve, note);
+      // A branch that leads back stays a reference: it is cut, with its name, when the walk arrives there.
+      return flat.nested === undefined ? flat : { node: branch, stack };
+    });
+    return { branches, rest };
+  }
+  return undefined;
+}
+
+/** Replaces unions that one node can say: a single branch beside null, and alternatives of fixed values. */
+export function collapseUnion(flat: FlatNode, projection: Projection): FlatNode {
+  let current = flat;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const union = readUnion(current, projection);
+    if (union === undefined) return current;
+    const collapsed = collapseOnce(union, current);
+    if (collapsed === undefined) return current;
+    current = collapsed;
+  }
+  return current;
+}
+
+function collapseOnce({ branches, rest }: Union, { stack }: FlatNode): FlatNode | undefined {
+  const concrete = branches.filter(({ node }) => !isNullOnly(node));
+  const outerTypes = readTypes(rest.type);
+  const addsNull = concrete.length < branches.length && (outerTypes === undefined || outerTypes.includes("null"));
+  const nullable = addsNull ? { nullable: true } : {};
+  const [single] = concrete;
+  if (single === undefined) return { node: { ...rest, type: "null" }, stack };
+  if (concrete.length === 1) return { node: { ...mergeSchemas(rest, single.node), ...nullable }, stack: single.stack };
+  const pooled = poolValues(concrete.map(({ node }) => node));
+  if (pooled === undefined) return undefined;
+  const description = [rest.description, pooled.description].filter((text) => typeof text === "string").join(" ");
+  const texts = description === "" ? {} : { description };
+  return { node: { ...mergeSchemas(rest, pooled), ...texts, ...nullable }, stack };
+}
+
+function isNullOnly(node: Source): boolean {
+  if (node.const === null || node.type === "null") return true;
+  if (Array.isArray(node.enum)) return node.enum.length > 0 && node.enum.every((value) => value === null);
+  return Array.isArray(node.type) && node.type.length === 1 && node.type[0] === "null";
+}
+
+const BESIDE_VALUES: ReadonlySet<string> = new Set(["const", "enum", "type", "title", "description", "default"]);
+
+/** Branches that are nothing but fixed values, as one list with a line per value that has something to say. */
+function poolValues(branches: readonly Source[]): SchemaDraft | undefined {
+  const values: unknown[] = [];
+  const types = new Set<unknown>();
+  const lines: string[] = [];
+  for (const branch of branches) {
+    const own = branch.const !== undefined ? [branch.const] : branch.enum;
+    const isPlain = Object.keys(branch).every((keyword) => BESIDE_VALUES.has(keyword) || keyword.startsWith("x-"));
+    if (!isPlain || !Array.isArray(own) || own.length === 0) return undefined;
+    values.push(...own);
+    for (const type of readTypes(branch.type) ?? []) types.add(type);
+    const text = [branch.description, branch.title].find((word) => typeof word === "string" && word !== own[0]);
+    if (own.length === 1 && typeof text === "string") lines.push(`${String(own[0])}: ${text}`);
+  }
+  const pooled: SchemaDraft = { enum: values };
+  if (types.size > 0 && branches.every((branch) => branch.type !== undefined)) pooled.type = [...types];
+  if (lines.length > 0) pooled.description = cutText(lines.join("; "), MAX_VALUE_TEXT);
+  return pooled;
+}
+
+/** Adds what is left of a node's union to its projection, as `anyOf`. */
+export function projectUnion(node: Source, shown: SchemaDraft, place: ProjectionPlace, projection: Projection): void {
+  const union = readUnion({ node, stack: place.stack }, projection);
+  if (union === undefined) return;
+  if (node.anyOf !== undefined && node.oneOf !== undefined) projection.dropped.add("oneOf");
+  if (union.branches.length > MAX_BRANCHES || isFull(projection)) {
+    projection.dropped.add("anyOf");
+    return;
+  }
+  const distinct = new Map<string, SchemaDraft>();
+  for (const branch of union.branches) {
+    const at = { depth: place.depth + 1, stack: branch.stack };
+    const projected = branch.node.not !== undefined ? undefined : projection.project(branch.node, at, projection);
+    if (projected !== undefined) distinct.set(JSON.stringify(projected), projected);
+  }
+  const branches = [...distinct.values()];
+  if (branches.length === 0 || branches.some((branch) => Object.keys(branch).length === 0)) return;
+  if ((node.nullable === true || node["x-nullable"] === true) && node.type === undefined) {
+    branches.push({ type: "null" });
+  }
+  shown.anyOf = branches;
+}

@@ -1,0 +1,28 @@
+import type { SchemaDraft } from "./json-schema.ts";
+import type { RefResolver } from "./resolve-ref.ts";
+
+/** One projection under way. */
+export interface Projection {
+  readonly resolve: RefResolver;
+  readonly maxDepth: number;
+  /** What a reader of the projection should know, in sentences. */
+  readonly notes: Set<string>;
+  /** Keywords that could not be shown. */
+  readonly dropped: Set<string>;
+  /** Projects one node and everything below it. A `false` schema gives undefined. */
+  readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
+  nodes: number;
+}
+
+/** Where in the schema the walk is: how deep, and inside which definitions. */
+export interface ProjectionPlace {
+  readonly depth: number;
+  readonly stack: readonly object[];
+}
+
+const MAX_NODES = 1_500;
+
+/** True when the budget of a projection is used up: what is left of the schema is not shown. */
+export function isFull(projection: Projection): boolean {
+  return projection.nodes > MAX_NODES;
+}
