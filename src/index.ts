@@ -12,17 +12,18 @@ export type { CallOptions } from "./client/transport.ts";
 export {
   isSvcError,
   type NextAction,
-  SVC_ERROR_CODES,
   SvcError,
   type SvcErrorCode,
   type SvcErrorOptions,
 } from "./errors.ts";
+export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./schema/argument-guard.ts";
+export { projectToolSchema } from "./schema/project-schema.ts";
 export type { SyncReport, ToolCatalog } from "./tools/catalog.ts";
 export type { CatalogEntry } from "./tools/catalog-entry.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./tools/outcome.ts";
 export type { ConnectionChooser, ConnectionQuestion, ToolCall, UploadMode, ValidationMode } from "./tools/pipeline.ts";
-export { renderOutcome } from "./tools/render-outcome.ts";
-export { createToolSession, type ToolSession, type ToolSessionOptions } from "./tools/session.ts";
+export type { ResultPage } from "./tools/results.ts";
+export type { ToolSession, ToolSessionOptions } from "./tools/session.ts";
 export type { SessionEvent } from "./tools/session-events.ts";
 export type { StaticTool } from "./tools/static-tools.ts";
 export type {

@@ -2,10 +2,11 @@ import type { ZodType } from "zod";
 import { cutText, toPlainText } from "../approvals/plain-text.ts";
 import type { Effect } from "../approvals/request.ts";
 import { createNameMap } from "../schema/model-names.ts";
+import type { SchemaProfile } from "../schema/project-schema.ts";
 import { createSchemaCarrier } from "../schema/schema-carrier.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
-import { projectEntry, type SchemaProfile } from "./project-entry.ts";
+import { projectEntry } from "./project-entry.ts";
 
 const DESCRIPTION_MAX = 1_024;
 

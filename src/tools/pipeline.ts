@@ -5,10 +5,10 @@ import type { StandingRules } from "../approvals/standing-rules.ts";
 import type { SvcClient } from "../client/client.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import type { MediaRoots } from "../media/roots.ts";
+import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
-import type { SchemaProfile } from "./project-entry.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
 

@@ -1,19 +1,14 @@
-import { projectToolSchema } from "../schema/project.ts";
+import { type ProjectedSchema, projectToolSchema, type SchemaProfile } from "../schema/project-schema.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
-
-/** Model family a schema is shown to: `full` for most, `gemini` for Google's narrower dialect. */
-export type SchemaProfile = "full" | "gemini";
-
-type Projection = ReturnType<typeof projectToolSchema>;
 
 /** Shown while a tool's schema is not known: any object is accepted and the service decides. */
 const OPEN_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: true };
 
-const projections = new WeakMap<object, Partial<Record<SchemaProfile, Projection>>>();
+const projections = new WeakMap<object, Partial<Record<SchemaProfile, ProjectedSchema>>>();
 
 /** What a model sees of the tool's schema, with the keys that had to be renamed; computed once per schema. */
-export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: SchemaProfile): Projection {
+export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: SchemaProfile): ProjectedSchema {
   const schema = entry.inputSchema;
   if (schema === null) return { schema: OPEN_SCHEMA, renamed: [], notes: [] };
   const known = projections.get(schema) ?? {};

@@ -1,10 +1,11 @@
 import { canonicalJson } from "../approvals/fingerprint.ts";
 import { isRecord } from "../schema/json-schema.ts";
-import { restoreRenamedKeys } from "../schema/project.ts";
+import type { SchemaProfile } from "../schema/project-schema.ts";
+import { restoreRenamedKeys } from "../schema/rename-keys.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { createOutcome } from "./outcome.ts";
 import { proceed, type Step, stop } from "./pipeline.ts";
-import { projectEntry, type SchemaProfile } from "./project-entry.ts";
+import { projectEntry } from "./project-entry.ts";
 import { cleanText } from "./safe-text.ts";
 
 /** Members of the request that only a human or the runtime sets; a tool may still declare an argument of that name. */

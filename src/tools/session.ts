@@ -5,6 +5,7 @@ import type { Approver } from "../approvals/request.ts";
 import { openStandingRules, type StandingRules } from "../approvals/standing-rules.ts";
 import { SvcClient } from "../client/client.ts";
 import { createMediaRoots } from "../media/roots.ts";
+import type { SchemaProfile } from "../schema/project-schema.ts";
 import { createCatalog, type ToolCatalog } from "./catalog.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type {
@@ -15,7 +16,6 @@ import type {
   UploadMode,
   ValidationMode,
 } from "./pipeline.ts";
-import type { SchemaProfile } from "./project-entry.ts";
 import { createResultStore, type ResultPage } from "./results.ts";
 import { runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";

@@ -1,6 +1,7 @@
 import { type ZodType, z } from "zod";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
+import type { SchemaProfile } from "../schema/project-schema.ts";
 import { createSchemaCarrier } from "../schema/schema-carrier.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { throwIfAborted } from "./abort.ts";
@@ -10,7 +11,7 @@ import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ToolCall } from "./pipeline.ts";
-import { projectEntry, type SchemaProfile } from "./project-entry.ts";
+import { projectEntry } from "./project-entry.ts";
 import type { ResultStore } from "./results.ts";
 import { cleanText } from "./safe-text.ts";
 
