@@ -61,7 +61,7 @@ const CONTAINERS: Readonly<Record<string, RegExp>> = {
  */
 export async function decideMimeType(evidence: MimeEvidence): Promise<MimeVerdict> {
   const sniffed = await sniff(evidence.head);
-  const byName = mime.getType(evidence.name) ?? mime.getType(evidence.declaredName ?? "") ?? undefined;
+  const byName = [evidence.name, evidence.declaredName ?? ""].map(typeOfName).find((type) => type !== undefined);
   const declared = normalise(evidence.declared);
   if (sniffed === undefined) return decideUnknown(evidence, byName, declared);
   if (EXECUTABLE.test(sniffed) && [byName, declared].some((type) => type !== undefined && isMedia(type))) {
@@ -92,6 +92,12 @@ function settle(type: string, declared: string | undefined, spelled: string | un
   if (canonical(declared) === canonical(type))
     return { ok: true, mimetype: spelled !== undefined && /^[\x20-\x7e]{1,200}$/.test(spelled) ? spelled : declared };
   return { ok: true, mimetype: type, note: `declared ${declared}, sent as ${type}` };
+}
+
+/** Undefined also for endings such as `.bin`, which say nothing. */
+function typeOfName(name: string): string | undefined {
+  const type = mime.getType(name);
+  return type === null || type === GENERIC ? undefined : type;
 }
 
 function isMedia(type: string): boolean {

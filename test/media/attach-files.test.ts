@@ -1,0 +1,214 @@
+import { createHash, randomBytes } from "node:crypto";
+import { appendFile, readdir, rename, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent, request as send } from "undici";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RequestBody } from "../../src/client/request.ts";
+import { createFilesBody, fillFileArguments } from "../../src/media/attach-files.ts";
+import type { InspectedFile } from "../../src/media/inspect-files.ts";
+import { verifies } from "../contract/verifies.ts";
+import { createMediaFolder, type MediaFolder } from "./media-folder.ts";
+import { PNG } from "./media-tree.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+let media: MediaFolder;
+
+beforeEach(async () => {
+  media = await createMediaFolder();
+});
+
+afterEach(() => media.remove());
+
+async function collect(body: RequestBody): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body.open()) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The body as anybody would build it, from the bytes in memory. */
+function buildNaively(request: object, args: unknown, files: readonly InspectedFile[], bytes: Record<string, Buffer>) {
+  const entries = files.map(({ pointer, name, mimetype, reference }) => {
+    const content = bytes[reference]!;
+    const md5 = createHash("md5").update(content).digest("hex");
+    return { pointer, name, mimetype, md5, dataBase64: content.toString("base64") };
+  });
+  return { arguments: args, ...request, files: entries };
+}
+
+describe("the body", () => {
+  const around = (size: number) => [-1, 0, 1].map((step) => size + step);
+  const SIZES = [1, 2, 3, 4, 5, 6, 7, ...[60, 90, 120, 240, 300, 480].flatMap((kib) => around(kib * KIB)), 25 * MIB];
+
+  test.each(SIZES)(
+    "of a file of %i bytes means what the naive one means, and is as long as announced",
+    async (size) => {
+      verifies("files.plugin-builds-envelope", "attachment.sent-complete");
+      const content = randomBytes(size);
+      const reference = await media.write("data.custom-type", content);
+      const { args, files } = await media.inspect({
+        s3key: reference,
+        name: 'né"w 写.part',
+        mimetype: "application/x-custom",
+      });
+      const body = createFilesBody({ arguments: args, connectionId: 7, confirmed: true }, files, media.roots);
+      const sent = await collect(body);
+      expect(sent.length).toBe(body.contentLength);
+      expect(body.contentType).toBe("application/json");
+      const filled = { files: [{ name: 'né"w 写.part', mimetype: "application/x-custom", s3key: "file-1" }] };
+      const naive = buildNaively({ connectionId: 7, confirmed: true }, filled, files, { [reference]: content });
+      // Compared as text first: a difference in 35 MB of base64 is nothing to print.
+      expect(JSON.stringify(JSON.parse(sent.toString()).files[0].dataBase64 === naive.files[0]?.dataBase64)).toBe(
+        "true",
+      );
+      if (size < MIB) expect(JSON.parse(sent.toString())).toEqual(naive);
+    },
+  );
+
+  test("holds equal references once and different files each", async () => {
+    const [one, two] = [await media.write("1.png", PNG), await media.write("2.txt", "hello")];
+    const { args, files } = await media.inspect(one, two, one);
+    const body = createFilesBody({ arguments: args }, files, media.roots);
+    const sent = JSON.parse((await collect(body)).toString());
+    expect(sent.files.map(({ pointer }: { pointer: string }) => pointer)).toEqual(["file-1", "file-2"]);
+    expect(sent.arguments.files.map(({ s3key }: { s3key: string }) => s3key)).toEqual(["file-1", "file-2", "file-1"]);
+    expect(sent).not.toHaveProperty("confirmed");
+    expect(sent).not.toHaveProperty("connectionId");
+  });
+
+  test("can be opened again and yields the same bytes", async () => {
+    const { args, files } = await media.inspect(await media.write("1.png", PNG));
+    const body = createFilesBody({ arguments: args }, files, media.roots);
+    expect((await collect(body)).equals(await collect(body))).toBe(true);
+  });
+
+  test("does not show where the file lies", async () => {
+    const { args, files } = await media.inspect(await media.write("1.png", PNG), "media://inbound/1.png");
+    const sent = (await collect(createFilesBody({ arguments: args }, files, media.roots))).toString();
+    expect(sent).not.toContain(media.folder);
+    expect(sent).not.toContain("inbound");
+  });
+
+  test("arguments are filled in a copy, other members stay, and filling twice changes nothing", async () => {
+    const { args, files } = await media.inspect({ s3key: await media.write("1.png", PNG), inline: true });
+    const filled = fillFileArguments(args, files);
+    expect(filled).toEqual({ files: [{ name: "1.png", mimetype: "image/png", s3key: "file-1", inline: true }] });
+    expect(fillFileArguments(filled, files)).toEqual(filled);
+    expect(JSON.stringify(args)).toContain(media.folder);
+  });
+});
+
+describe("a file that is not the inspected one any more (row 44)", () => {
+  let server: Server;
+  let agent: Agent;
+  let url: string;
+  let complete: number;
+
+  beforeEach(async () => {
+    complete = 0;
+    server = createServer((request: IncomingMessage, response) => {
+      request.on("error", () => undefined);
+      request.resume().on("end", () => {
+        complete += 1;
+        response.end("{}");
+      });
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    agent = new Agent();
+  });
+
+  afterEach(async () => {
+    await agent.destroy();
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+
+  const post = (body: RequestBody) => {
+    const headers = { "content-type": body.contentType, "content-length": String(body.contentLength) };
+    return send(url, { method: "POST", headers, body: body.open() as never, dispatcher: agent });
+  };
+
+  const SIZE = 600 * KIB;
+  const other = () => Buffer.alloc(SIZE, "b");
+
+  /** Gives the file back the time it was inspected with, so that only its bytes can tell. */
+  const restoreTime = async (path: string, change: () => Promise<unknown>) => {
+    const { atime, mtime } = await stat(path);
+    await change();
+    await utimes(path, atime, mtime);
+  };
+
+  const CHANGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+    grown: (path) => appendFile(path, "x"),
+    shrunk: (path) => truncate(path, SIZE - 1),
+    emptied: (path) => truncate(path, 0),
+    rewritten: (path) => writeFile(path, other()),
+    "rewritten, same time": (path) => restoreTime(path, () => writeFile(path, other())),
+    replaced: async (path) => {
+      await writeFile(`${path}.new`, other());
+      await rename(`${path}.new`, path);
+    },
+    "turned into a link": async (path) => {
+      await rename(path, `${path}.old`);
+      await symlink(`${path}.old`, path);
+    },
+    removed: (path) => unlink(path),
+  };
+
+  test("the request completes when nothing changed", async () => {
+    const { args, files } = await media.inspect(await media.write("a.txt", Buffer.alloc(SIZE, "a")));
+    const response = await post(createFilesBody({ arguments: args }, files, media.roots));
+    await response.body.dump();
+    expect(complete).toBe(1);
+  });
+
+  test.each(Object.entries(CHANGES))("%s before sending: the request never completes", async (what, change) => {
+    const path = await media.write("a.txt", Buffer.alloc(SIZE, "a"));
+    const { args, files } = await media.inspect(path);
+    await change(path);
+    const error = await post(createFilesBody({ arguments: args }, files, media.roots)).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      name: "SvcError",
+      code: what === "removed" ? "file_missing" : "media_refused",
+      field: "files[0]",
+      hint: expect.any(String),
+    });
+    expect(complete).toBe(0);
+  });
+
+  test.each(["grown", "shrunk", "rewritten", "rewritten, same time"])(
+    "%s while sending: the body never ends",
+    async (what) => {
+      const path = await media.write("a.txt", Buffer.alloc(SIZE, "a"));
+      const { args, files } = await media.inspect(path);
+      const body = createFilesBody({ arguments: args }, files, media.roots);
+      let seen = 0;
+      const sending = (async () => {
+        for await (const chunk of body.open()) {
+          seen += chunk.length;
+          // After the frame and the first piece of data.
+          if (seen > 300 * KIB && seen < 400 * KIB) await CHANGES[what]?.(path);
+        }
+      })();
+      await expect(sending).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
+      expect(seen).toBeLessThan(body.contentLength);
+    },
+  );
+
+  test("a body that is given up leaves no file open", async () => {
+    const openFiles = async () => (await readdir("/proc/self/fd")).length;
+    const { args, files } = await media.inspect(await media.write("a.txt", Buffer.alloc(SIZE, "a")));
+    const before = await openFiles();
+    for (let turn = 0; turn < 20; turn += 1) {
+      for await (const chunk of createFilesBody({ arguments: args }, files, media.roots).open()) {
+        if (chunk.length > 100 * KIB) break;
+      }
+    }
+    expect(await openFiles()).toBeLessThan(before + 5);
+  });
+});

@@ -1,0 +1,129 @@
+import { link, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openMediaFile } from "../../src/media/open-media-file.ts";
+import { createMediaRoots } from "../../src/media/roots.ts";
+
+let base: string;
+let home: string;
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(path.join(tmpdir(), "svc-roots-")));
+  home = path.join(base, "home");
+  await mkdir(home);
+});
+
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+const isOpen = async (roots: Awaited<ReturnType<typeof createMediaRoots>>, reference: string) => {
+  const opened = await openMediaFile(roots, reference);
+  if ("refused" in opened) return opened.refused;
+  await opened.file.close();
+  return "open";
+};
+
+test("creates a missing folder for this user only", async () => {
+  const roots = await createMediaRoots(["~/a/media"], { home });
+  expect((await lstat(path.join(home, "a/media"))).mode & 0o777).toBe(0o700);
+  expect((await lstat(path.join(home, "a"))).mode & 0o777).toBe(0o700);
+  await roots.close();
+});
+
+test.each([
+  ["/", "whole file system"],
+  ["~", "home folder"],
+  ["~/", "home folder"],
+  ["~/../home", "home folder"],
+  ["media", "absolute path"],
+  ["", "absolute path"],
+  [".", "absolute path"],
+  ["/tmp/\0x", "absolute path"],
+  ["/etc", "operating system"],
+  ["/etc/ssl", "operating system"],
+  ["/proc/self/root/tmp", "operating system"],
+  ["/dev", "operating system"],
+  ["~/.ssh", "secrets"],
+  ["~/.SSH/media", "secrets"],
+  ["~/.aws/media", "secrets"],
+])("refuses %j", async (folder, why) => {
+  const refusal = await createMediaRoots([folder], { home }).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: "invalid_config", field: "mediaRoots", message: expect.stringContaining(why) });
+  expect(refusal).toHaveProperty("hint");
+});
+
+test("refuses a folder above the home folder, one with secrets in it, a file, and a link to any of them", async () => {
+  const refused = (folder: string) =>
+    expect(createMediaRoots([folder], { home })).rejects.toMatchObject({ code: "invalid_config" });
+  await mkdir(path.join(base, "work/.GnuPG"), { recursive: true });
+  await writeFile(path.join(base, "file"), "x");
+  await symlink(home, path.join(base, "to-home"));
+  await symlink("/", path.join(base, "to-all"));
+  await symlink(path.join(base, "work"), path.join(base, "to-work"));
+  for (const name of ["", "work", "file", "to-home", "to-all", "to-work"]) await refused(path.join(base, name));
+});
+
+test("the working directory is no root unless it is named", async () => {
+  const roots = await createMediaRoots(["~/media"], { home });
+  expect(await isOpen(roots, path.resolve("package.json"))).toBe("outside_roots");
+  await roots.close();
+});
+
+test("both spellings of a linked root are matched, and a later swap of the link changes nothing", async () => {
+  const real = path.join(base, "real");
+  const linked = path.join(base, "linked");
+  const evil = path.join(base, "evil");
+  for (const folder of [real, evil]) await mkdir(folder);
+  await writeFile(path.join(real, "a.txt"), "good");
+  await writeFile(path.join(evil, "b.txt"), "bad");
+  await symlink(real, linked);
+  const roots = await createMediaRoots([linked], { home });
+  expect(await isOpen(roots, path.join(linked, "a.txt"))).toBe("open");
+  expect(await isOpen(roots, path.join(real, "a.txt"))).toBe("open");
+  await rm(linked);
+  await symlink(evil, linked);
+  expect(await isOpen(roots, path.join(linked, "b.txt"))).toBe("not_found");
+  await rename(real, path.join(base, "moved"));
+  await symlink(evil, real);
+  expect(await isOpen(roots, path.join(real, "b.txt"))).toBe("not_found");
+  expect(await isOpen(roots, path.join(real, "a.txt"))).toBe("open");
+  await roots.close();
+});
+
+test("of a workspace only media/inbound is readable, and no link leads out of it", async () => {
+  const workspace = path.join(base, "ws");
+  await mkdir(path.join(workspace, "media"), { recursive: true });
+  const outside = path.join(base, "outside");
+  await mkdir(outside);
+  await writeFile(path.join(outside, "a.txt"), "secret");
+  await writeFile(path.join(workspace, "b.txt"), "notes");
+  await symlink(outside, path.join(workspace, "media/inbound"));
+  const roots = await createMediaRoots([], { home, workspace });
+  expect(await isOpen(roots, "media/inbound/a.txt")).toBe("symlink");
+  expect(await isOpen(roots, path.join(workspace, "b.txt"))).toBe("outside_roots");
+  expect(await isOpen(roots, path.join(workspace, "media/inbound"))).toBe("is_directory");
+  await rm(path.join(workspace, "media/inbound"));
+  await mkdir(path.join(workspace, "media/inbound"));
+  await writeFile(path.join(workspace, "media/inbound/a.txt"), "good");
+  expect(await isOpen(roots, "media/inbound/a.txt")).toBe("open");
+  expect(await isOpen(roots, "media://inbound/a.txt")).toBe("open");
+  await roots.close();
+});
+
+test("a file that is being published (link, then unlink) gets a second look", async () => {
+  const media = path.join(home, "media");
+  await mkdir(media);
+  await writeFile(path.join(media, "a.txt"), "good");
+  await link(path.join(media, "a.txt"), path.join(media, "a.tmp"));
+  const waits: number[] = [];
+  const roots = await createMediaRoots([media], {
+    home,
+    sleep: async (ms) => {
+      waits.push(ms);
+      await unlink(path.join(media, "a.tmp"));
+    },
+  });
+  expect(await isOpen(roots, path.join(media, "a.txt"))).toBe("open");
+  expect(waits).toEqual([50]);
+  await roots.close();
+});
