@@ -3,6 +3,7 @@ import { pause, type Sleep, sleepFor } from "../client/pause.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { BOOTSTRAP_LIFETIME_MS } from "../wire/limits.ts";
 import type { BootstrapPollReply } from "../wire/registration.ts";
+import { readReason } from "./exchange.ts";
 import { readShownUrl } from "./shown-text.ts";
 
 /** What the service hands to an installer: the MCP server's address and the headers with the key. */
@@ -80,7 +81,7 @@ async function poll(
   } catch (error) {
     if (!isSvcError(error) || error.code === "aborted" || error.code === "pairing_failed") throw error;
     if (error.retryable) return { retryAfterMs: error.retryAfterMs };
-    throw new SvcError("pairing_failed", `Installation failed: ${error.message}`, {
+    throw new SvcError("pairing_failed", `Installation failed: ${readReason(error)}`, {
       status: error.status,
       serviceCode: error.serviceCode,
       hint: "Start the installation again and open the new link.",

@@ -97,12 +97,21 @@ function judgeByAnswer({ status, message }: SvcError): Verdict {
 function conclude(verdict: Verdict, error: SvcError | undefined, hasStatus: boolean): ExchangeAttempt {
   if (verdict === "waiting") return { kind: "waiting", retryAfterMs: error?.retryAfterMs, hasStatus };
   const fallback = verdict === "refused" ? "The pairing was declined." : "The pairing session has expired.";
-  const failure = new SvcError("pairing_failed", error === undefined ? fallback : `Pairing failed: ${error.message}`, {
-    status: error?.status,
-    serviceCode: error?.serviceCode,
-    hint: HINTS[verdict],
-  });
+  const failure = new SvcError(
+    "pairing_failed",
+    error === undefined ? fallback : `Pairing failed: ${readReason(error)}`,
+    {
+      status: error?.status,
+      serviceCode: error?.serviceCode,
+      hint: HINTS[verdict],
+    },
+  );
   return { kind: verdict, error: failure };
+}
+
+/** What the service said, without the name of the request, which means nothing to the human who pairs. */
+export function readReason(error: SvcError): string {
+  return error.message.replace(/^[A-Z]+ \S+: /, "");
 }
 
 async function askStatus(

@@ -102,10 +102,6 @@ async function followSession(
     onProgress({ kind: "started", pairUrl: session.pairUrl, ...shownCode, expiresAt: session.expiresAt });
   if (origin === "new") announce();
   const first = await tryExchange(run.client, session, run.signal);
-  if (origin === "resumed" && (first.kind === "gone" || first.kind === "used")) {
-    await credentials.clearPending();
-    return undefined;
-  }
   if (origin === "resumed" && first.kind === "waiting") announce();
   const last = await pollSession(run, session, first);
   if (last.kind === "key") return storeKey(run, session, last.reply);
@@ -114,6 +110,8 @@ async function followSession(
     if (elsewhere !== undefined) return elsewhere;
   }
   await credentials.clearPending();
+  // The human has not seen this session in this run, so its end is no news: a new one takes its place.
+  if (origin === "resumed" && last === first && last.kind !== "refused") return undefined;
   throw last.error;
 }
 
@@ -170,7 +168,7 @@ async function storeKey(run: PairRun, session: PendingPairing, reply: PairExchan
 
 /** Two processes may wait for one session: the other one got the key, and is about to store it in the same file. */
 async function findKeyOfAnotherProcess(run: PairRun, session: PendingPairing): Promise<Credentials | undefined> {
-  for (let tries = 1; tries <= 3; tries += 1) {
+  for (let tries = 1; tries <= 8; tries += 1) {
     const stored = await run.credentials.read();
     if (stored?.baseUrl === session.baseUrl && Date.parse(stored.pairedAt) >= Date.parse(session.startedAt)) {
       run.onProgress({ kind: "approved" });
