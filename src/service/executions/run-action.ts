@@ -37,6 +37,7 @@ export async function runAction(
     return serialise(await stopOnAbort(work, signal));
   } catch (error) {
     if (timeout.aborted) throw timedOut(entry, error);
+    if (signal.aborted) throw new ServiceError(503, "client_gone", "The caller went away.", { cause: error });
     if (error instanceof ServiceError && error.status === 401) {
       await parts.connections.update(connection.id, { state: "reauth_required" });
     }

@@ -79,7 +79,11 @@ export interface Tables {
   usage_days: { account_id: string; day: string; executions: number };
 }
 
+/** A row of `api_keys`. */
 export type ApiKeyRow = Selectable<Tables["api_keys"]>;
+/** A row of `connections`. */
 export type ConnectionRow = Selectable<Tables["connections"]>;
+/** A row of `executions`. */
 export type ExecutionRow = Selectable<Tables["executions"]>;
+/** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;

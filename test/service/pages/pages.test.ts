@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { type PairStartReply, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { findFreePort } from "../free-port.ts";
 import { call, post } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";
 import { type Browser, openBrowser, readCsrf } from "./browser.ts";
@@ -88,11 +89,13 @@ describe("signing in", () => {
   });
 
   test("a public https service uses a __Host- cookie with Secure", async () => {
-    const secure = await startTestService({ integrations: [], publicUrl: "https://svc.example.org" });
+    const port = await findFreePort();
+    const secure = await startTestService({ integrations: [], publicUrl: "https://svc.example.org", port });
     try {
-      const { port } = new URL(await secure.service.signInUrl().then((url) => url.replace("https:", "http:")));
-      expect(port).toBe("");
-      expect(secure.url).toBe("https://svc.example.org");
+      const { host, pathname, search } = new URL(await secure.service.signInUrl());
+      expect(host).toBe("svc.example.org");
+      const { headers } = await call(`http://127.0.0.1:${port}${pathname}${search}`, { headers: { host } });
+      expect(String(headers["set-cookie"])).toMatch(/__Host-svc_session=[\w-]{43}; .*Path=\/;.*Secure/i);
     } finally {
       await secure.close();
     }

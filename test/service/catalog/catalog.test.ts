@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { createCatalog } from "../../../src/service/catalog/catalog.ts";
+import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import { createLab } from "../lab-integration.ts";
+
+const { integration: lab } = createLab();
+
+function app(slug: string, actions: readonly [id: string, level: Action["level"], description: string][]): Integration {
+  const [model] = lab.actions;
+  if (model === undefined) throw new Error("The lab has no actions.");
+  return {
+    ...lab,
+    slug,
+    name: slug,
+    description: `Works with ${slug}.`,
+    actions: actions.map(([id, level, description]) => ({ ...model, id, level, description, title: id })),
+  };
+}
+
+const catalog = createCatalog([
+  app("mail", [
+    ["send_message", "write", "Sends a message to somebody."],
+    ["search_messages", "read", "Finds messages by words, sender or date."],
+    ["mark_message", "write", "Marks a message as read or unread."],
+  ]),
+  app("drive", [
+    ["upload_file", "write", "Stores a file in a folder."],
+    ["list_files", "read", "Lists files and folders."],
+    ["delete_file", "delete", "Moves a file to the trash."],
+  ]),
+]);
+const names = (query: string) => catalog.search(query).map((entry) => entry.toolName);
+
+describe("search", () => {
+  test.each([
+    ["drive_upload_file", "drive_upload_file"],
+    ["upload", "drive_upload_file"],
+    ["uplod file", "drive_upload_file"],
+    ["send email message to my boss", "mail_send_message"],
+    ["find mails from a sender", "mail_search_messages"],
+    ["what files are in the folder, list them", "drive_list_files"],
+    ["put into the trash", "drive_delete_file"],
+    ["MARK UNREAD", "mail_mark_message"],
+  ])("%s finds %s first", (query, tool) => {
+    expect(names(query)[0]).toBe(tool);
+  });
+
+  test.each(["zzzz", "the of and", "", "   ", "___", "💥"])("%j finds nothing", (query) => {
+    expect(names(query)).toEqual([]);
+  });
+
+  test("stays inside one integration", () => {
+    expect(catalog.search("file message", "mail").every((entry) => entry.integration.slug === "mail")).toBe(true);
+  });
+});
+
+test("suggestions are at most three, reads first", () => {
+  const suggested = catalog.suggest("drive_remove_files");
+  expect(suggested.length).toBeLessThanOrEqual(3);
+  expect(suggested[0]?.toolName).toBe("drive_list_files");
+  expect(catalog.suggest("zzzz")).toEqual([]);
+});
+
+test("names are exact and unique", () => {
+  expect(catalog.find("drive_upload_file")?.action.id).toBe("upload_file");
+  expect(catalog.find("DRIVE_UPLOAD_FILE")).toBeUndefined();
+  expect(catalog.find("__proto__")).toBeUndefined();
+  const twice: Integration[] = [app("a", [["b_c", "read", ""]]), app("a_b", [["c", "read", ""]])];
+  expect(() => createCatalog(twice)).toThrow(/one tool name/);
+});

@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createService, type ServiceOptions } from "../../src/service.ts";
+import { call } from "./http-calls.ts";
+import { createLab } from "./lab-integration.ts";
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "svc-create-"));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+describe("options that cannot work", () => {
+  test.each([
+    [{ dataDir: " " }, "dataDir"],
+    [{ port: -1 }, "port"],
+    [{ port: 70_000 }, "port"],
+    [{ port: 1.5 }, "port"],
+    [{ usageLimit: -1 }, "usageLimit"],
+    [{ host: "0.0.0.0" }, "publicUrl"],
+    [{ host: "::" }, "publicUrl"],
+    [{ host: "192.0.2.1", publicUrl: "http://192.0.2.1:8790" }, "host"],
+    [{ publicUrl: "svc.example.org" }, "publicUrl"],
+    [{ publicUrl: "https://svc.example.org/path" }, "publicUrl"],
+    [{ publicUrl: "ftp://svc.example.org" }, "publicUrl"],
+    [{ publicUrl: "https://user@svc.example.org" }, "publicUrl"],
+  ] as [Partial<ServiceOptions>, string][])("%j names %s and a way out", async (options, field) => {
+    await expect(createService({ dataDir, port: 0, ...options })).rejects.toMatchObject({
+      code: "invalid_config",
+      field,
+      hint: expect.stringMatching(/./),
+    });
+  });
+
+  test("a port in use, after which the folder is free again", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    await expect(createService({ dataDir, port })).rejects.toMatchObject({
+      code: "invalid_config",
+      field: "port",
+      message: `Port ${port} on 127.0.0.1 is already in use.`,
+    });
+    other.close();
+    await (await createService({ dataDir, port: 0 })).close();
+  });
+});
+
+describe("the first start", () => {
+  test("connects the local apps once", async () => {
+    const first = await createService({ dataDir, port: 0 });
+    const connections = await first.connections.list();
+    expect(connections.map(({ integration, state, isDefault }) => [integration, state, isDefault]).sort()).toEqual([
+      ["drive", "healthy", true],
+      ["mail", "healthy", true],
+      ["notes", "healthy", true],
+    ]);
+    expect(connections.map(({ settings }) => Object.values(settings)[0]).sort()).toEqual(
+      ["drive", "mail", "notes"].map((name) => join(dataDir, name)),
+    );
+    for (const { id } of connections) await first.connections.remove(id);
+    await first.close();
+    const second = await createService({ dataDir, port: 0 });
+    expect(await second.connections.list()).toEqual([]);
+    await second.close();
+  });
+});
+
+describe("connections", () => {
+  test("one default per integration, changes kept, unknown ones refused", async () => {
+    const service = await createService({ dataDir, port: 0, integrations: [createLab().integration] });
+    try {
+      const { connections } = service;
+      const a = await connections.add({ integration: "lab", label: "A", settings: { n: 1 }, isDefault: true });
+      const b = await connections.add({ integration: "lab", label: "B", settings: {}, isDefault: true });
+      expect(a.scopes).toEqual(["lab.read", "lab.write"]);
+      const defaults = async () => (await connections.list("lab")).filter((one) => one.isDefault).map((one) => one.id);
+      expect(await defaults()).toEqual([b.id]);
+      await connections.update(a.id, { isDefault: true, label: "A2", scopes: [], state: "error" });
+      expect(await defaults()).toEqual([a.id]);
+      expect((await connections.list()).find(({ id }) => id === a.id)).toEqual({
+        ...a,
+        label: "A2",
+        scopes: [],
+        state: "error",
+        isDefault: true,
+      });
+      await expect(connections.add({ integration: "x", label: "X", settings: {} })).rejects.toMatchObject({
+        code: "integration_not_found",
+      });
+      await expect(connections.update("nope", {})).rejects.toMatchObject({ code: "connection_not_found" });
+      await expect(connections.remove("nope")).rejects.toMatchObject({ code: "connection_not_found" });
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+test("close refuses new requests and lets go of port and folder", async () => {
+  const service = await createService({ dataDir, port: 0 });
+  await service.close();
+  await expect(call(`${service.url}/health`)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  await (await createService({ dataDir, port: Number(new URL(service.url).port) })).close();
+});

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isSvcError, type SvcError } from "../../../src/errors.ts";
+import { createSignInLink } from "../../../src/service/create-sign-in-link.ts";
+import { openService } from "../../../src/service/open-service.ts";
+import { openStore } from "../../../src/service/store/open-store.ts";
+import { decideAsOwner } from "../../../src/service/test-kit/decide-as-owner.ts";
+import { startTestService } from "../../../src/testing.ts";
+import { pairStartReplySchema } from "../../../src/wire/registration.ts";
+import { call, execute, post } from "../http-calls.ts";
+import { createLab } from "../lab-integration.ts";
+
+const CHILD = fileURLToPath(new URL("./serve-child.ts", import.meta.url));
+
+let folder: string;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-folder-"));
+  children = [];
+});
+afterEach(async () => {
+  await Promise.all(children.map(kill));
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly pid: number;
+}
+
+async function serve(dataDir: string): Promise<Child> {
+  const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { process: child, ...JSON.parse(line) };
+  }
+  throw new Error("The child ended before it was ready.");
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill("SIGKILL");
+  await gone;
+}
+
+async function refusal(work: Promise<unknown>): Promise<SvcError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!isSvcError(error)) throw new Error(`Not refused: ${String(error)}`);
+  return error;
+}
+
+describe("one writer per data folder", () => {
+  test("a second service is refused and told who serves", async () => {
+    const first = await serve(folder);
+    const error = await refusal(openService({ dataDir: folder, port: 0 }));
+    expect(error).toMatchObject({ code: "invalid_config", field: "dataDir" });
+    expect(error.message).toContain(`process ${first.pid}`);
+    expect(error.hint).toContain("stop that process");
+    expect((await call(`${first.url}/health`)).status).toBe(200);
+  });
+
+  test("the same process is refused too, and may open the folder again after closing", async () => {
+    const first = await openService({ dataDir: folder, port: 0 });
+    expect((await refusal(openService({ dataDir: folder, port: 0 }))).message).toContain(`process ${process.pid}`);
+    await first.close();
+    await first.close();
+    await (await openService({ dataDir: folder, port: 0 })).close();
+  });
+
+  test("of five that start at one time one wins", async () => {
+    const starts = await Promise.allSettled(
+      Array.from({ length: 5 }, () => openService({ dataDir: folder, port: 0, integrations: [] })),
+    );
+    const won = starts.filter((start) => start.status === "fulfilled");
+    expect(won).toHaveLength(1);
+    for (const start of won) await start.value.close();
+  });
+
+  test("the lock of a killed process is free", async () => {
+    await kill((await serve(folder)).process);
+    expect(await readdir(folder)).toContain("serving.json");
+    await (await openService({ dataDir: folder, port: 0 })).close();
+  });
+});
+
+describe("kill -9", () => {
+  test("no key that was handed out is lost, and none is shown twice", async () => {
+    const lab = createLab();
+    for (let round = 0; round < 3; round++) {
+      const child = await serve(folder);
+      const session = pairStartReplySchema.parse((await post(`${child.url}/api/plugin/pair/start`)).json);
+      const { pairUrl } = session;
+      await decideAsOwner({ signInUrl: await createSignInLink({ dataDir: folder }), pairUrl, decision: "approve" });
+      const exchange = (url: string) =>
+        post(`${url}/api/plugin/pair/sessions/${session.sessionToken}/exchange`, { verifier: session.verifier });
+      const { status, json } = await exchange(child.url);
+      await kill(child.process);
+      expect(status).toBe(200);
+
+      const after = await startTestService({ dataDir: folder, integrations: [lab.integration] });
+      expect((await call(`${after.url}/api/tools`, { key: json.apiKey })).status).toBe(200);
+      expect((await exchange(after.url)).status).toBe(409);
+      await after.close();
+    }
+  }, 60_000);
+
+  test("a write that was running is closed as unknown, and finished ones stay", async () => {
+    const child = await serve(folder);
+    const done = await execute(child, "lab_put", { arguments: { title: "T" }, confirmed: true });
+    expect(done.status).toBe(200);
+    const hanging = execute(child, "lab_wait", { arguments: {}, confirmed: true }).catch(() => undefined);
+    const store = await openStore(join(folder, "svc.db"));
+    await expect
+      .poll(() => store.selectFrom("executions").select("status").where("tool_name", "=", "lab_wait").execute())
+      .toEqual([{ status: "started" }]);
+    await store.destroy();
+    await kill(child.process);
+    await hanging;
+
+    const after = await startTestService({ dataDir: folder, integrations: [createLab().integration] });
+    try {
+      const effects = await after.effects();
+      expect(effects.map(({ toolName, status }) => [toolName, status])).toEqual([
+        ["lab_put", "succeeded"],
+        ["lab_wait", "failed"],
+      ]);
+    } finally {
+      await after.close();
+    }
+  });
+});
+
+describe("the folder itself", () => {
+  test("is made for its owner alone", async () => {
+    const dataDir = join(folder, "a", "b");
+    const service = await openService({ dataDir, port: 0 });
+    try {
+      const mode = async (name: string) => ((await stat(join(dataDir, name))).mode & 0o777).toString(8);
+      expect(await mode(".")).toBe("700");
+      for (const name of ["svc.db", "svc.db-wal", "lock.db", "serving.json", "ingest-secret"]) {
+        expect([name, await mode(name)]).toEqual([name, "600"]);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("a file in its place, or a folder that cannot be written, is refused", async () => {
+    await writeFile(join(folder, "file"), "");
+    const inFile = await refusal(openService({ dataDir: join(folder, "file", "data"), port: 0 }));
+    expect(inFile).toMatchObject({ code: "invalid_config", field: "dataDir" });
+    if (process.getuid?.() === 0) return;
+    await mkdir(join(folder, "closed"));
+    await chmod(join(folder, "closed"), 0o500);
+    expect(await refusal(openService({ dataDir: join(folder, "closed"), port: 0 }))).toMatchObject({
+      field: "dataDir",
+    });
+  });
+
+  test("a login link for a folder that nobody serves is refused", async () => {
+    const error = await refusal(createSignInLink({ dataDir: folder }));
+    expect(error.hint).toContain("svc serve");
+    expect(await refusal(createSignInLink({ dataDir: join(folder, "nope") }))).toMatchObject({ field: "dataDir" });
+  });
+
+  test("a login link made by another process signs in", async () => {
+    const child = await serve(folder);
+    const link = await createSignInLink({ dataDir: folder });
+    expect(link.startsWith(`${child.url}/sign-in?token=`)).toBe(true);
+    expect((await call(link)).status).toBe(303);
+    expect((await call(link)).status).toBe(410);
+  });
+});
