@@ -20,10 +20,10 @@ export interface CallOptions {
 }
 
 /** Values that make up a query; undefined ones are left out. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** One call of the API. */
-export interface ApiCall {
+interface ApiCall {
   readonly method: "GET" | "POST" | "PUT";
   /** Path below the base URL, each segment encoded. */
   readonly path: string;
