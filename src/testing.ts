@@ -1,1 +1,1 @@
-export { type Effect, startTestService, type TestService } from "./service/test-kit/start-test-service.ts";
+export { startTestService, type TestService } from "./service/test-kit/start-test-service.ts";

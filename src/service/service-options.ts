@@ -32,7 +32,7 @@ export interface ServiceOptions {
 }
 
 /** Default port of the service. */
-export const DEFAULT_PORT = 8790;
+const DEFAULT_PORT = 8790;
 
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 

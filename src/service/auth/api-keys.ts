@@ -10,7 +10,7 @@ export interface Principal {
 }
 
 /** A new key. `apiKey` exists only in this value: the store keeps its SHA-256. */
-export interface IssuedKey {
+interface IssuedKey {
   readonly apiKey: string;
   readonly apiKeyId: string;
 }

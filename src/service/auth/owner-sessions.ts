@@ -2,7 +2,7 @@ import type { Store } from "../store/open-store.ts";
 import { createSecret, deriveToken, hashSecret } from "./secrets.ts";
 
 /** How long a one-time sign-in link works. */
-export const SIGN_IN_LINK_LIFETIME_MS = 10 * 60 * 1000;
+const SIGN_IN_LINK_LIFETIME_MS = 10 * 60 * 1000;
 
 /** How long a browser stays signed in. */
 export const OWNER_SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;

@@ -12,7 +12,7 @@ export interface Connection extends ConnectionView {
 }
 
 /** What is needed to connect an account. */
-export interface NewConnection {
+interface NewConnection {
   /** Slug of an installed integration. */
   readonly integration: string;
   readonly label: string;
@@ -24,7 +24,7 @@ export interface NewConnection {
 }
 
 /** Changes of a connection; what is left out stays. */
-export interface ConnectionChange {
+interface ConnectionChange {
   readonly state?: ConnectionState;
   readonly scopes?: readonly string[];
   readonly settings?: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { ServiceError } from "../service-error.ts";
 
 /** Largest body of a route that sets no other limit, in bytes. */
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /**
  * Reads a JSON object; an empty body is `{}`. A declared length above the limit is refused before a byte is

@@ -7,7 +7,7 @@ import type { PairingRow } from "../store/schema.ts";
 import { viewPairing } from "./pairing-view.ts";
 
 /** A wrong verifier this many times ends the session. */
-export const MAX_WRONG_VERIFIERS = 5;
+const MAX_WRONG_VERIFIERS = 5;
 
 /**
  * Hands out the key, once. The key is stored (hashed) and the session closed in one transaction before the reply

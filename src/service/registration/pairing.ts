@@ -10,7 +10,7 @@ import { type PairingView, viewPairing } from "./pairing-view.ts";
 /** Lifetime of a pairing session; the document does not show one. */
 export const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
 /** Sessions that may wait for approval at one time: starting one needs no key. */
-export const MAX_WAITING_SESSIONS = 100;
+const MAX_WAITING_SESSIONS = 100;
 /** Suggested time between two polls of a session. */
 const POLL_INTERVAL_MS = 2000;
 /** Ended sessions are kept this long, so that a late browser tab still learns how it ended. */

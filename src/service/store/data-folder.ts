@@ -11,7 +11,7 @@ const LOCK_WAIT_MS = 250;
 const OWNER_FILE = "serving.json";
 
 /** Who serves a data folder now, readable by that folder's owner. */
-export interface FolderOwner {
+interface FolderOwner {
   readonly pid: number;
   /** Base URL, absent until the port is open. */
   readonly url?: string;

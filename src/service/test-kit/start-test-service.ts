@@ -9,7 +9,7 @@ import type { ExecutionRow } from "../store/schema.ts";
 import { decideAsOwner } from "./decide-as-owner.ts";
 
 /** One write that reached a provider. */
-export interface Effect {
+interface Effect {
   readonly executionId: string;
   readonly toolName: string;
   readonly connectionId: string;
