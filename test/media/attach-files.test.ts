@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { appendFile, readdir, rename, stat, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, readdir, rename, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, request as send } from "undici";
@@ -134,11 +134,13 @@ describe("a file that is not the inspected one any more (row 44)", () => {
   const SIZE = 600 * KIB;
   const other = () => Buffer.alloc(SIZE, "b");
 
-  /** Gives the file back the time it was inspected with, so that only its bytes can tell. */
-  const restoreTime = async (path: string, change: () => Promise<unknown>) => {
-    const { atime, mtime } = await stat(path);
-    await change();
-    await utimes(path, atime, mtime);
+  /** A whole second, so that it can be set again exactly and only the bytes tell. */
+  const TIME = new Date("2026-01-02T03:04:05Z");
+
+  const writeSample = async () => {
+    const path = await media.write("a.txt", Buffer.alloc(SIZE, "a"));
+    await utimes(path, TIME, TIME);
+    return path;
   };
 
   const CHANGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
@@ -146,7 +148,10 @@ describe("a file that is not the inspected one any more (row 44)", () => {
     shrunk: (path) => truncate(path, SIZE - 1),
     emptied: (path) => truncate(path, 0),
     rewritten: (path) => writeFile(path, other()),
-    "rewritten, same time": (path) => restoreTime(path, () => writeFile(path, other())),
+    "rewritten, same time": async (path) => {
+      await writeFile(path, other());
+      await utimes(path, TIME, TIME);
+    },
     replaced: async (path) => {
       await writeFile(`${path}.new`, other());
       await rename(`${path}.new`, path);
@@ -159,14 +164,14 @@ describe("a file that is not the inspected one any more (row 44)", () => {
   };
 
   test("the request completes when nothing changed", async () => {
-    const { args, files } = await media.inspect(await media.write("a.txt", Buffer.alloc(SIZE, "a")));
+    const { args, files } = await media.inspect(await writeSample());
     const response = await post(createFilesBody({ arguments: args }, files, media.roots));
     await response.body.dump();
     expect(complete).toBe(1);
   });
 
   test.each(Object.entries(CHANGES))("%s before sending: the request never completes", async (what, change) => {
-    const path = await media.write("a.txt", Buffer.alloc(SIZE, "a"));
+    const path = await writeSample();
     const { args, files } = await media.inspect(path);
     await change(path);
     const error = await post(createFilesBody({ arguments: args }, files, media.roots)).catch(
@@ -184,7 +189,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
   test.each(["grown", "shrunk", "rewritten", "rewritten, same time"])(
     "%s while sending: the body never ends",
     async (what) => {
-      const path = await media.write("a.txt", Buffer.alloc(SIZE, "a"));
+      const path = await writeSample();
       const { args, files } = await media.inspect(path);
       const body = createFilesBody({ arguments: args }, files, media.roots);
       let seen = 0;
@@ -202,7 +207,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
 
   test("a body that is given up leaves no file open", async () => {
     const openFiles = async () => (await readdir("/proc/self/fd")).length;
-    const { args, files } = await media.inspect(await media.write("a.txt", Buffer.alloc(SIZE, "a")));
+    const { args, files } = await media.inspect(await writeSample());
     const before = await openFiles();
     for (let turn = 0; turn < 20; turn += 1) {
       for await (const chunk of createFilesBody({ arguments: args }, files, media.roots).open()) {

@@ -18,7 +18,7 @@ export interface MediaFolder {
   remove(): Promise<void>;
 }
 
-export const FILES_SCHEMA = {
+const FILES_SCHEMA = {
   type: "object",
   properties: { files: { type: "array", items: { type: "object", file_uploadable: true } } },
 };

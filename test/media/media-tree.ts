@@ -9,6 +9,8 @@ export const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
+const MAKE_FIFO = "mkfifo";
+const MAKE_NODE = "mknod";
 export const SECRET = "TOP-SECRET-PRIVATE-KEY";
 
 /** A home folder with a media folder in it and everything an attacker could put there. */
@@ -114,11 +116,11 @@ async function writeLinks(at: At, inbound: string): Promise<void> {
 }
 
 async function writeSpecials(inbound: string): Promise<{ hasDevice: boolean; server: Server }> {
-  execFileSync("mkfifo", [path.join(inbound, "fifo.png")]);
+  execFileSync(MAKE_FIFO, [path.join(inbound, "fifo.png")]);
   const server = createServer();
   await new Promise<void>((done) => server.listen(path.join(inbound, "socket.png"), done));
   try {
-    execFileSync("mknod", [path.join(inbound, "device.png"), "c", "1", "5"], { stdio: "ignore" });
+    execFileSync(MAKE_NODE, [path.join(inbound, "device.png"), "c", "1", "5"], { stdio: "ignore" });
     return { hasDevice: true, server };
   } catch {
     return { hasDevice: false, server };

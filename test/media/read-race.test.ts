@@ -8,6 +8,10 @@ import { openMediaFile } from "../../src/media/open-media-file.ts";
 import { createMediaRoots } from "../../src/media/roots.ts";
 import { verifies } from "../contract/verifies.ts";
 
+const COMPILER = "cc";
+const MAKE_FIFO = "mkfifo";
+const C_ATTACKER = new URL("../fixtures/media/swap.c", import.meta.url).pathname;
+const SCRIPT_ATTACKER = new URL("../fixtures/media/swap.mjs", import.meta.url).pathname;
 const READS = 34_000;
 const AT_ONCE = 16;
 const PUBLIC = "public bytes of the media file.......";
@@ -23,17 +27,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(base, { recursive: true, force: true }));
 
-function fixture(name: string): string {
-  return new URL(`../fixtures/media/${name}`, import.meta.url).pathname;
-}
-
 function compileAttacker(): readonly [string, ...string[]] {
   const program = path.join(base, "swap");
   try {
-    execFileSync("cc", ["-O2", "-o", program, fixture("swap.c")], { stdio: "ignore" });
+    execFileSync(COMPILER, ["-O2", "-o", program, C_ATTACKER], { stdio: "ignore" });
     return [program];
   } catch {
-    return [process.execPath, fixture("swap.mjs")];
+    return [process.execPath, SCRIPT_ATTACKER];
   }
 }
 
@@ -148,7 +148,7 @@ describe("a file swapped while it is read (row 43)", () => {
 test("a FIFO in the folder does not hold up other reads", async () => {
   const root = path.join(base, "fifo");
   await mkdir(root);
-  execFileSync("mkfifo", [path.join(root, "pipe.txt")]);
+  execFileSync(MAKE_FIFO, [path.join(root, "pipe.txt")]);
   await writeFile(path.join(root, "other.txt"), PUBLIC);
   const roots = await createMediaRoots([root]);
   // More than the four threads Node reads files with.
