@@ -72,6 +72,7 @@ export function explainFolderError(error: unknown, subject: FolderSubject): Serv
   if (code === "EEXIST" || code === "ENOTEMPTY")
     return refuseValue(subject.field, `already exists: ${quoted}.`, "Choose another name.");
   if (code === "EINVAL") return refuseValue(subject.field, `lies inside the folder that is to be moved: ${quoted}.`);
+  if (code === "EFBIG") return refuseValue(subject.field, `is too large to be read: ${quoted}.`);
   if (code === "EISDIR") return refuseValue(subject.field, `is a folder, not a file: ${quoted}.`);
   if (code === "ENAMETOOLONG") return refuseValue(subject.field, `is longer than this disk allows: ${quoted}.`);
   if (code === "EXDEV")

@@ -88,6 +88,21 @@ async function refuseMissing(missing: readonly FileField[], options: ResolveFile
   );
 }
 
+/** The document's "File-uploadable object" requires all three members. */
+function checkComplete(fields: readonly FileField[]): void {
+  const missing = fields.flatMap(({ field, value }) =>
+    ["name", "mimetype", "s3key"].filter((key) => toText(value[key]).trim() === "").map((key) => `${field}.${key}`),
+  );
+  if (missing.length === 0) return;
+  const details = missing.map((path) => `arguments.${path} is required and must be a text that is not empty`);
+  throw new ServiceError(400, "invalid_arguments", `${details[0]}.`, {
+    type: "validation",
+    details,
+    hint: "A file argument is an object with name, mimetype and s3key.",
+    extra: { missingFields: missing, invalidFields: [] },
+  });
+}
+
 async function findSources(
   fields: readonly FileField[],
   options: ResolveFilesOptions,
@@ -127,12 +142,14 @@ function hold(stored: StoredFile, field: FileField, blobs: BlobStore): HeldFile 
  * Gives every file-uploadable argument its bytes ("File rules" 4, 6, 8): an envelope entry whose `pointer` equals the
  * `s3key`, or a storage key of this account. Nothing is stored before all fields have a source.
  *
- * Throws ServiceError 400 `file_mimetype_mismatch` when argument and envelope disagree, `unsupported_operation` for a public
+ * Throws ServiceError 400 `invalid_arguments` for an incomplete file object, `file_mimetype_mismatch` when argument and envelope disagree, `unsupported_operation` for a public
  * https URL, `missing_file_bytes` for everything else, with a `hint` and, where ingest is configured, `error.upload`.
  */
 export async function resolveFiles(options: ResolveFilesOptions): Promise<ResolvedFiles> {
   const args = recoverFileReferences(options.inputSchema, options.args);
-  const sources = await findSources(findFileFields(options.inputSchema, args), options);
+  const fields = findFileFields(options.inputSchema, args);
+  checkComplete(fields);
+  const sources = await findSources(fields, options);
   const adopted = new Map<ReceivedFile, StoredFile>();
   const held = new Map<string, HeldFile>();
   for (const [field, source] of sources) {

@@ -1,5 +1,6 @@
 import { driveIntegration } from "./drive/drive-integration.ts";
 import type { Integration } from "./integration.ts";
+import { notesIntegration } from "./notes/notes-integration.ts";
 
 /** The integrations that work with no network and no account. */
-export const builtInIntegrations: readonly Integration[] = [driveIntegration];
+export const builtInIntegrations: readonly Integration[] = [driveIntegration, notesIntegration];

@@ -6,7 +6,7 @@ import { parseEntryPath } from "../../files/folder-path.ts";
 import { moveToTrash, TRASH_FOLDER } from "../../files/trash.ts";
 import { claimName, type IfExists, takeFreeName } from "../../files/write-file.ts";
 import { defineAction } from "../define-action.ts";
-import { FOLDER_SETTING, inDrive, lookAtEntry, readFolderSetting } from "./drive-folder.ts";
+import { driveFolder, lookAtEntry } from "./drive-folder.ts";
 import { checkTarget } from "./upload-file.ts";
 
 /** `drive_create_folder`. */
@@ -26,9 +26,9 @@ export const createFolder = defineAction({
   async run({ path }, { connection }) {
     const { parents, name } = parseEntryPath(path, "path");
     checkTarget(parents, name, "path");
-    return inDrive(connection, { parts: parents, field: "path", create: true, name }, async (parent) => {
+    return driveFolder.open(connection, { parts: parents, field: "path", create: true, name }, async (parent) => {
       const before = await lookAtEntry(parent, parents, name);
-      const entry = await inDrive(connection, { parts: [...parents, name], field: "path", create: true }, () =>
+      const entry = await driveFolder.open(connection, { parts: [...parents, name], field: "path", create: true }, () =>
         lookAtEntry(parent, parents, name),
       );
       return { ...entry, created: before === undefined };
@@ -86,9 +86,9 @@ export const moveFile = defineAction({
     const source = parseEntryPath(path, "path");
     const target = parseEntryPath(destination, "destination");
     checkTarget(target.parents, target.name, "destination");
-    return inDrive(connection, { parts: source.parents, field: "path", name: source.name }, async (from) => {
+    return driveFolder.open(connection, { parts: source.parents, field: "path", name: source.name }, async (from) => {
       await lstat(from.at(source.name));
-      return inDrive(
+      return driveFolder.open(
         connection,
         { parts: target.parents, field: "destination", name: target.name, create: true },
         async (to) => {
@@ -123,9 +123,9 @@ export const deleteFile = defineAction({
     const whole = [...parents, name];
     if (whole[0] === TRASH_FOLDER)
       throw refuseValue("path", "is in .trash already.", "A human empties .trash; move_file brings things back.");
-    const root = readFolderSetting(connection.settings);
+    const root = driveFolder.read(connection.settings);
     try {
-      const trashed = await moveToTrash({ root, setting: FOLDER_SETTING, parents, name }, now());
+      const trashed = await moveToTrash({ root, setting: driveFolder.setting, parents, name }, now());
       return {
         path: whole.join("/"),
         deleted: true,

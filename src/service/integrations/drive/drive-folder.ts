@@ -1,46 +1,11 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import mime from "mime";
-import { z } from "zod";
-import { type Folder, withFolder } from "../../files/folder.ts";
-import { explainFolderError, refuseSetting } from "../../files/folder-error.ts";
-import type { ConnectionView } from "../integration.ts";
+import type { Folder } from "../../files/folder.ts";
+import { createConnectionFolder } from "../connection-folder.ts";
 
-/** Name of the one setting of a drive: the folder it shows. */
-export const FOLDER_SETTING = "folder";
-
-const settingsSchema = z.looseObject({ [FOLDER_SETTING]: z.string().min(1) });
-
-/** The drive's folder, or ServiceError 422 `integration_misconfigured`. */
-export function readFolderSetting(settings: Readonly<Record<string, unknown>>): string {
-  const parsed = settingsSchema.safeParse(settings);
-  if (!parsed.success) throw refuseSetting(FOLDER_SETTING, "must be the path of a folder.");
-  return parsed.data[FOLDER_SETTING];
-}
-
-/** A place in a drive and the argument that named it. */
-export interface DrivePlace {
-  readonly parts: readonly string[];
-  readonly field: string;
-  readonly create?: boolean;
-  /** The entry in question, for error texts. */
-  readonly name?: string;
-}
-
-/** Runs `use` in a folder of the drive; file system errors come out as ServiceErrors that name the argument. */
-export async function inDrive<T>(
-  connection: ConnectionView,
-  place: DrivePlace,
-  use: (folder: Folder) => Promise<T>,
-): Promise<T> {
-  const { parts, field, create = false, name } = place;
-  const root = readFolderSetting(connection.settings);
-  try {
-    return await withFolder({ root, setting: FOLDER_SETTING, parts, create }, use);
-  } catch (error) {
-    throw explainFolderError(error, { field, path: [...parts, ...(name === undefined ? [] : [name])].join("/") });
-  }
-}
+/** The folder of a drive connection: setting `folder`, an absolute path. */
+export const driveFolder = createConnectionFolder("folder");
 
 /** One thing in a drive as the actions show it; `path` is relative to the drive. */
 export interface DriveEntry {

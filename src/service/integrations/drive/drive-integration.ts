@@ -1,8 +1,6 @@
-import { withFolder } from "../../files/folder.ts";
-import { explainFolderError } from "../../files/folder-error.ts";
 import type { Integration } from "../integration.ts";
 import { createFolder, deleteFile, moveFile } from "./change-files.ts";
-import { FOLDER_SETTING, readFolderSetting } from "./drive-folder.ts";
+import { driveFolder } from "./drive-folder.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
 import { searchFiles } from "./search-files.ts";
@@ -16,12 +14,5 @@ export const driveIntegration: Integration = {
   category: "files",
   scopes: ["drive.read", "drive.write"],
   actions: [listFiles, searchFiles, readFile, uploadFile, createFolder, moveFile, deleteFile],
-  async checkSettings(settings) {
-    const root = readFolderSetting(settings);
-    try {
-      await withFolder({ root, setting: FOLDER_SETTING }, async () => undefined);
-    } catch (error) {
-      throw explainFolderError(error, { field: FOLDER_SETTING, path: FOLDER_SETTING });
-    }
-  },
+  checkSettings: (settings) => driveFolder.check(settings),
 };

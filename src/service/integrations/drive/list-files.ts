@@ -4,7 +4,7 @@ import { parseFolderPath } from "../../files/folder-path.ts";
 import { UNFINISHED_PREFIX } from "../../files/write-file.ts";
 import { defineAction } from "../define-action.ts";
 import type { ConnectionView } from "../integration.ts";
-import { type DriveEntry, inDrive, lookAtEntry } from "./drive-folder.ts";
+import { type DriveEntry, driveFolder, lookAtEntry } from "./drive-folder.ts";
 
 /** Visible entries of one folder, folders first, then by name. */
 export async function readEntries(
@@ -12,7 +12,7 @@ export async function readEntries(
   parts: readonly string[],
   options: { readonly field: string; readonly includeHidden: boolean },
 ): Promise<DriveEntry[]> {
-  return inDrive(connection, { parts, field: options.field }, async (folder) => {
+  return driveFolder.open(connection, { parts, field: options.field }, async (folder) => {
     const entries: DriveEntry[] = [];
     for (const name of await readdir(folder.self)) {
       if (name.startsWith(UNFINISHED_PREFIX) || (name.startsWith(".") && !options.includeHidden)) continue;

@@ -1,18 +1,15 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import { MAX_FILE_BYTES } from "../../../wire/limits.ts";
 import { parseEntryPath } from "../../files/folder-path.ts";
+import { withFile } from "../../files/open-file.ts";
 import { looksLikeText, sniffMimetype } from "../../files/sniff-mimetype.ts";
 import { defineAction } from "../define-action.ts";
 import type { ActionContext } from "../integration.ts";
-import { describeEntry, inDrive } from "./drive-folder.ts";
+import { describeEntry, driveFolder } from "./drive-folder.ts";
 
 const HEAD_BYTES = 64 * 1024;
-/** O_NONBLOCK: a named pipe in the folder must not stall the service. */
-const OPEN_FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
 async function* readAll(handle: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = Buffer.allocUnsafe(256 * 1024);
   for (let at = 0; ; ) {
@@ -99,22 +96,15 @@ export const readFile = defineAction({
   examples: [{ path: "Reports/2026/march.md" }],
   async run({ path, offset, max_bytes, as_file }, context) {
     const { parents, name } = parseEntryPath(path, "path");
-    return inDrive(context.connection, { parts: parents, field: "path", name }, async (folder) => {
-      const handle = await open(folder.at(name), OPEN_FILE);
-      try {
-        const stats = await handle.stat();
-        if (stats.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
-        const entry = describeEntry(parents, name, stats);
-        if (entry === undefined) throw Object.assign(new Error("is not a file"), { code: "ELOOP" });
+    return driveFolder.open(context.connection, { parts: parents, field: "path", name }, (folder) =>
+      withFile(folder, name, async (handle, stats) => {
         const head = await readRange(handle, 0, Math.min(HEAD_BYTES, stats.size));
         const mimetype = await sniffMimetype(head, name);
-        const facts = { ...entry, mimetype, sha256: await hash(handle, context.signal) };
+        const facts = { ...describeEntry(parents, name, stats), mimetype, sha256: await hash(handle, context.signal) };
         if (!as_file && (await looksLikeText(head)))
           return { ...facts, ...(await readText(handle, stats.size, { offset, maxBytes: max_bytes })) };
         return { ...facts, ...(await keep(handle, { name, mimetype, size: stats.size }, context)) };
-      } finally {
-        await handle.close();
-      }
-    });
+      }),
+    );
   },
 });

@@ -6,7 +6,7 @@ import { TRASH_FOLDER } from "../../files/trash.ts";
 import { UNFINISHED_PREFIX, writeFileDurably } from "../../files/write-file.ts";
 import { defineAction, describeFile } from "../define-action.ts";
 import type { HeldFile } from "../integration.ts";
-import { inDrive, lookAtEntry } from "./drive-folder.ts";
+import { driveFolder, lookAtEntry } from "./drive-folder.ts";
 
 /** Refuses places that belong to the drive itself. */
 export function checkTarget(parents: readonly string[], name: string, field: string): void {
@@ -55,7 +55,7 @@ export const uploadFile = defineAction({
     const field = name === undefined ? "file.name" : "name";
     checkTarget(parts, wanted, field);
     const held = findFile(file.s3key);
-    return inDrive(connection, { parts, field: "folder", create: true }, async (target) => {
+    return driveFolder.open(connection, { parts, field: "folder", create: true }, async (target) => {
       const written = await writeFileDurably(target, {
         name: wanted,
         bytes: readHeld(held),

@@ -1,0 +1,15 @@
+import type { Integration } from "../integration.ts";
+import { createPage, deletePage, updatePage } from "./change-pages.ts";
+import { listPages, readPage, searchPages } from "./find-pages.ts";
+import { vaultFolder } from "./vault.ts";
+
+/** A folder of Markdown files with YAML front matter. Setting: `folder`, an absolute path. */
+export const notesIntegration: Integration = {
+  slug: "notes",
+  name: "Notes",
+  description: "Markdown pages in a folder of the machine that runs the service; works with Obsidian-like vaults.",
+  category: "notes",
+  scopes: ["notes.read", "notes.write"],
+  actions: [searchPages, listPages, readPage, createPage, updatePage, deletePage],
+  checkSettings: (settings) => vaultFolder.check(settings),
+};
