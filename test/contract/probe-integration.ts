@@ -8,7 +8,7 @@ export interface ProbeCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** Label of the connection. */
   readonly connection: string;
-  /** SHA-256 and declared type of each file, in the order of the arguments `file`, `second`, `third`, `fourth`. */
+  /** SHA-256 and declared type of each file, in the order of the arguments `file`, `second`, `third`, `fourth`, `many`. */
   readonly files: readonly { readonly sha256: string; readonly mimetype: string; readonly name: string }[];
 }
 
@@ -38,6 +38,7 @@ const FAILURES: Readonly<Record<string, () => unknown>> = {
       retryable: true,
     }),
   misconfigured: () => new ServiceError(422, "integration_misconfigured", "The folder setting is wrong."),
+  not_found: () => new ServiceError(404, "file_not_found", "The provider has no such file."),
   crash: () => new Error("secret detail of a crash"),
 };
 
@@ -72,7 +73,12 @@ export function createProbe(): Probe {
     action("echo", {}, { text: { type: "string" }, times: { type: "integer" } }, ["text"]),
     action("fail", {}, { how: { enum: Object.keys(FAILURES) } }, ["how"]),
     action("fail_write", write, { how: { enum: Object.keys(FAILURES) } }, ["how"]),
-    action("look_at_file", {}, { file: FILE, second: FILE, third: FILE, fourth: FILE }, ["file"]),
+    action(
+      "look_at_file",
+      {},
+      { file: FILE, second: FILE, third: FILE, fourth: FILE, many: { type: "array", items: FILE } },
+      ["file"],
+    ),
     action("restricted", { scopes: ["probe.extra"] }, {}, []),
     action("store_file", write, { file: FILE }, ["file"]),
     action("write_text", write, { text: { type: "string" } }, ["text"]),
@@ -91,8 +97,8 @@ export function createProbe(): Probe {
 
 async function readFiles(args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<ProbeCall["files"]> {
   const files: { sha256: string; mimetype: string; name: string }[] = [];
-  for (const field of ["file", "second", "third", "fourth"]) {
-    const value = args[field];
+  const many = Array.isArray(args.many) ? args.many : [];
+  for (const value of [args.file, args.second, args.third, args.fourth, ...many]) {
     if (typeof value !== "object" || value === null || !("s3key" in value)) continue;
     const held = context.file(String(value.s3key));
     const hash = createHash("sha256");
