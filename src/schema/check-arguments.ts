@@ -1,5 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { isRecord, type JsonSchema, type SchemaDraft, setOwn } from "./json-schema.ts";
+import { readSafePattern } from "./pattern-cost.ts";
 import type { ArgumentSize } from "./read-arguments.ts";
 
 /** One finding of the validator. */
@@ -22,7 +23,7 @@ export interface ArgumentCheck {
 /** Units of work per call; a schema node applied to a value costs one, dear keywords more. About 20 ms at most. */
 const BUDGET = 40_000;
 const VALUES_PER_UNIT = 20;
-const PATTERN_UNITS = 512;
+const STEPS_PER_UNIT = 128;
 const UNIQUE_UNITS = 200;
 const CHARACTERS_PER_UNIT = 500;
 const MAX_KEY_LENGTH = 128;
@@ -30,8 +31,8 @@ const MAX_KEY_LENGTH = 128;
 /** Counts the work of one check and ends it when there is too much. */
 interface Meter {
   left: number;
-  /** Cost of measuring the longest text of the arguments. */
-  textUnits: number;
+  /** Characters of the longest text in the arguments. */
+  longestText: number;
   /** Keys of the largest object in the arguments. */
   keys: number;
   matchesKeys: boolean;
@@ -39,7 +40,7 @@ interface Meter {
 
 /** Compiles a normalised schema. */
 export function compileCheck(schema: JsonSchema): ArgumentCheck {
-  const meter: Meter = { left: Number.POSITIVE_INFINITY, textUnits: 0, keys: 0, matchesKeys: false };
+  const meter: Meter = { left: Number.POSITIVE_INFINITY, longestText: 0, keys: 0, matchesKeys: false };
   const metered = addMeter(schema, meter);
   const first = new Validator(metered, "2020-12", true);
   const all = new Validator(metered, "2020-12", false);
@@ -54,7 +55,7 @@ export function compileCheck(schema: JsonSchema): ArgumentCheck {
   };
   const start = (args: unknown, size: ArgumentSize): CheckResult => {
     if (meter.matchesKeys && size.longestKey > MAX_KEY_LENGTH) return { verdict: "unknown" };
-    meter.textUnits = Math.floor(size.longestText / CHARACTERS_PER_UNIT);
+    meter.longestText = size.longestText;
     meter.keys = size.mostKeys;
     meter.left = BUDGET;
     return again(args);
@@ -82,12 +83,15 @@ function addMeter(node: unknown, meter: Meter): Schema {
   for (const keyword of Object.keys(node)) copy[keyword] = copyKeyword(keyword, node[keyword], meter);
   const own = countOwnUnits(node);
   const measures = node.minLength !== undefined || node.maxLength !== undefined;
+  const pattern = typeof node.pattern === "string" ? readSafePattern(node.pattern) : undefined;
   const keyPatterns = isRecord(node.patternProperties) ? Object.keys(node.patternProperties).length : 0;
   if (keyPatterns > 0) meter.matchesKeys = true;
   Object.defineProperty(copy, "$recursiveRef", {
     enumerable: false,
     get(): undefined {
-      meter.left -= own + (measures ? meter.textUnits : 0) + keyPatterns * meter.keys;
+      meter.left -= own + keyPatterns * meter.keys;
+      if (measures) meter.left -= meter.longestText / CHARACTERS_PER_UNIT;
+      if (pattern !== undefined) meter.left -= pattern.steps(meter.longestText) / STEPS_PER_UNIT;
       if (meter.left < 0) throw new RangeError("Too much to check.");
       return undefined;
     },
@@ -114,8 +118,5 @@ function countOwnUnits(node: JsonSchema): number {
   if (Array.isArray(node.enum)) values += node.enum.length;
   if (Array.isArray(node.required)) values += node.required.length;
   if (isRecord(node.properties)) values += Object.keys(node.properties).length;
-  let units = 1 + Math.floor(values / VALUES_PER_UNIT);
-  if (node.pattern !== undefined) units += PATTERN_UNITS;
-  if (node.uniqueItems === true) units += UNIQUE_UNITS;
-  return units;
+  return 1 + Math.floor(values / VALUES_PER_UNIT) + (node.uniqueItems === true ? UNIQUE_UNITS : 0);
 }

@@ -1,6 +1,6 @@
 import { isRecord, type SchemaDraft } from "./json-schema.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
-import type { RefResolver } from "./resolve-ref.ts";
+import type { Projection } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -12,42 +12,34 @@ export interface FlatNode {
   readonly nested?: string;
 }
 
+/** Well above the nodes a projection shows, so that what it stops is only a flood of references. */
+const MAX_FLATTENED = 10_000;
 const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
 
 /** Inlines the references of a node and merges its `allOf`. What stands beside a `$ref` wins. */
-export function flattenNode(
-  node: Source,
-  stack: readonly object[],
-  resolve: RefResolver,
-  note: (text: string) => void,
-): FlatNode {
+export function flattenNode(node: Source, stack: readonly object[], projection: Projection): FlatNode {
+  if (++projection.nodes > MAX_FLATTENED) return { node: {}, stack };
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
   let flat: FlatNode = { node: own, stack };
   const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
-  if (reference !== undefined) flat = inline(reference, own, stack, resolve, note);
+  if (reference !== undefined) flat = inline(reference, own, stack, projection);
   if (!Array.isArray(allOf)) return flat;
   for (const part of allOf.slice(0, MAX_PARTS)) {
     if (!isRecord(part)) continue;
-    const inner = flattenNode(part, flat.stack, resolve, note);
+    const inner = flattenNode(part, flat.stack, projection);
     if (inner.nested !== undefined) continue;
     flat = { ...flat, node: mergeSchemas(flat.node, inner.node), stack: inner.stack };
   }
   return flat;
 }
 
-function inline(
-  reference: string,
-  own: SchemaDraft,
-  stack: readonly object[],
-  resolve: RefResolver,
-  note: (text: string) => void,
-): FlatNode {
-  const target = resolve(reference);
+function inline(reference: string, own: SchemaDraft, stack: readonly object[], projection: Projection): FlatNode {
+  const target = projection.resolve(reference);
   const name = reference.split("/").at(-1)?.replace(/^#/, "") ?? "";
   if (target === undefined) {
-    note(`Unknown reference ${reference.slice(0, 100)}: anything is accepted there.`);
+    projection.notes.add(`Unknown reference ${reference.slice(0, 100)}: anything is accepted there.`);
     return { node: pickAnnotations(own), stack };
   }
   if (typeof target === "boolean") return { node: own, stack };
@@ -55,7 +47,7 @@ function inline(
     const { type } = target;
     return { node: { ...(type !== undefined && { type }), ...pickAnnotations(own) }, stack, nested: name };
   }
-  const inner = flattenNode(target, [...stack, target], resolve, note);
+  const inner = flattenNode(target, [...stack, target], projection);
   if (inner.nested !== undefined) return inner;
   return { node: mergeSchemas(own, inner.node), stack: inner.stack };
 }

@@ -27,6 +27,7 @@ const MAX_BRANCHES = 1_000;
 const MAX_UNIQUE_ITEMS = 64;
 /** Keys are matched one by one without a length guard: the pattern has to be cheap even on long ones. */
 const MAX_KEY_PATTERN_STEPS = 1_024;
+const LONG_KEY = 128;
 
 const COUNTS = [
   "minLength",
@@ -150,7 +151,7 @@ function copyKeyPatterns(node: Source, copy: SchemaDraft, walk: KeywordWalk): bo
   const patterns: SchemaDraft = {};
   for (const key of Object.keys(node.patternProperties)) {
     const safe = readSafePattern(key);
-    if (safe !== undefined && safe.steps <= MAX_KEY_PATTERN_STEPS && !walk.full()) {
+    if (safe !== undefined && safe.steps(LONG_KEY) <= MAX_KEY_PATTERN_STEPS && !walk.full()) {
       setOwn(patterns, safe.source, walk.below(node.patternProperties[key]));
     } else {
       complete = false;

@@ -3,8 +3,8 @@ export interface SafePattern {
   readonly source: string;
   /** In characters, 16 to 1,000. Longer values are left to the service. */
   readonly maxLength: number;
-  /** Upper bound of matching steps on a value of that length. */
-  readonly steps: number;
+  /** Upper bound of the steps to match a value of that many characters, or of `maxLength` when that is less. */
+  steps(length: number): number;
 }
 
 const MAX_SOURCE = 2_000;
@@ -12,6 +12,8 @@ const MAX_VALUE = 1_000;
 const MIN_VALUE = 16;
 /** Base-2 logarithm of the steps one match may take. */
 const STEP_BITS = 16;
+/** Places in a pattern once its counted repeats are written out: what compiling it costs. */
+const MAX_PLACES = 5_000;
 /** A repeated group with inner choices is unrolled up to this many times; beyond, the pattern is not run. */
 const MAX_UNROLL = 8;
 
@@ -26,11 +28,12 @@ export function readSafePattern(pattern: string): SafePattern | undefined {
   const source = compiles(pattern) ? pattern : pattern.replace(/\\([ !"#%&',:;<=>@`~_-])/g, "$1");
   if (!compiles(source)) return undefined;
   const cost = new PatternReader(source).read();
-  if (cost === undefined || cost.choices > STEP_BITS) return undefined;
+  if (cost === undefined || cost.choices > STEP_BITS || cost.places > MAX_PLACES) return undefined;
   const room = cost.repeats === 0 ? MAX_VALUE : Math.floor(2 ** ((STEP_BITS - cost.choices) / cost.repeats));
   if (room < MIN_VALUE) return undefined;
   const maxLength = Math.min(MAX_VALUE, room);
-  return { source, maxLength, steps: Math.ceil(2 ** cost.choices * maxLength ** Math.max(1, cost.repeats)) };
+  const steps = (length: number) => 2 ** cost.choices * Math.min(length, maxLength) ** Math.max(1, cost.repeats);
+  return { source, maxLength, steps };
 }
 
 function compiles(source: string): boolean {
@@ -46,12 +49,13 @@ function compiles(source: string): boolean {
 interface Cost {
   readonly choices: number;
   readonly repeats: number;
+  readonly places: number;
 }
 
-const NONE: Cost = { choices: 0, repeats: 0 };
+const NONE: Cost = { choices: 0, repeats: 0, places: 1 };
 
 function add(a: Cost, b: Cost): Cost {
-  return { choices: a.choices + b.choices, repeats: a.repeats + b.repeats };
+  return { choices: a.choices + b.choices, repeats: a.repeats + b.repeats, places: a.places + b.places };
 }
 
 /** Walks the source of a pattern that is known to compile. */
@@ -69,7 +73,7 @@ class PatternReader {
   read(): Cost | undefined {
     const cost = this.#alternatives();
     if (this.#refused) return undefined;
-    return this.#anchored ? cost : add(cost, { choices: 0, repeats: 1 });
+    return this.#anchored ? cost : add(cost, { choices: 0, repeats: 1, places: 0 });
   }
 
   #alternatives(): Cost {
@@ -81,10 +85,14 @@ class PatternReader {
       count++;
       anchored &&= this.#source[this.#at] === "^";
       const next = this.#sequence();
-      worst = { choices: Math.max(worst.choices, next.choices), repeats: Math.max(worst.repeats, next.repeats) };
+      worst = {
+        choices: Math.max(worst.choices, next.choices),
+        repeats: Math.max(worst.repeats, next.repeats),
+        places: worst.places + next.places,
+      };
     }
     this.#anchored = anchored;
-    return count === 1 ? worst : add(worst, { choices: Math.log2(count), repeats: 0 });
+    return count === 1 ? worst : add(worst, { choices: Math.log2(count), repeats: 0, places: 0 });
   }
 
   #sequence(): Cost {
@@ -124,10 +132,15 @@ class PatternReader {
     const [text, low, comma, high] = quantifier;
     const least = low === undefined ? (text.startsWith("+") ? 1 : 0) : Number(low);
     const most = low === undefined ? (text.startsWith("?") ? 1 : Infinity) : readMost(low, comma, high);
-    const own = most === Infinity ? { choices: 0, repeats: 1 } : { choices: Math.log2(most - least + 1), repeats: 0 };
+    const places = atom.places * (most === Infinity ? Math.max(1, least) : most);
+    const own =
+      most === Infinity
+        ? { choices: 0, repeats: 1, places }
+        : { choices: Math.log2(most - least + 1), repeats: 0, places };
     if (atom.choices === 0 && atom.repeats === 0) return own;
     if (most > MAX_UNROLL) this.#refused = true;
-    return add(own, { choices: atom.choices * Math.min(most, MAX_UNROLL), repeats: atom.repeats * most });
+    const times = Math.min(most, MAX_UNROLL);
+    return add(own, { choices: atom.choices * times, repeats: atom.repeats * times, places: 0 });
   }
 }
 

@@ -9,7 +9,9 @@ import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
 type Source = Readonly<Record<string, unknown>>;
 
 const MAX_DESCRIPTION = 1_024;
+const MAX_TITLE = 200;
 const MAX_EXAMPLES = 10;
+const MAX_EXAMPLE = 2_000;
 
 const LIMITS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"] as const;
 const UNSHOWN = [
@@ -31,8 +33,8 @@ const UNSHOWN = [
 export function projectNode(node: unknown, place: ProjectionPlace, projection: Projection): SchemaDraft | undefined {
   if (node === false) return undefined;
   if (!isRecord(node)) return {};
-  projection.nodes++;
-  const raw = flattenNode(node, place.stack, projection.resolve, (text) => projection.notes.add(text));
+  projection.shown++;
+  const raw = flattenNode(node, place.stack, projection);
   if (raw.nested !== undefined) return cutNode(raw.node, raw.nested, projection);
   const flat = isFileSchema(raw.node) ? raw : collapseUnion(raw, projection);
   if (isFileSchema(flat.node)) return projectFile(flat.node);
@@ -70,15 +72,22 @@ function cutNode(node: Source, name: string, projection: Projection): SchemaDraf
 }
 
 function copyAnnotations(node: Source, shown: SchemaDraft): void {
-  if (typeof node.title === "string") shown.title = node.title;
+  if (typeof node.title === "string") shown.title = cutText(node.title, MAX_TITLE);
   if (typeof node.description === "string") shown.description = cutText(node.description, MAX_DESCRIPTION);
-  if (node.default !== undefined && node.default !== null) shown.default = cloneJson(node.default);
-  const examples = readExamples(node);
-  if (examples.length > 0) shown.examples = examples.slice(0, MAX_EXAMPLES).map(cloneJson);
+  if (node.default !== undefined && node.default !== null && isShort(node.default)) {
+    shown.default = cloneJson(node.default);
+  }
+  const examples = readExamples(node).slice(0, MAX_EXAMPLES).filter(isShort);
+  if (examples.length > 0) shown.examples = examples.map(cloneJson);
   for (const keyword of ["deprecated", "readOnly", "writeOnly"]) if (node[keyword] === true) shown[keyword] = true;
   for (const keyword of ["format", "contentEncoding", "contentMediaType"]) {
     if (typeof node[keyword] === "string") shown[keyword] = node[keyword];
   }
+}
+
+function isShort(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= MAX_EXAMPLE;
+  return typeof value !== "object" || JSON.stringify(value).length <= MAX_EXAMPLE;
 }
 
 /** `examples` as a list, the map of OpenAPI, or a single `example`. */
@@ -164,7 +173,6 @@ function copyArray(node: Source, shown: SchemaDraft, place: ProjectionPlace, pro
   if (Array.isArray(tuple) && tuple.length > 0) copyTuple(tuple, rest, shown, below, projection);
   else if (rest === false) shown.maxItems = 0;
   else if (rest !== undefined) shown.items = projectNode(rest, below, projection) ?? {};
-  if (shown.items === undefined && readTypes(node.type)?.includes("array")) shown.items = {};
 }
 
 /** A list with a schema per place becomes a list of any of them; the order is said in words. */

@@ -93,6 +93,7 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, m
     notes: new Set(),
     dropped: new Set(),
     project: projectNode,
+    shown: 0,
     nodes: 0,
   };
   const full = projectRoot(inputSchema, projection);
@@ -101,13 +102,15 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, m
   const notes = [...projection.notes];
   if (projection.dropped.size > 0) notes.push(`Not shown: ${[...projection.dropped].join(", ")}.`);
   if (renamed.length > 0) {
-    notes.push(`Renamed keys: ${renamed.map(({ original, shown }) => `${original} → ${shown}`).join(", ")}.`);
+    notes.push(
+      `Renamed keys: ${renamed.map(({ original, shown }) => `${cutText(original, 80)} → ${shown}`).join(", ")}.`,
+    );
   }
   return { schema, renamed, notes };
 }
 
 function projectRoot(inputSchema: Record<string, unknown>, projection: Projection): SchemaDraft {
-  const flat = flattenNode(inputSchema, [inputSchema], projection.resolve, (text) => projection.notes.add(text));
+  const flat = flattenNode(inputSchema, [inputSchema], projection);
   const merged = mergeRootUnion(flat, projection);
   const { enum: _, const: __, nullable: ___, ...root } = merged.node;
   const shown = projectFlat({ ...root, type: "object" }, { depth: 0, stack: merged.stack }, projection);

@@ -1,9 +1,12 @@
+import { cutText } from "./cut-text.ts";
 import { type JsonType, readTypes, type SchemaDraft } from "./json-schema.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
 const MAX_VALUES = 1_000;
+const MAX_VALUES_TEXT = 20_000;
 const MAX_LISTED = 30;
+const MAX_VALUE_TEXT = 100;
 
 const KEYWORDS_OF_TYPE: Readonly<Record<JsonType, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"],
@@ -23,11 +26,12 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
   const declared = readTypes(node.type);
   const isNullable = node.nullable === true || node["x-nullable"] === true;
   const values = readValues(node, declared, isNullable);
-  if (values !== undefined && values.length > MAX_VALUES) listInWords(values, shown);
+  if (values !== undefined && isLong(values)) listInWords(values, shown);
   else if (values !== undefined) shown.enum = values;
   const types = new Set(declared ?? values?.map(typeOf));
   if (types.has("number")) types.delete("integer");
   if (isNullable && types.size > 0) types.add("null");
+  if (types.has("array")) shown.items ??= {};
   const concrete = [...types].filter((type) => type !== "null");
   if (types.size === 0) return shown;
   if (concrete.length > 1) return shown.anyOf === undefined ? splitTypes([...types], shown) : shown;
@@ -58,8 +62,15 @@ function typeOf(value: unknown): JsonType {
   return typeof value === "boolean" ? "boolean" : "object";
 }
 
+function isLong(values: readonly unknown[]): boolean {
+  if (values.length > MAX_VALUES) return true;
+  let length = 0;
+  for (const value of values) length += typeof value === "string" ? value.length : 10;
+  return length > MAX_VALUES_TEXT;
+}
+
 function listInWords(values: readonly unknown[], shown: SchemaDraft): void {
-  const some = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
+  const some = values.slice(0, MAX_LISTED).map((value) => cutText(JSON.stringify(value), MAX_VALUE_TEXT));
   appendText(shown, `One of ${values.length} values, such as ${some.join(", ")}.`);
 }
 

@@ -22,10 +22,9 @@ export function readUnion({ node, stack }: FlatNode, projection: Projection): Un
   for (const keyword of ["anyOf", "oneOf"]) {
     const { [keyword]: listed, ...rest } = node;
     if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_FLATTENED) continue;
-    const note = (text: string) => projection.notes.add(text);
     const branches = listed.map((branch) => {
       if (!isRecord(branch)) return { node: branch === false ? { not: {} } : {}, stack };
-      const flat = flattenNode(branch, stack, projection.resolve, note);
+      const flat = flattenNode(branch, stack, projection);
       // A branch that leads back stays a reference: it is cut, with its name, when the walk arrives there.
       return flat.nested === undefined ? flat : { node: branch, stack };
     });

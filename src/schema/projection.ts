@@ -11,6 +11,9 @@ export interface Projection {
   readonly dropped: Set<string>;
   /** Projects one node and everything below it. A `false` schema gives undefined. */
   readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
+  /** Nodes shown so far. */
+  shown: number;
+  /** Nodes read so far. */
   nodes: number;
 }
 
@@ -24,5 +27,5 @@ const MAX_NODES = 1_500;
 
 /** True when the budget of a projection is used up: what is left of the schema is not shown. */
 export function isFull(projection: Projection): boolean {
-  return projection.nodes > MAX_NODES;
+  return projection.shown > MAX_NODES;
 }

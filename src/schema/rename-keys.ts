@@ -14,6 +14,7 @@ export interface RenamedKey {
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
 const KEY_LIMIT = 64;
 const HASH_LENGTH = 7;
+const MAX_READ = 200;
 
 /**
  * Gives every property of a projected schema a name that matches `[A-Za-z0-9_.-]{1,64}`, in place. One original name
@@ -85,9 +86,12 @@ function renameProperties(
 function nameKey(original: string, renamer: Renamer): string {
   const known = renamer.shown.get(original);
   if (known !== undefined) return known;
-  const words = original.replace(/[^A-Za-z0-9_.-]+/g, "_").replace(/^_+|_+$/g, "");
+  const words = original
+    .slice(0, MAX_READ)
+    .replace(/[^A-Za-z0-9_.-]+/g, "_")
+    .replace(/^_+|_+$/g, "");
   let base = words === "" ? "field" : words;
-  if (base.length > KEY_LIMIT) {
+  if (base.length > KEY_LIMIT || original.length > MAX_READ) {
     const hash = createHash("sha256").update(original).digest("hex").slice(0, HASH_LENGTH);
     base = `${base.slice(0, KEY_LIMIT - HASH_LENGTH - 1)}_${hash}`;
   }
