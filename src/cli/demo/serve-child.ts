@@ -16,11 +16,11 @@ export interface ServedChild {
 /** Longest wait for the address and the sign-in link, in milliseconds. */
 const START_LIMIT_MS = 30_000;
 
-/** Starts the real `svc serve` on a data folder and reads its address and sign-in link from what it prints. */
-export async function startServe(dataDir: string, port: number): Promise<ServedChild> {
+/** Starts the real `svc serve` on a data folder and a free port, and reads its address and sign-in link from what it prints. */
+export async function startServe(dataDir: string): Promise<ServedChild> {
   // This file's own ending tells whether sources or the built package run.
   const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
-  const child = spawn(process.execPath, [bin, "serve", "--port", String(port), "--data", dataDir], {
+  const child = spawn(process.execPath, [bin, "serve", "--port", "0", "--data", dataDir], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = () => stopChild(child);
