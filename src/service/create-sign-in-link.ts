@@ -15,8 +15,9 @@ export async function createSignInLink({ dataDir }: { dataDir: string }): Promis
   const url = await readServingUrl(folder);
   const store = await openStore(join(folder, STORE_FILE));
   try {
-    const account = await findAccount(store, Date.now);
-    const secret = await createOwnerSessions(store, Date.now).createLink(account.id);
+    const accountId = await findAccount(store);
+    if (accountId === undefined) throw new Error("A service that runs has an account.");
+    const secret = await createOwnerSessions(store, Date.now).createLink(accountId);
     return `${url}/sign-in?token=${secret}`;
   } finally {
     await store.destroy();

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
+import { createId } from "./auth/secrets.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { connectFirstApps } from "./connections/connect-first-apps.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
@@ -64,9 +65,15 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => folder.release());
   const store = await openStore(join(dataDir, STORE_FILE));
   onClose(() => store.destroy());
-  const account = await findAccount(store, now);
-  const work = await createWork(o, store, account.id);
-  if (account.isNew) await connectFirstApps(work.connections, o.integrations, dataDir);
+  const known = await findAccount(store);
+  const accountId = known ?? createId("acc");
+  const work = await createWork(o, store, accountId);
+  if (known === undefined) {
+    await connectFirstApps(work.connections, o.integrations, dataDir);
+    // Last, so that a first start that was cut short is begun again.
+    const created_at = new Date(now()).toISOString();
+    await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
+  }
   onClose(() => work.executor.idle());
   onClose(keepSweeping(work.blobs, o));
 
@@ -101,10 +108,10 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     url,
     dataDir,
     store,
-    accountId: account.id,
+    accountId,
     keys,
     connections: work.connections,
-    signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(account.id)}`,
+    signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
   };
 }
 

@@ -13,7 +13,7 @@ const MAX_WRONG_VERIFIERS = 5;
  * Hands out the key, once. The key is stored (hashed) and the session closed in one transaction before the reply
  * exists, so a crash can lose the reply but never show a key twice.
  *
- * @throws ServiceError bare: 404 unknown, 410 expired, 400 wrong verifier, 409 declined, not approved or already exchanged.
+ * @throws ServiceError bare: 404 unknown, 410 expired, 400 wrong verifier, 409 denied, not approved or already exchanged.
  */
 export async function exchangePairing(
   { store, keys, now }: { store: Store; keys: ApiKeys; now: () => number },
@@ -53,7 +53,7 @@ function refuseEnded(session: PairingRow | undefined, now: number): asserts sess
   if (session === undefined) throw refuse(404, "This pairing session is unknown. Start pairing again.");
   const { status } = viewPairing(session, now);
   if (status === "expired") throw refuse(410, "This pairing session has expired. Start pairing again.");
-  if (status === "denied") throw refuse(409, "This pairing session was declined. Start pairing again.");
+  if (status === "denied") throw refuse(409, "This pairing session was denied. Start pairing again.");
 }
 
 async function countWrongVerifier(store: Store, tokenHash: string): Promise<ServiceError> {

@@ -395,6 +395,21 @@ describe("limits in time and number", () => {
   });
 });
 
+test("a stop lets a running write finish and answer", async () => {
+  const running = execute(service, "lab_wait", { arguments: {}, confirmed: true });
+  await lab.waiting;
+  const closed = service.service.close();
+  lab.release();
+  expect((await running).status).toBe(200);
+  await closed;
+  const again = await startTestService({ integrations: [lab.integration], dataDir: service.dataDir });
+  try {
+    expect((await again.effects()).map((effect) => effect.status)).toEqual(["succeeded"]);
+  } finally {
+    await again.close();
+  }
+});
+
 test("a service that ignores the envelope asks for an upload", async () => {
   const picky = await startTestService({ integrations: [lab.integration], fileEnvelopes: false });
   try {

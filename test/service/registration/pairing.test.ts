@@ -98,7 +98,7 @@ describe("exchange", () => {
     expect([early.status, Object.keys(early.json)]).toEqual([409, ["error"]]);
     await service.decide(session.pairUrl, "decline");
     const late = await exchange(session.sessionToken, session.verifier);
-    expect([late.status, late.json.error]).toEqual([409, expect.stringContaining("declined")]);
+    expect([late.status, late.json.error]).toEqual([409, expect.stringContaining("denied")]);
     expect((await poll(session.sessionToken)).json.status).toBe("denied");
   });
 
