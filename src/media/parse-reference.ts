@@ -90,7 +90,13 @@ function parseMediaRef(rest: string, scope: Scope): ParsedReference {
   return places.length === 0 ? refuse("outside_roots") : { ok: true, places };
 }
 
+/** A root for one named file holds nothing else. */
+function mayReach({ only }: MediaRoot, components: readonly string[]): boolean {
+  return only === undefined || (components.length === 1 && components[0] === only);
+}
+
 function placesInInbound(root: MediaRoot, name: string): PlaceBelowRoot[] {
+  if (root.only !== undefined) return [];
   if (root.within.length > 0) return [{ root, components: [...root.within, name] }];
   const below = { root, components: ["inbound", name] };
   return /[\\/]inbound$/.test(root.canonical) ? [{ root, components: [name] }, below] : [below];
@@ -115,7 +121,7 @@ function parsePath(text: string, scope: Scope): ParsedReference {
   if (split.components.includes("..")) return refuse("dotdot");
   const places = scope.list.flatMap((root) => {
     const components = below(root, text, scope.platform);
-    return components === undefined ? [] : [{ root, components }];
+    return components === undefined || !mayReach(root, components) ? [] : [{ root, components }];
   });
   if (places.length === 0) return refuse("outside_roots");
   return split.folder ? refuse("is_directory") : finish(places, scope);

@@ -20,6 +20,8 @@ export interface MediaRoot {
   readonly canonical: string;
   /** Folders below the root that a file must lie in; empty for an ordinary root. */
   readonly within: readonly string[];
+  /** When set, the one file of this folder that may be read. */
+  readonly only?: string;
   /** The open root folder; only in mode `walk`. */
   readonly anchor: FileHandle | undefined;
 }
@@ -41,6 +43,8 @@ export interface MediaRootsOptions {
   readonly home?: string;
   /** A folder the runtime vouches for; files in its `media/inbound` are accepted, also as a relative path. */
   readonly workspace?: string;
+  /** Single files a human named by absolute path; nothing else in their folders is accepted. */
+  readonly files?: readonly string[];
   /** Waits between two looks at a file that is being published. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -68,6 +72,7 @@ export async function createMediaRoots(
   try {
     for (const folder of folders) list.push(await openRoot(folder, home, mode));
     if (options.workspace !== undefined) list.push(await openWorkspace(options.workspace, home, mode));
+    for (const file of options.files ?? []) list.push(await openNamedFile(file, home, mode));
   } catch (error) {
     await close();
     throw error;
@@ -105,6 +110,15 @@ async function openWorkspace(folder: string, home: string, mode: OpenMode): Prom
     await refuseUnsafeRoot(folder, path.join(canonical, ...WORKSPACE_INBOUND), home);
     const anchor = await openAnchor(folder, canonical, mode);
     return { configured, canonical, within: WORKSPACE_INBOUND, anchor };
+  });
+}
+
+/** The folder is opened whatever it is, since only one file of it can be reached. */
+async function openNamedFile(file: string, home: string, mode: OpenMode): Promise<MediaRoot> {
+  const { dir: configured, base: only } = path.parse(expand(file, home));
+  return attempt(file, async () => {
+    const canonical = await realpath(configured);
+    return { configured, canonical, within: [], only, anchor: await openAnchor(file, canonical, mode) };
   });
 }
 

@@ -29,6 +29,8 @@ export type ToolSessionOptions = SessionSettings &
 export interface SessionSettings {
   /** Folders local files may be read from; default none. */
   readonly mediaRoots?: readonly string[] | undefined;
+  /** Single files outside the roots that a human named by absolute path; default none. */
+  readonly mediaFiles?: readonly string[] | undefined;
   /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
   readonly approve?: Approver | undefined;
   readonly chooseConnection?: ConnectionChooser | undefined;
@@ -82,7 +84,7 @@ const APPROVAL_TTL_MS = 10 * 60 * 1_000;
 export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
   const { now = Date.now, stateDir } = options;
   const isOwnClient = !("client" in options);
-  const roots = await createMediaRoots(options.mediaRoots ?? []);
+  const roots = await createMediaRoots(options.mediaRoots ?? [], { files: options.mediaFiles ?? [] });
   const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
   const emit = (event: SessionEvent) => options.onEvent?.(event);
   const journal = await openJournal(stateDir && join(stateDir, "journal"), { now });

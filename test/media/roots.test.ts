@@ -127,3 +127,31 @@ test("a file that is being published (link, then unlink) gets a second look", as
   expect(waits).toEqual([50]);
   await roots.close();
 });
+
+test("a named file is open to reading, its neighbours and media:// are not", async () => {
+  await writeFile(path.join(home, "report.pdf"), "x");
+  await writeFile(path.join(home, "other.pdf"), "x");
+  await mkdir(path.join(home, "inbound"));
+  await writeFile(path.join(home, "inbound/report.pdf"), "x");
+  await symlink(path.join(home, "other.pdf"), path.join(home, "link.pdf"));
+  const roots = await createMediaRoots([], {
+    home,
+    files: [path.join(home, "report.pdf"), path.join(home, "link.pdf"), path.join(home, ".env")],
+  });
+  expect(await isOpen(roots, path.join(home, "report.pdf"))).toBe("open");
+  expect(await isOpen(roots, "~/report.pdf")).toBe("open");
+  expect(await isOpen(roots, path.join(home, "other.pdf"))).toBe("outside_roots");
+  expect(await isOpen(roots, path.join(home, "inbound/report.pdf"))).toBe("outside_roots");
+  expect(await isOpen(roots, "media://inbound/report.pdf")).toBe("outside_roots");
+  expect(await isOpen(roots, path.join(home, "link.pdf"))).toBe("symlink");
+  expect(await isOpen(roots, path.join(home, ".env"))).toBe("hidden_component");
+  await roots.close();
+});
+
+test("a named file in a folder that is not there is refused with its path", async () => {
+  const file = path.join(home, "nowhere/report.pdf");
+  await expect(createMediaRoots([], { home, files: [file] })).rejects.toMatchObject({
+    code: "invalid_config",
+    message: expect.stringContaining(file),
+  });
+});
