@@ -127,11 +127,21 @@ describe("the statuses of execute", () => {
   });
 
   test("401 for a connection that must be renewed", async () => {
-    verifies("execute.status-401-reauth", "types.auth");
+    verifies("execute.status-401-reauth", "types.auth", "errors.next-action-names-connect-app");
     await service.service.connections.update(service.connectionId, { state: "reauth_required" });
     const reply = await service.execute("echo", { arguments: { text: "a" } });
     expect(reply.status).toBe(401);
-    expect(reply.body).toMatchObject({ ok: false, canonical: { status: "blocked", error_code: "reauth_required" } });
+    expect(reply.body).toMatchObject({
+      ok: false,
+      canonical: {
+        status: "blocked",
+        error_code: "reauth_required",
+        recommended_next_action: {
+          tool: "svc.connect_app",
+          input: { integration_id: "probe", force_reconnect: true },
+        },
+      },
+    });
     expect(readError(reply).type).toBe("auth");
   });
 
@@ -167,12 +177,18 @@ describe("the statuses of execute", () => {
   });
 
   test("409 without a connection", async () => {
-    verifies("execute.status-409-no-connection", "codes.needs-connection");
+    verifies("execute.status-409-no-connection", "codes.needs-connection", "errors.next-action-names-connect-app");
     await service.service.connections.remove(service.connectionId);
     const reply = await service.execute("echo", { arguments: { text: "a" } });
     expect(reply.status).toBe(409);
     expect(readError(reply)).toMatchObject({ code: "needs_connection" });
-    expect(reply.body).toMatchObject({ canonical: { status: "blocked", error_code: "integration_not_connected" } });
+    expect(reply.body).toMatchObject({
+      canonical: {
+        status: "blocked",
+        error_code: "integration_not_connected",
+        recommended_next_action: { tool: "svc.connect_app", input: { integration_id: "probe" } },
+      },
+    });
   });
 
   test("409 with several connections, none of them the default", async () => {

@@ -28,7 +28,7 @@ const read = (hint: string) => readUploadHint({ hint, baseUrl: BASE_URL, referen
 
 describe.each(Object.entries(FRAMES))("a good command %s", (_frame, wrap) => {
   test.each(GOOD_COMMANDS.map((one) => [one.what, one] as const))("%s", (_what, { command, method, part }) => {
-    verifies("files.plugin-runs-no-command");
+    verifies("files.plugin-runs-no-command", "decision.plugin-tolerates-other-hints");
     const reading = read(wrap(command));
     if (!reading.ok) throw new Error(reading.reason);
     expect(reading.plan.url.replace(/\?.*/, "")).toBe(INGEST_URL);
@@ -41,7 +41,7 @@ describe.each(Object.entries(FRAMES))("a good command %s", (_frame, wrap) => {
 
 describe.each(Object.entries(FRAMES))("a hostile command %s", (_frame, wrap) => {
   test.each(Object.entries(HOSTILE_COMMANDS))("%s", (what, command) => {
-    verifies("files.plugin-runs-no-command");
+    verifies("files.plugin-runs-no-command", "decision.plugin-tolerates-other-hints");
     // Only a fence shows where a command ends; elsewhere the next line is prose.
     const cutByLine = what === "second line" || what === "Windows carets" || what === "trailing backslash";
     const text = wrap(command);

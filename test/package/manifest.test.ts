@@ -1,8 +1,13 @@
 import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { placesUnder } from "../../src/cli/places.ts";
+import { readSettings } from "../../src/cli/settings.ts";
+import { STATIC_TOOL_NAMES } from "../../src/tools/static-tools.ts";
 import { API_KEY_PREFIX } from "../../src/wire/auth.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
 
@@ -102,6 +107,23 @@ describe("plugin.manifest.json", () => {
     expect(key).toMatchObject({ env: "SVC_API_KEY", prefix: API_KEY_PREFIX });
     expect(manifest.onboarding.map((step) => step.method)).toContain(key?.from);
     for (const step of manifest.onboarding) expect(Object.keys(packageJson.bin)).toContain(step.command[0]);
+  });
+
+  test("lists exactly the static tools that the plugin registers", () => {
+    expect([...manifest.tools.static].sort()).toEqual([...STATIC_TOOL_NAMES].sort());
+  });
+
+  test("has settings that the command line reads from its file", async () => {
+    const home = await mkdtemp(join(tmpdir(), "svc-manifest-"));
+    const places = placesUnder(home);
+    const settings: Record<string, unknown> = { baseUrl: "https://svc.example", mediaRoots: ["/srv/media"] };
+    for (const [name, setting] of Object.entries(manifest.configSchema.properties)) settings[name] ??= setting.default;
+    await mkdir(places.config);
+    await writeFile(join(places.config, "config.json"), JSON.stringify(settings));
+    expect(await readSettings(places, {}, {})).toMatchObject(settings);
+    await writeFile(join(places.config, "config.json"), JSON.stringify({ ...settings, misspelt: 1 }));
+    await expect(readSettings(places, {}, {})).rejects.toThrow(/misspelt/);
+    await rm(home, { recursive: true });
   });
 
   test("names skill folders that exist", () => {

@@ -42,6 +42,8 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
       "codes.confirmation-required": "An unconfirmed write is reported as confirmation_required.",
       "codes.tool-not-found": "An unknown tool is reported as tool_not_found.",
       "codes.invalid-arguments": "Arguments off the schema are reported as invalid_arguments.",
+      "errors.next-action-names-connect-app":
+        "integration_not_connected and reauth_required name svc.connect_app with integration_id as the next action.",
       "codes.missing-file-bytes": "Unreadable local files are reported as missing_file_bytes.",
       "types.validation": "Argument problems have the type validation.",
       "types.auth": "Key and connection problems have the type auth.",
@@ -64,8 +66,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
     planned: "B",
     rules: {
       "codes.media-url-not-a-file": "A URL that yields no file is reported as media_url_not_a_file.",
-      "errors.next-action-names-connect-app":
-        "integration_not_connected and reauth_required name svc.connect_app with integration_id as the next action.",
     },
   },
   {
