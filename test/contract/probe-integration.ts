@@ -3,7 +3,7 @@ import type { Action, ActionContext, Integration } from "../../src/service/integ
 import { ServiceError } from "../../src/service/service-error.ts";
 
 /** What one action call of the probe saw. */
-export interface ProbeCall {
+interface ProbeCall {
   readonly action: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** Label of the connection. */

@@ -1,18 +1,34 @@
 import { describe, expect, test } from "vitest";
 import type { ZodType } from "zod";
-import { actionDetailSchema, integrationItemSchema, sideEffectLevelSchema } from "../../src/wire/catalog.ts";
+import {
+  actionDetailSchema,
+  actionItemSchema,
+  catalogSearchItemSchema,
+  integrationItemSchema,
+  sideEffectLevelSchema,
+} from "../../src/wire/catalog.ts";
 import {
   canonicalExecuteRequestSchema,
   connectionIdSchema,
   executionEnvelopeSchema,
   executionStatusSchema,
   executionSummarySchema,
+  recommendedNextActionSchema,
+  toolErrorSchema,
   toolExecuteRequestSchema,
 } from "../../src/wire/execution.ts";
 import { fileAttachmentSchema, fileUploadableSchema, ingestReplySchema } from "../../src/wire/file.ts";
-import { flowSchema, flowStartReplySchema, flowStartRequestSchema, flowStepSchema } from "../../src/wire/flow.ts";
-import { rpcRequestSchema, serverCardSchema } from "../../src/wire/mcp.ts";
 import {
+  flowApproveRequestSchema,
+  flowSchema,
+  flowStartReplySchema,
+  flowStartRequestSchema,
+  flowStepSchema,
+  flowTemplateSchema,
+} from "../../src/wire/flow.ts";
+import { rpcErrorSchema, rpcRequestSchema, serverCardSchema } from "../../src/wire/mcp.ts";
+import {
+  bootstrapInstallSchema,
   bootstrapPollReplySchema,
   bootstrapStartReplySchema,
   pairExchangeReplySchema,
@@ -51,6 +67,17 @@ const ACCEPTED: readonly Case[] = [
   ["a string apiKeyId and no session", pairExchangeReplySchema, { apiKey: "svc_live_a", apiKeyId: "k1" }],
   ["a poll answer of a status alone", bootstrapPollReplySchema, { status: "pending" }],
   ["an ingest answer of a key alone", ingestReplySchema, { s3key: "a/b" }],
+  ["an action item of an id alone", actionItemSchema, { action_id: "send" }],
+  [
+    "a found integration without action",
+    catalogSearchItemSchema,
+    { kind: "integration", integration_id: "mail", action_id: null },
+  ],
+  ["a next action without known input", recommendedNextActionSchema, { tool: "svc.connect_app", input: {} }],
+  ["an error object of an unlisted type", toolErrorSchema, { code: "a", message: "b", type: "astronomy" }],
+  ["a template of a key alone", flowTemplateSchema, { key: "mail-summary" }],
+  ["an approval without a step", flowApproveRequestSchema, {}],
+  ["a JSON-RPC error with data", rpcErrorSchema, { code: -32000, message: "a", data: [1] }],
 ];
 
 const REFUSED: readonly Case[] = [
@@ -95,6 +122,15 @@ const REFUSED: readonly Case[] = [
     { session_id: "a", approval_url: "b", expires_at: "c" },
   ],
   ["an ingest answer without s3key", ingestReplySchema, { name: "a" }],
+  ["an action item without id", actionItemSchema, { title: "Send" }],
+  ["a found item without kind", catalogSearchItemSchema, { integration_id: "mail" }],
+  ["a next action without input", recommendedNextActionSchema, { tool: "svc.connect_app" }],
+  ["force_reconnect as text", recommendedNextActionSchema, { tool: "a", input: { force_reconnect: "true" } }],
+  ["retryable as text", toolErrorSchema, { code: "a", message: "b", retryable: "no" }],
+  ["a template without key", flowTemplateSchema, { name: "Mail" }],
+  ["a stepKey that is a number", flowApproveRequestSchema, { stepKey: 1 }],
+  ["a JSON-RPC error code as text", rpcErrorSchema, { code: "-32000", message: "a" }],
+  ["an install configuration without headers", bootstrapInstallSchema, { server_name: "svc", url: "http://a" }],
 ];
 
 describe("wire shapes", () => {

@@ -1,0 +1,24 @@
+import { expectTypeOf } from "vitest";
+import type { BareError } from "../../src/wire/bare-error.ts";
+import type { SideEffectLevel } from "../../src/wire/catalog.ts";
+import type { ConnectionId, ExecutionStatus, ToolErrorType } from "../../src/wire/execution.ts";
+import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../src/wire/flow.ts";
+import type { McpToolName } from "../../src/wire/mcp.ts";
+import type { PairExchangeRequest } from "../../src/wire/registration.ts";
+import type { ToolDescription } from "../../src/wire/tool.ts";
+
+// The vocabulary of the document, written out once more by hand.
+expectTypeOf<ExecutionStatus>().toEqualTypeOf<"succeeded" | "blocked" | "failed">();
+expectTypeOf<SideEffectLevel>().toEqualTypeOf<"read" | "write" | "delete" | "admin">();
+expectTypeOf<ToolErrorType>().toEqualTypeOf<"validation" | "auth" | "missing_scopes" | "rate_limit" | "network">();
+expectTypeOf<ConnectionId>().toEqualTypeOf<string | number>();
+expectTypeOf<FlowStatus>().toEqualTypeOf<"pending" | "running" | "waiting" | "completed" | "failed" | "cancelled">();
+expectTypeOf<FlowTriggerType>().toEqualTypeOf<"agent" | "manual" | "webhook" | "schedule">();
+expectTypeOf<FlowStepType>().toEqualTypeOf<"tool_call" | "transform" | "wait" | "approval">();
+expectTypeOf<FlowStepStatus>().toEqualTypeOf<"pending" | "running" | "waiting" | "completed" | "failed" | "skipped">();
+expectTypeOf<"svc.execute">().toExtend<McpToolName>();
+expectTypeOf<"svc.delete_everything">().not.toExtend<McpToolName>();
+
+expectTypeOf<BareError["error"]>().toEqualTypeOf<string>();
+expectTypeOf<PairExchangeRequest["verifier"]>().toEqualTypeOf<string>();
+expectTypeOf<ToolDescription["tool"]["name"]>().toEqualTypeOf<string | null | undefined>();
