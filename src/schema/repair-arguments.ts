@@ -152,7 +152,7 @@ function isScalar(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
+const NUMBER_TEXT = /^-?(?:0|[1-9]\d{0,99})(?:\.\d{1,99})?(?:[eE][+-]?\d{1,3})?$/;
 const MAX_DIGITS = 15;
 
 /** The number or boolean a text writes out. Numbers that would lose digits stay text. */
@@ -163,7 +163,7 @@ function readScalars(text: string, types: ReadonlySet<JsonType>): unknown[] {
   if (!NUMBER_TEXT.test(trimmed)) return [];
   const number = Number(trimmed);
   const digits = trimmed.replace(/[eE].*$/, "").replace(/[^0-9]/g, "").length;
-  const isExact = digits <= MAX_DIGITS || (Number.isSafeInteger(number) && String(number) === trimmed);
+  const isExact = digits <= MAX_DIGITS || (/^-?\d+$/.test(trimmed) && BigInt(number) === BigInt(trimmed));
   return Number.isFinite(number) && isExact ? [number] : [];
 }
 
