@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { createArgumentGuard, projectToolSchema } from "../../src/index.ts";
+import { locateFiles } from "../../src/media/locate-files.ts";
 import { PACKAGE_ROOT, readJson } from "./read-package.ts";
 
 /** The common SKILL.md form: names as folders, descriptions that fit the prompt of every runtime. */
@@ -52,4 +54,15 @@ test("the svc skill explains exactly the outcomes a tool can have", () => {
   const { body } = readSkill("svc");
   const rows = [...body.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
   expect(rows.sort()).toEqual(["declined", "failed", "needs_approval", "needs_connection", "succeeded", "unknown"]);
+});
+
+test("the svc skill gives a file in a form that fits what the model is shown and is found as a file", () => {
+  const { body } = readSkill("svc");
+  const example: { file: unknown } = JSON.parse(/```json\n(.*?)\n```/s.exec(body)?.[1] ?? "");
+  const members = { name: { type: "string" }, mimetype: { type: "string" }, s3key: { type: "string" } };
+  const file = { type: "object", file_uploadable: true, properties: members, required: Object.keys(members) };
+  const inputSchema = { type: "object", properties: { file }, required: ["file"] };
+  const { schema } = projectToolSchema(inputSchema, { profile: "full" });
+  expect(createArgumentGuard(schema)(example)).toMatchObject({ ok: true, repairs: [] });
+  expect(locateFiles(inputSchema, example).files).toMatchObject([{ field: "file", kind: "local" }]);
 });
