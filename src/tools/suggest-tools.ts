@@ -2,15 +2,21 @@ import type { CatalogEntry } from "./catalog-entry.ts";
 
 const MAX_SUGGESTIONS = 3;
 const MIN_SCORE = 0.34;
+/** Of the best score. */
+const MIN_SHARE = 0.7;
 
-/** Up to three tools whose name is close to `wanted`, reads before everything else. They are shown, never run. */
+/**
+ * Up to three tools whose name is close to `wanted`, reads before everything else. They are shown, never run. A name
+ * much further away than the closest one is left out, so that the one that was meant is not crowded out.
+ */
 export function suggestTools(entries: Iterable<CatalogEntry>, wanted: string): CatalogEntry[] {
   const words = splitName(wanted);
-  const scored = [...entries]
-    .map((entry) => ({ entry, score: scoreName(words, splitName(entry.name)) }))
-    .filter(({ score }) => score >= MIN_SCORE)
+  const scored = [...entries].map((entry) => ({ entry, score: scoreName(words, splitName(entry.name)) }));
+  const best = scored.reduce((max, { score }) => Math.max(max, score), 0);
+  const close = scored
+    .filter(({ score }) => score >= MIN_SCORE && score >= best * MIN_SHARE)
     .sort((a, b) => rank(a.entry) - rank(b.entry) || b.score - a.score || (a.entry.name < b.entry.name ? -1 : 1));
-  return scored.slice(0, MAX_SUGGESTIONS).map(({ entry }) => entry);
+  return close.slice(0, MAX_SUGGESTIONS).map(({ entry }) => entry);
 }
 
 function rank(entry: CatalogEntry): number {
