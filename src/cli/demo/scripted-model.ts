@@ -18,7 +18,7 @@ export function createScriptedModel() {
       const id = findMessageId(messages);
       return id === undefined
         ? new AIMessage("There is no unread mail, so there is nothing to save.")
-        : callTool("mail_read_message", { id });
+        : callTool("mail_read_message", { message_id: id });
     })
     .respond(() =>
       callTool("drive_upload_file", {
@@ -47,5 +47,5 @@ function callTool(name: string, args: Record<string, unknown>): AIMessage {
 /** The id of the first message in the last tool result, whatever stands around it. */
 function findMessageId(messages: readonly BaseMessage[]): string | undefined {
   const last = messages.findLast((message) => ToolMessage.isInstance(message));
-  return last?.text.match(/"id":\s*"([^"]+)"/)?.[1];
+  return last?.text.match(/"message_id":\s*"([^"]+)"/)?.[1];
 }

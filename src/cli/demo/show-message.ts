@@ -1,7 +1,9 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { stringify } from "yaml";
+import type { ToolOutcome } from "../../tools/outcome.ts";
 import type { Terminal } from "../terminal.ts";
 
-const SHOWN_CHARACTERS = 600;
+const SHOWN_LINES = 24;
 
 /** Prints one message of the agent: what the model calls, what came back, what it says. */
 export function showMessage(terminal: Terminal, message: BaseMessage): void {
@@ -13,8 +15,28 @@ export function showMessage(terminal: Terminal, message: BaseMessage): void {
     return;
   }
   if (!ToolMessage.isInstance(message)) return;
-  const title =
-    message.status === "error" ? terminal.style("yellow", "Result (not done)") : terminal.style("green", "Result");
-  const text = message.text.length > SHOWN_CHARACTERS ? `${message.text.slice(0, SHOWN_CHARACTERS)} …` : message.text;
-  terminal.say(`${title}\n${text.replaceAll(/^/gm, "  ")}`);
+  const outcome: unknown = message.artifact;
+  if (!isOutcome(outcome)) {
+    terminal.say(indent(message.text));
+    return;
+  }
+  if (outcome.status === "succeeded") {
+    terminal.say(terminal.style("green", "Result"));
+    terminal.say(indent(outcome.resultPreview ?? stringify(outcome.result).trimEnd()));
+    return;
+  }
+  terminal.say(terminal.style("yellow", `Not done (${outcome.status})`));
+  terminal.say(indent([outcome.message, outcome.hint].filter(Boolean).join("\n")));
+}
+
+/** The first lines, indented; what is left out is said. */
+function indent(text: string): string {
+  const lines = text.split("\n");
+  const shown = lines.slice(0, SHOWN_LINES);
+  if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
+  return shown.map((line) => `  ${line}`).join("\n");
+}
+
+function isOutcome(value: unknown): value is ToolOutcome {
+  return typeof value === "object" && value !== null && "status" in value && "toolName" in value;
 }
