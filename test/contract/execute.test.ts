@@ -1,5 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { send } from "./golden-exchange.ts";
+import { startTestService } from "../../src/testing.ts";
+import { playExchange, readExchanges, send } from "./golden-exchange.ts";
 import { addConnection, type ProbeService, readError, readMember, startProbeService } from "./probe-service.ts";
 import { verifies } from "./verifies.ts";
 
@@ -291,5 +294,18 @@ describe("the envelope", () => {
       hint: expect.stringMatching(/confirmed/),
       canonical: { status: "blocked", error_code: "policy_blocked", message: expect.any(String) },
     });
+  });
+});
+
+describe("golden exchanges of execute", () => {
+  test("play in their order on one service, and only the confirmed write has an effect", async () => {
+    const local = await startTestService();
+    try {
+      for (const exchange of readExchanges("execute")) await playExchange(local, exchange);
+      expect((await local.effects()).map((effect) => effect.toolName)).toEqual(["drive_upload_file"]);
+      expect(await readFile(join(local.dataDir, "drive/abc.txt"), "utf8")).toBe("abc");
+    } finally {
+      await local.close();
+    }
   });
 });
