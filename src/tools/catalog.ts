@@ -100,6 +100,8 @@ class Catalog implements ToolCatalog {
     if (reading.kind === "damaged") this.#emit({ type: "cache_rebuilt", reason: reading.reason });
     if (reading.kind !== "found" || reading.catalog.tools.length === 0) return this.sync(options);
     for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
+    // Written before any list was read: descriptions only.
+    if (reading.catalog.syncedAt === 0) return this.sync(options);
     this.report = this.#createReport([], reading.catalog.syncedAt);
     const isFresh = this.#now() - reading.catalog.syncedAt < FRESH_MS;
     if (!isFresh) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));

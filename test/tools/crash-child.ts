@@ -1,0 +1,30 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Approver } from "../../src/approvals/request.ts";
+import { createToolSession } from "../../src/tools/session.ts";
+
+/** One call in a process that is going to be killed; prints where it is and waits there. */
+
+const [baseUrl = "", apiKey = "", stateDir = "", toolName = "", at = ""] = process.argv.slice(2);
+
+async function reach(place: string): Promise<void> {
+  console.log(`at ${place}`);
+  if (place === at) await delay(60_000);
+}
+
+const approve: Approver = async ({ id, fingerprint }) => {
+  await reach("asked");
+  return { type: "approve", id, fingerprint };
+};
+
+const session = await createToolSession({
+  baseUrl,
+  apiKey,
+  stateDir,
+  approve,
+  onEvent: (event) => {
+    // The request is on its way a moment after this event.
+    if (event.type === "sending") setTimeout(() => void reach("sent"), 300);
+  },
+});
+await session.call({ callId: "c1", toolName, arguments: { text: "once" } });
+await reach("finished");

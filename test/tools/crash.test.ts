@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
+import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
+import { createTool, startScriptedService } from "./scripted-service.ts";
+
+/** kill -9 at each state of the journal, then the same call again in a new process. */
+
+afterEach(closeAll);
+
+const CHILD = new URL("./crash-child.ts", import.meta.url).pathname;
+
+/** Runs one call in a child process and kills it as soon as it prints `at`. */
+async function killAt(
+  at: string,
+  service: { url: string; apiKey: string },
+  stateDir: string,
+  tool: string,
+): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, service.url, service.apiKey, stateDir, tool, at], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  for await (const chunk of child.stdout) {
+    printed += String(chunk);
+    if (printed.includes(`at ${at}\n`)) break;
+  }
+  child.kill("SIGKILL");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  expect(printed).toContain(`at ${at}\n`);
+}
+
+describe("after a crash", () => {
+  it.each(["asked", "finished"])("killed when %s", async (at) => {
+    const service: ProbeService = closeLater(await startProbeService());
+    const stateDir = await makeFolder();
+    await killAt(at, service, stateDir, "probe_write_text");
+    const session = await openTestSession(service, { stateDir, answer: sayYes });
+    const outcome = await session.call({ callId: "c1", toolName: "probe_write_text", arguments: { text: "once" } });
+    expect(outcome.status).toBe("succeeded");
+    expect(session.asked).toHaveLength(at === "asked" ? 1 : 0);
+    expect(service.probe.calls).toHaveLength(1);
+    if (at === "finished") expect(outcome.notes.join(" ")).toContain("answered from the journal");
+  });
+
+  it("killed when asked, and declined in the new process: nothing ran", async () => {
+    const service: ProbeService = closeLater(await startProbeService());
+    const stateDir = await makeFolder();
+    await killAt("asked", service, stateDir, "probe_write_text");
+    const session = await openTestSession(service, { stateDir, answer: sayNo });
+    const outcome = await session.call({ callId: "c1", toolName: "probe_write_text", arguments: { text: "once" } });
+    expect(outcome.status).toBe("declined");
+    expect(service.probe.calls).toEqual([]);
+  });
+
+  it("killed while sending: the outcome is unknown and it is never sent again", async () => {
+    const service = closeLater(await startScriptedService());
+    service.offer(createTool("probe_write", "write"));
+    service.offer(createTool("probe_read", "read"));
+    service.answer("/api/tools/probe_write/execute", { hang: true });
+    const stateDir = await makeFolder();
+    await killAt("sent", { url: service.url, apiKey: "svc_live_test" }, stateDir, "probe_write");
+    const before = service.executed().length;
+    service.answer("/api/tools/probe_write/execute", { status: 200, body: { ok: true, result: 1 } });
+    const session = await openTestSession(service, { stateDir, answer: sayYes });
+    await session.catalog.load();
+    const call = { callId: "c1", toolName: "probe_write", arguments: { text: "once" } };
+    expect(await session.call(call)).toMatchObject({ status: "unknown", code: "outcome_unknown" });
+    expect((await session.call(call)).hint).toContain("probe_read");
+    expect(session.asked).toEqual([]);
+    expect(service.executed()).toHaveLength(before);
+  });
+});

@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ToolCall } from "../../src/tools/pipeline.ts";
+import { closeAll, closeLater, makeFolder, openTestSession, sayYes } from "./open-test-session.ts";
+import { createTool, type ScriptedReply, type ScriptedService, startScriptedService } from "./scripted-service.ts";
+
+/** Lost answers, surprises and aborts against a real server that misbehaves. */
+
+let service: ScriptedService;
+beforeEach(async () => {
+  service = closeLater(await startScriptedService());
+  service.offer(createTool("probe_read", "read"));
+  service.offer(createTool("probe_write", "write"));
+});
+afterEach(closeAll);
+
+const write: ToolCall = { callId: "w1", toolName: "probe_write", arguments: { text: "a" } };
+const read: ToolCall = { callId: "r1", toolName: "probe_read", arguments: { text: "a" } };
+const OK: ScriptedReply = { status: 200, body: { ok: true, result: { done: 1 } } };
+const CONFIRM: ScriptedReply = {
+  status: 412,
+  body: {
+    ok: false,
+    requiresConfirmation: true,
+    policyReason: "It posts publicly.",
+    error: { code: "confirmation_required", message: "Confirm first." },
+  },
+};
+const answer = (tool: string, ...replies: ScriptedReply[]) => service.answer(`/api/tools/${tool}/execute`, ...replies);
+
+describe("a lost answer", () => {
+  it.each<[string, ScriptedReply]>([
+    ["the connection drops", { drop: true }],
+    ["a gateway answers for the service", { status: 502, text: "<html>Bad gateway</html>" }],
+  ])("to a write is outcome unknown when %s: never sent again, also when the call comes back", async (_name, reply) => {
+    answer("probe_write", reply, OK);
+    const session = await openTestSession(service, { answer: sayYes });
+    await session.catalog.load();
+    const outcome = await session.call(write);
+    expect(outcome).toMatchObject({ status: "unknown", code: "outcome_unknown", retryable: false });
+    expect(outcome.hint).toContain("probe_read");
+    const again = await session.call(write);
+    expect(again.status).toBe("unknown");
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("warns the human when an equal write is asked for under another id", async () => {
+    answer("probe_write", { drop: true }, OK);
+    const session = await openTestSession(service, { answer: sayYes });
+    await session.call(write);
+    expect((await session.call({ ...write, callId: "w2" })).status).toBe("succeeded");
+    expect(session.asked[1]?.reason).toContain("may already have happened");
+  });
+
+  it("to a read is tried again", async () => {
+    answer("probe_read", { drop: true }, { status: 502, text: "bad gateway" }, OK);
+    const session = await openTestSession(service);
+    expect(await session.call(read)).toMatchObject({ status: "succeeded", result: { done: 1 } });
+    expect(service.executed()).toHaveLength(3);
+  });
+
+  it("to a request that never left is failed and may be made again", async () => {
+    const stateDir = await makeFolder();
+    const first = await openTestSession(service, { stateDir });
+    await first.catalog.load();
+    await first.catalog.find("probe_write");
+    await first.close();
+    await service.close();
+    const session = await openTestSession(service, { stateDir, answer: sayYes });
+    await session.catalog.load();
+    const outcome = await session.call(write);
+    expect(outcome).toMatchObject({ status: "failed", code: "unreachable", retryable: true });
+    expect(outcome.message).toContain("Nothing was sent");
+  });
+
+  it("within the time limit to a write is unknown too", async () => {
+    answer("probe_write", { hang: true });
+    const session = await openTestSession(service, { answer: sayYes, timeoutMs: 60 });
+    expect((await session.call(write)).status).toBe("unknown");
+    expect(service.executed()).toHaveLength(1);
+  });
+});
+
+describe("surprises", () => {
+  it("a 412 on a tool said to be harmless: the human is asked, then the same bytes go out confirmed", async () => {
+    answer("probe_read", CONFIRM, OK);
+    const session = await openTestSession(service, { answer: sayYes });
+    expect((await session.call(read)).status).toBe("succeeded");
+    expect(session.asked).toHaveLength(1);
+    expect(session.asked[0]?.reason).toContain("It posts publicly.");
+    const [first, second] = service.executed().map((request) => request.body);
+    expect(second).toEqual({ ...first, confirmed: true });
+  });
+
+  it("a second 412 after the confirmation is a failure, not another question", async () => {
+    answer("probe_write", CONFIRM);
+    const session = await openTestSession(service, { answer: sayYes });
+    expect(await session.call(write)).toMatchObject({ status: "failed", code: "confirmation_required" });
+    expect(session.asked).toHaveLength(1);
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("policy_blocked in a summary is a confirmation, and an account question once confirmed", async () => {
+    const blocked = { execution_id: null, status: "blocked", error_code: "policy_blocked", message: "Blocked." };
+    answer("probe_read", { status: 409, body: blocked }, { status: 409, body: blocked });
+    const session = await openTestSession(service, { answer: sayYes });
+    const outcome = await session.call(read);
+    expect(outcome).toMatchObject({ status: "needs_connection", code: "ambiguous_connection" });
+    expect(session.asked).toHaveLength(1);
+    expect(service.executed()).toHaveLength(2);
+  });
+
+  it("another account after the approval is asked about again", async () => {
+    const error = {
+      code: "ambiguous_connection",
+      message: "Two accounts.",
+      connections: [
+        { id: 1, label: "Home" },
+        { id: 2, label: "Work" },
+      ],
+    };
+    answer("probe_write", { status: 409, body: { ok: false, error } }, OK);
+    const session = await openTestSession(service, { answer: sayYes, chooseConnection: async () => "2" });
+    expect((await session.call(write)).status).toBe("succeeded");
+    expect(session.asked.map((request) => request.account)).toEqual([undefined, "Work"]);
+    expect(session.asked[1]?.fingerprint).not.toBe(session.asked[0]?.fingerprint);
+    expect(service.executed()[1]?.body.connectionId).toBe("2");
+  });
+
+  it("arguments refused because the schema changed: described again, and what changed is said", async () => {
+    const session = await openTestSession(service);
+    await session.catalog.find("probe_read");
+    const properties = { text: { type: "string" }, parent: { type: "string" } };
+    service.offer(
+      createTool("probe_read", "read", { inputSchema: { type: "object", properties, required: ["parent"] } }),
+    );
+    const error = { code: "invalid_arguments", message: "arguments.parent is required" };
+    answer("probe_read", { status: 400, body: { ok: false, error } });
+    const outcome = await session.call(read);
+    expect(outcome.notes.join(" ")).toContain("new required argument parent");
+    const local = await session.call({ ...read, callId: "r2" });
+    expect(local.message).toContain("Nothing was sent");
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("a daily limit is a 429 that is not tried again", async () => {
+    const error = { code: "rate_limit_day", message: "Tomorrow.", retryable: false };
+    answer("probe_read", { status: 429, headers: { "retry-after": "1" }, body: { ok: false, error } });
+    const session = await openTestSession(service);
+    expect(await session.call(read)).toMatchObject({ status: "failed", code: "rate_limit_day", retryable: false });
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("a bare 401 asks to pair again and is not retried", async () => {
+    answer("probe_read", { status: 401, body: { error: "Unauthorized" } });
+    const session = await openTestSession(service);
+    const outcome = await session.call(read);
+    expect(outcome).toMatchObject({ status: "failed", code: "unauthorized", retryable: false });
+    expect(outcome.hint).toContain("svc pair");
+    expect(service.executed()).toHaveLength(1);
+  });
+});
+
+describe("the same call", () => {
+  it("made twice at once is sent once", async () => {
+    answer("probe_write", OK);
+    const session = await openTestSession(service, { answer: sayYes });
+    const [one, two] = await Promise.all([session.call(write), session.call(write)]);
+    expect(two).toEqual(one);
+    expect(session.asked).toHaveLength(1);
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("made again after it ended is answered from the journal, over a restart", async () => {
+    answer("probe_write", OK);
+    const stateDir = await makeFolder();
+    const first = await openTestSession(service, { stateDir, answer: sayYes });
+    await first.call(write);
+    await first.close();
+    const second = await openTestSession(service, { stateDir, answer: sayYes });
+    const outcome = await second.call(write);
+    expect(outcome).toMatchObject({ status: "succeeded", result: { done: 1 } });
+    expect(outcome.notes.join(" ")).toContain("answered from the journal");
+    expect(service.executed()).toHaveLength(1);
+    expect((await second.call({ ...write, arguments: { text: "b" } })).status).toBe("succeeded");
+    expect(service.executed()).toHaveLength(2);
+  });
+});
+
+describe("an abort", () => {
+  it("before the start sends nothing", async () => {
+    const session = await openTestSession(service, { answer: sayYes });
+    const call = session.call({ ...write, signal: AbortSignal.abort() });
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+    expect(service.seen).toEqual([]);
+  });
+
+  it("while the human is asked ends at once and sends nothing", async () => {
+    const stop = new AbortController();
+    const session = await openTestSession(service, {
+      answer: () => {
+        stop.abort();
+        return new Promise(() => {});
+      },
+    });
+    await expect(session.call({ ...write, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect(service.executed()).toEqual([]);
+  });
+
+  it("while a write is on its way is never followed by another send", async () => {
+    answer("probe_write", { hang: true });
+    const stop = new AbortController();
+    const session = await openTestSession(service, {
+      answer: sayYes,
+      onEvent: (event) => {
+        if (event.type === "sending") setTimeout(() => stop.abort(), 50);
+      },
+    });
+    await expect(session.call({ ...write, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect((await session.call(write)).status).toBe("unknown");
+    expect(service.executed().length).toBeLessThanOrEqual(1);
+  });
+
+  it("keeps the reason of a time limit as its cause", async () => {
+    answer("probe_read", { hang: true });
+    const session = await openTestSession(service);
+    const call = session.call({ ...read, signal: AbortSignal.timeout(50) });
+    await expect(call).rejects.toMatchObject({ name: "AbortError", cause: { name: "TimeoutError" } });
+  });
+});
