@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { ServiceError } from "../service-error.ts";
 
 /** Slowest body that is still read: bytes per second, averaged over a window of waiting time. */
@@ -24,14 +23,15 @@ function refuse(): ServiceError {
   );
 }
 
-async function nextWithin<T>(next: Promise<IteratorResult<T>>, ms: number, signal?: AbortSignal) {
-  const timer = new AbortController();
-  const options = { signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal, ref: false };
-  try {
-    return await Promise.race([next, delay(ms, LATE, options)]);
-  } finally {
-    timer.abort();
-  }
+function nextWithin<T>(next: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T | typeof LATE> {
+  const late = Promise.withResolvers<typeof LATE>();
+  const timer = setTimeout(() => late.resolve(LATE), ms);
+  const stop = () => late.reject(signal?.reason);
+  signal?.addEventListener("abort", stop, { once: true });
+  return Promise.race([next, late.promise]).finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  });
 }
 
 /**
