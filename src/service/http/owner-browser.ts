@@ -1,0 +1,79 @@
+import type { Context } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import type { OwnerSession } from "../auth/owner-sessions.ts";
+import { isSameHash } from "../auth/secrets.ts";
+import { notSignedInBody } from "../pages/sign-in-page.ts";
+import { ServiceError } from "../service-error.ts";
+import type { RouteEnv } from "./guard.ts";
+import { readBytes } from "./read-json.ts";
+import { sendPage } from "./send-page.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+type Request = Context<RouteEnv>;
+
+const FORM_LIMIT = 16 * 1024;
+/** How long the page a human came for is remembered while he signs in. */
+const RETURN_SECONDS = 15 * 60;
+
+/** Remembers the page a human came for before signing in. */
+export const NEXT_COOKIE = "svc_next";
+
+/** Pages that people are sent to, and that a sign-in may therefore lead back to. */
+const RETURN_PAGES: readonly RegExp[] = [
+  /^\/pair\/[A-Za-z0-9_-]{20,64}$/,
+  /^\/install\/[A-Za-z0-9_-]{20,64}$/,
+  /^\/connect\/[a-z0-9_-]{1,64}$/,
+  /^\/connections\/[a-z0-9_]{1,40}\/reconnect$/,
+  /^\/flows\/[A-Za-z0-9_-]{1,64}$/,
+];
+
+/** True for the pages a sign-in may lead back to; anything else leads home. */
+export function isReturnPage(path: string | undefined): path is string {
+  return path !== undefined && RETURN_PAGES.some((page) => page.test(path));
+}
+
+/** The signed-in owner of this browser; an API key is never one. */
+export function findOwner(c: Request, parts: ServiceParts): Promise<OwnerSession | undefined> {
+  return parts.sessions.find(getCookie(c, sessionCookie(parts)));
+}
+
+/** The signed-in owner and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
+export async function readOwnForm(
+  c: Request,
+  parts: ServiceParts,
+): Promise<{ owner: OwnerSession; form: URLSearchParams }> {
+  const owner = await findOwner(c, parts);
+  if (owner === undefined) {
+    throw new ServiceError(403, "not_signed_in", "You are not signed in. Run `svc login-link` and open the link.");
+  }
+  const form = new URLSearchParams((await readBytes(c.req.raw, FORM_LIMIT)).toString("utf8"));
+  if (!isSameHash(form.get("csrf") ?? "", owner.csrfToken)) {
+    throw new ServiceError(
+      403,
+      "foreign_form",
+      "This form did not come from this page. Reload the page and try again.",
+    );
+  }
+  return { owner, form };
+}
+
+/** Asks a stranger to sign in first, and leads back to this page when it is one that people are sent to. */
+export function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
+  const comesBack = isReturnPage(c.req.path);
+  if (comesBack) setCookie(c, NEXT_COOKIE, c.req.path, { ...cookieRules(parts), maxAge: RETURN_SECONDS });
+  return sendPage(c, { title: "Sign in", body: notSignedInBody({ comesBack }), status: 401 });
+}
+
+/** Name of the session cookie. */
+export function sessionCookie(parts: ServiceParts): string {
+  return isSecure(parts) ? "__Host-svc_session" : "svc_session";
+}
+
+/** Lax, not Strict: the cookie must arrive when a link from a chat or a terminal is opened. */
+export function cookieRules(parts: ServiceParts) {
+  return { path: "/", httpOnly: true, sameSite: "Lax", secure: isSecure(parts) } as const;
+}
+
+function isSecure(parts: ServiceParts): boolean {
+  return parts.baseUrl.startsWith("https:");
+}
