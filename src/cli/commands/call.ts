@@ -123,8 +123,15 @@ function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
     ...outcome.notes.map((note) => `Note: ${note}`),
     ...(outcome.choices ?? []).map(({ id, label }) => `  --connection ${id}   ${label}`),
     outcome.connectUrl ? `Connect it here: ${outcome.connectUrl}` : "",
-    outcome.hint ? `Next: ${outcome.hint}` : "",
+    adviseHuman(outcome),
     result,
   ];
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Hints are written for a model; the person at the terminal made the decision, and has other commands. */
+function adviseHuman({ status, code, hint }: ToolOutcome): string {
+  if (status === "declined") return "";
+  if (code === "tool_not_found") return 'Next: find the name with "svc search <words>" or "svc tools".';
+  return hint ? `Next: ${hint}` : "";
 }

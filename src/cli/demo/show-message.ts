@@ -22,7 +22,9 @@ export function showMessage(terminal: Terminal, message: BaseMessage): void {
   }
   if (outcome.status === "succeeded") {
     terminal.say(terminal.style("green", "Result"));
-    terminal.say(indent(outcome.resultPreview ?? stringify(outcome.result).trimEnd()));
+    terminal.say(
+      indent(outcome.resultPreview ?? stringify(outcome.result, { blockQuote: "literal", lineWidth: 100 }).trimEnd()),
+    );
     return;
   }
   terminal.say(terminal.style("yellow", `Not done (${outcome.status})`));
