@@ -2,7 +2,7 @@ import { type ArgumentCheck, compileCheck } from "./check-arguments.ts";
 import { type ArgumentProblem, createProblem, explainProblems } from "./explain-problems.ts";
 import { isRecord, type JsonSchema } from "./json-schema.ts";
 import { normaliseSchema } from "./normalise-schema.ts";
-import { copyAsJson, measureArguments } from "./read-arguments.ts";
+import { copyAsJson, endsSomewhere, measureArguments } from "./read-arguments.ts";
 import { parseJson, repairArguments } from "./repair-arguments.ts";
 import { showValue } from "./show-value.ts";
 
@@ -72,12 +72,12 @@ function judge(root: Root, schema: JsonSchema, check: ArgumentCheck): GuardResul
   const passed = { ok: true, args: root.args, repairs: root.repairs, problems: [] };
   const reading = measureArguments(root.args);
   if (reading.kind === "large") return passed;
+  if (reading.kind === "deep" && endsSomewhere(root.args)) return passed;
   if (reading.kind !== "json") {
     const copy = copyAsJson(root.args);
     if (!isRecord(copy)) {
       return { ...passed, ok: false, problems: [createProblem([], "values JSON can hold", "something it cannot")] };
     }
-    if (reading.kind === "deep") return passed;
     const judged = judge({ args: copy, repairs: root.repairs }, schema, check);
     return judged.ok && judged.repairs === root.repairs ? passed : judged;
   }

@@ -62,7 +62,7 @@ function describe(broken: BrokenKeyword, context: Context): Finding[] {
   if (node === undefined) return [{ path, expected: "a value the schema accepts" }];
   if (error.keyword === "required") return describeMissing(path, value, node, context);
   if (error.keyword === "dependentRequired") return describeDependent(path, value, node);
-  return [{ path, ...describeKeyword(error.keyword, node, value, context) }];
+  return [{ path, ...describeKeyword(error.keyword, node, path, context) }];
 }
 
 /** A union: the fixed values or the types of all branches together. */
@@ -136,9 +136,10 @@ function describeDependent(path: ValuePath, value: unknown, node: JsonSchema): F
 function describeKeyword(
   keyword: string,
   node: JsonSchema,
-  value: unknown,
-  { schema }: Context,
+  path: ValuePath,
+  { schema, args }: Context,
 ): { expected: string; got?: string } {
+  const value = getAt(args, path);
   const limit = String(node[keyword]);
   switch (keyword) {
     case "type":
@@ -161,7 +162,8 @@ function describeKeyword(
     case "maxLength":
       return {
         expected: `string of ${keyword === "minLength" ? "at least" : "at most"} ${limit} characters`,
-        ...(typeof value === "string" && value.length <= 60 && { got: `${showLiteral(value)} (${[...value].length})` }),
+        ...(typeof value === "string" &&
+          value.length <= 60 && { got: `${showLiteral(value, path)} (${[...value].length})` }),
       };
     default:
       return describeLimit(keyword, limit, value) ?? { expected: "a value the schema accepts" };

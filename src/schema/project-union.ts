@@ -1,6 +1,6 @@
 import { cutText } from "./cut-text.ts";
 import { type FlatNode, flattenNode } from "./flatten-node.ts";
-import { isRecord, readTypes, type SchemaDraft } from "./json-schema.ts";
+import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
 
@@ -101,7 +101,8 @@ export function projectUnion(node: Source, shown: SchemaDraft, place: Projection
   const distinct = new Map<string, SchemaDraft>();
   for (const branch of union.branches) {
     const at = { depth: place.depth + 1, stack: branch.stack };
-    const projected = branch.node.not !== undefined ? undefined : projection.project(branch.node, at, projection);
+    const source = nameRequired(branch.node, node.properties);
+    const projected = source.not !== undefined ? undefined : projection.project(source, at, projection);
     if (projected !== undefined) distinct.set(JSON.stringify(projected), projected);
   }
   const branches = [...distinct.values()];
@@ -110,4 +111,15 @@ export function projectUnion(node: Source, shown: SchemaDraft, place: Projection
     branches.push({ type: "null" });
   }
   shown.anyOf = branches;
+}
+
+/** A branch may require properties that only the node around it describes; to be shown, they need a name in it. */
+function nameRequired(branch: Source, outer: unknown): Source {
+  if (!Array.isArray(branch.required) || !isRecord(outer)) return branch;
+  const properties: SchemaDraft = isRecord(branch.properties) ? { ...branch.properties } : {};
+  for (const name of branch.required) {
+    const isNamed = typeof name === "string" && Object.hasOwn(outer, name) && !Object.hasOwn(properties, name);
+    if (isNamed) setOwn(properties, name, {});
+  }
+  return { ...branch, properties };
 }

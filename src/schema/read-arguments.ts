@@ -64,11 +64,21 @@ function measure(value: unknown, count: Count, depth: number): boolean {
   return true;
 }
 
-/** A value as JSON would carry it; undefined when JSON cannot hold it, because it contains itself for example. */
+/** A value as JSON would carry it; undefined when JSON cannot hold it. */
 export function copyAsJson(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch {
     return undefined;
+  }
+}
+
+/** False for a value that contains itself. True also for one too deep to be looked through. */
+export function endsSomewhere(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch (error) {
+    return error instanceof RangeError;
   }
 }

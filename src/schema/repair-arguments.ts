@@ -70,6 +70,7 @@ function repairPlace(
     const result = recheck(args);
     if (result.verdict === "unknown") return state;
     const errors = result.verdict === "valid" ? [] : result.errors;
+    if (change.kind === "drop" && countMissing(errors) > countMissing(state.errors)) continue;
     const next = { args, repairs: [...state.repairs, describeChange(path, change)], errors };
     if (errors.length < state.errors.length && !errors.some((error) => isAtOrBelow(error, location))) return next;
     if (change.kind === "use" && typeof change.value === "object") {
@@ -80,6 +81,11 @@ function repairPlace(
     }
   }
   return state;
+}
+
+/** A key that has to be there is not left out, whatever else that would mend. */
+function countMissing(errors: readonly CheckError[]): number {
+  return errors.filter(({ keyword }) => keyword === "required" || keyword === "dependentRequired").length;
 }
 
 /** A list or object just read from text may need repairs of its own before it fits. */

@@ -106,7 +106,8 @@ function shapeUnion(branches: readonly Source[], outer: SchemaDraft): SchemaDraf
 function joinBranch(beside: SchemaDraft, branch: SchemaDraft): SchemaDraft {
   const joined: SchemaDraft = { ...beside, ...branch };
   if (isRecord(beside.properties) && isRecord(branch.properties)) {
-    joined.properties = { ...beside.properties, ...branch.properties };
+    const own = Object.entries(branch.properties).filter(([, node]) => isRecord(node) && Object.keys(node).length > 0);
+    joined.properties = { ...branch.properties, ...beside.properties, ...Object.fromEntries(own) };
   }
   if (Array.isArray(beside.required) && Array.isArray(branch.required)) {
     joined.required = [...new Set([...beside.required, ...branch.required])];

@@ -232,19 +232,33 @@ function replaceAt(args: unknown, path: readonly (string | number)[], written: u
   );
 }
 
+function removeAt(args: unknown, path: readonly (string | number)[]): unknown {
+  const [step, ...rest] = path;
+  if (Array.isArray(args)) return args.map((item, index) => (index === step ? removeAt(item, rest) : item));
+  if (!isRecord(args)) return args;
+  const entries = Object.entries(args).filter(([key]) => key !== step || rest.length > 0);
+  return Object.fromEntries(entries.map(([key, value]) => [key, key === step ? removeAt(value, rest) : value]));
+}
+
 /** Share of slips repaired exactly as meant, of those the original schema refuses; per kind `[right, all]`. */
 export function measureRepairs(corpus: Corpus): Record<string, [right: number, all: number]> {
   const guards = createGuards(corpus);
   const table: Record<string, [number, number]> = {};
   const originals = new Map(corpus.tools.map((tool) => [tool.id, createOriginalJudge(tool)]));
-  for (const { id, valid, args } of corpus.instances) {
+  for (const { id, kind, path, valid, args } of corpus.instances) {
+    if (kind === "null-for-optional" && valid === false && path !== undefined) {
+      const result = guards.get(id)?.(args);
+      const [right, all] = table["null for an absent optional"] ?? [0, 0];
+      const isRight = result?.ok && JSON.stringify(result.args) === JSON.stringify(removeAt(args, path));
+      table["null for an absent optional"] = [right + (isRight ? 1 : 0), all + 1];
+    }
     if (valid !== true) continue;
     const judge = originals.get(id);
     const guard = guards.get(id);
-    if (judge === undefined || guard === undefined) continue;
+    if (judge === undefined || guard === undefined || !judge(args)) continue;
     for (const slip of makeSlips(args)) {
-      if (judge(slip.args)) continue;
       const result = guard(slip.args);
+      if (judge(slip.args) || (result.ok && result.repairs.length === 0)) continue;
       const isRight = result.ok && JSON.stringify(result.args) === JSON.stringify(slip.intended);
       const [right, all] = table[slip.kind] ?? [0, 0];
       table[slip.kind] = [right + (isRight ? 1 : 0), all + 1];
@@ -259,7 +273,7 @@ function createOriginalJudge(tool: CorpusTool): (args: unknown) => boolean {
     try {
       return validator.validate(args).valid;
     } catch {
-      return true;
+      return false;
     }
   };
 }

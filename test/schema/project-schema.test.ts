@@ -1,0 +1,460 @@
+import { describe, expect, test } from "vitest";
+import { isRecord, type JsonSchema } from "../../src/schema/json-schema.ts";
+import { projectToolSchema } from "../../src/schema/project-schema.ts";
+import { restoreRenamedKeys } from "../../src/schema/rename-keys.ts";
+import { findIllegal } from "./corpus-measures.ts";
+
+/** The projection of one property. */
+function projectProperty(property: unknown, rest: JsonSchema = {}, profile: "full" | "gemini" = "full"): unknown {
+  const { schema } = projectToolSchema({ type: "object", properties: { p: property }, ...rest }, { profile });
+  return isRecord(schema.properties) ? schema.properties.p : undefined;
+}
+
+describe("full: one property", () => {
+  test.each<[string, unknown, unknown]>([
+    [
+      "annotations and limits stay",
+      {
+        type: "string",
+        title: "T",
+        description: "D",
+        format: "email",
+        minLength: 1,
+        maxLength: 9,
+        pattern: "^a",
+        default: "a",
+        examples: ["ab"],
+      },
+      {
+        type: "string",
+        title: "T",
+        description: "D",
+        format: "email",
+        minLength: 1,
+        maxLength: 9,
+        pattern: "^a",
+        default: "a",
+        examples: ["ab"],
+      },
+    ],
+    [
+      "identifiers, comments and extensions go",
+      { $id: "x", id: "y", $comment: "c", $anchor: "a", "x-internal": 1, discriminator: {}, type: "string" },
+      { type: "string" },
+    ],
+    ["const is a list of one", { const: "a" }, { enum: ["a"], type: "string" }],
+    [
+      "allowed values without repeats, with their type",
+      { enum: ["a", "b", "a"] },
+      { enum: ["a", "b"], type: "string" },
+    ],
+    ["an empty list of allowed values says nothing", { type: "string", enum: [] }, { type: "string" }],
+    [
+      "a list of types becomes a union",
+      { type: ["string", "integer"], minLength: 1, minimum: 5, description: "D" },
+      {
+        description: "D",
+        anyOf: [
+          { type: "string", minLength: 1 },
+          { type: "integer", minimum: 5 },
+        ],
+      },
+    ],
+    ["a type and null stay a type and null", { type: ["null", "integer"] }, { type: ["integer", "null"] }],
+    [
+      "nullable is a type and null",
+      { type: "string", nullable: true, enum: ["a"] },
+      { type: ["string", "null"], enum: ["a", null] },
+    ],
+    [
+      "a union with null collapses",
+      { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }], title: "Outer" },
+      { type: ["integer", "null"], minimum: 1, title: "Outer" },
+    ],
+    ["a union of one collapses", { oneOf: [{ type: "string" }] }, { type: "string" }],
+    [
+      "a union of fixed values is a list with a line each",
+      {
+        oneOf: [
+          { const: 1, title: "ONE", description: "first" },
+          { const: 2, title: "TWO" },
+        ],
+      },
+      { type: "integer", enum: [1, 2], description: "1: first; 2: TWO" },
+    ],
+    [
+      "other unions become anyOf",
+      { oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+      { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+    ],
+    [
+      "a nullable union gets a null branch",
+      { nullable: true, anyOf: [{ type: "string" }, { type: "boolean" }] },
+      { anyOf: [{ type: "string" }, { type: "boolean" }, { type: "null" }] },
+    ],
+    ["lists get items", { type: "array" }, { type: "array", items: {} }],
+    [
+      "tuples become lists",
+      {
+        type: "array",
+        items: [
+          { type: "number", title: "lat" },
+          { type: "number", title: "lat" },
+        ],
+        maxItems: 2,
+      },
+      { type: "array", items: { type: "number", title: "lat" }, maxItems: 2, description: "In this order: lat, lat." },
+    ],
+    [
+      "a closed tuple gets a length",
+      { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false },
+      {
+        type: "array",
+        items: { anyOf: [{ type: "string" }, { type: "integer" }] },
+        maxItems: 2,
+        description: "In this order: string, integer.",
+      },
+    ],
+    [
+      "an open tuple takes anything",
+      { type: "array", items: [{ type: "string" }] },
+      { type: "array", items: {}, description: "In this order: string." },
+    ],
+    [
+      "exclusive limits of draft-04 are numbers",
+      { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: false },
+      { type: "number", exclusiveMinimum: 0, maximum: 5 },
+    ],
+    [
+      "allOf is merged",
+      {
+        allOf: [
+          { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+          { properties: { b: {} }, required: ["b"] },
+        ],
+        description: "D",
+      },
+      { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["a", "b"], description: "D" },
+    ],
+    [
+      "required names properties, once",
+      { type: "object", properties: { a: {} }, required: ["a", "a", "ghost", 5] },
+      { type: "object", properties: { a: {} }, required: ["a"] },
+    ],
+    [
+      "required that is no list goes",
+      { type: "object", properties: { a: { required: true } }, required: true },
+      { type: "object", properties: { a: {} } },
+    ],
+    [
+      "a property that may not be given is not shown",
+      { type: "object", properties: { a: false, b: true } },
+      { type: "object", properties: { b: {} } },
+    ],
+    ["an unknown type says nothing", { type: "file", description: "D" }, { description: "D" }],
+    ["null as default goes", { type: "string", default: null }, { type: "string" }],
+    ["a single example is a list of one", { type: "string", example: "e" }, { type: "string", examples: ["e"] }],
+    [
+      "examples of OpenAPI are their values",
+      { type: "string", examples: { first: { value: "e" } } },
+      { type: "string", examples: ["e"] },
+    ],
+    [
+      "additionalProperties stay",
+      { type: "object", additionalProperties: { type: "integer" } },
+      { type: "object", additionalProperties: { type: "integer" } },
+    ],
+    [
+      "keys by pattern are additional keys",
+      { type: "object", patternProperties: { "^x": { type: "string" } }, additionalProperties: false },
+      { type: "object", additionalProperties: { type: "string" } },
+    ],
+    ["patterns no engine takes go", { type: "string", pattern: "(?i)a" }, { type: "string" }],
+  ])("%s", (_, property, projected) => {
+    expect(projectProperty(property)).toEqual(projected);
+  });
+
+  test("references are inlined, what stands beside them wins, and recursion is cut", () => {
+    const definitions = {
+      Node: { type: "object", description: "A node", properties: { next: { $ref: "#/definitions/Node" } } },
+    };
+    expect(projectProperty({ $ref: "#/definitions/Node", description: "Mine" }, { definitions })).toEqual({
+      type: "object",
+      description: "Mine",
+      properties: { next: { type: "object", description: "(nested Node)" } },
+    });
+    const { notes } = projectToolSchema({
+      type: "object",
+      properties: { p: { $ref: "#/definitions/Gone", title: "T" } },
+    });
+    expect(notes).toEqual([expect.stringContaining("#/definitions/Gone")]);
+    expect(projectProperty({ $ref: "#/definitions/Gone", title: "T" })).toEqual({ title: "T" });
+  });
+
+  test("what cannot be shown is named", () => {
+    const { notes } = projectToolSchema({
+      properties: { a: { not: { type: "null" }, propertyNames: { pattern: "^a" } } },
+      dependentRequired: { a: ["b"] },
+    });
+    expect(notes).toEqual(["Not shown: dependentRequired, not, propertyNames."]);
+  });
+
+  test("13 levels are shown, deeper ones named", () => {
+    const nest = (levels: number): unknown =>
+      levels === 0 ? { type: "string" } : { type: "object", properties: { a: nest(levels - 1) } };
+    const projected = projectToolSchema(nest(20), { profile: "full" });
+    expect(JSON.stringify(projected.schema)).toContain("(nested value)");
+    expect(JSON.stringify(projected.schema).match(/"a"/g)).toHaveLength(13);
+  });
+});
+
+describe("full: the root", () => {
+  test("is an object with properties, whatever it was", () => {
+    const open = { type: "object", properties: {} };
+    for (const schema of [null, undefined, {}, [], "x", { type: "string" }, { enum: ["a"] }, true]) {
+      expect(projectToolSchema(schema, { profile: "full" }).schema).toEqual(open);
+    }
+    expect(projectToolSchema(null, { profile: "full" }).notes).toEqual([expect.stringMatching(/^Schema unavailable/)]);
+  });
+
+  test("unions become one object that lists the alternatives", () => {
+    const { schema } = projectToolSchema({
+      description: "Sends.",
+      required: ["to"],
+      properties: { to: { type: "string" } },
+      oneOf: [
+        { properties: { kind: { const: "text" }, body: { type: "string" } }, required: ["kind", "body"] },
+        { properties: { kind: { const: "file" }, url: { type: "string" } }, required: ["kind", "url"] },
+      ],
+    });
+    expect(schema).toEqual({
+      type: "object",
+      description: 'Give the fields of one of these: kind "text" with body; or kind "file" with url. Sends.',
+      properties: {
+        to: { type: "string" },
+        kind: { type: "string", enum: ["text", "file"] },
+        body: { type: "string" },
+        url: { type: "string" },
+      },
+      required: ["to", "kind"],
+    });
+  });
+
+  test("alternatives of required keys become a sentence", () => {
+    const { schema } = projectToolSchema({
+      properties: { id: {}, name: {} },
+      anyOf: [{ required: ["id"] }, { required: ["name"] }],
+    });
+    expect(schema.description).toBe("Give the fields of one of these: id; or name.");
+    expect(schema.required).toBeUndefined();
+  });
+
+  test("allOf and references at the root are merged", () => {
+    const { schema } = projectToolSchema({
+      allOf: [{ $ref: "#/$defs/A" }, { properties: { b: { type: "integer" } } }],
+      $defs: { A: { type: "object", properties: { a: { type: "string" } }, required: ["a"] } },
+    });
+    expect(schema).toEqual({
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "integer" } },
+      required: ["a"],
+    });
+  });
+});
+
+describe("files", () => {
+  const shown = {
+    type: "object",
+    properties: {
+      s3key: { type: "string", description: expect.stringContaining("HTTPS URL") },
+      name: { type: "string", description: expect.any(String) },
+      mimetype: { type: "string", description: expect.any(String) },
+    },
+    required: ["s3key"],
+  };
+  const file = {
+    type: "object",
+    properties: { name: { type: "string" }, mimetype: { type: "string" }, s3key: { type: "string" } },
+    required: ["name", "mimetype", "s3key"],
+    additionalProperties: false,
+  };
+
+  test.each<[string, unknown, unknown]>([
+    ["marked", { file_uploadable: true, description: "The file" }, { ...shown, description: "The file" }],
+    ["by shape", file, shown],
+    ["by reference", { $ref: "#/$defs/File" }, shown],
+    ["in a list", { type: "array", items: file }, { type: "array", items: shown }],
+    ["or null", { anyOf: [file, { type: "null" }] }, { ...shown, type: ["object", "null"] }],
+  ])("%s: only a reference is asked for", (_, property, projected) => {
+    expect(projectProperty(property, { $defs: { File: file } })).toEqual(projected);
+  });
+});
+
+describe("keys", () => {
+  const odata = {
+    type: "object",
+    properties: {
+      $top: { type: "integer" },
+      top: { type: "string" },
+      "@odata.type": { type: "string" },
+      ["k".repeat(80)]: { type: "string" },
+      "": { type: "string" },
+      日本: { type: "string" },
+      "filter[name]": { type: "string" },
+      list: { type: "array", items: { type: "object", properties: { $id: { type: "string" } }, required: ["$id"] } },
+      map: { type: "object", additionalProperties: { type: "object", properties: { $id: {} } } },
+    },
+    required: ["$top", "list"],
+  };
+
+  test("get legal names, each its own", () => {
+    const projected = projectToolSchema(odata, { profile: "full" });
+    expect(findIllegal(projected)).toEqual([]);
+    const properties = isRecord(projected.schema.properties) ? projected.schema.properties : {};
+    expect(Object.keys(properties)).toEqual([
+      "top_2",
+      "top",
+      "odata.type",
+      expect.stringMatching(/^k{56}_[0-9a-f]{7}$/),
+      "field",
+      "field_2",
+      "filter_name",
+      "list",
+      "map",
+    ]);
+    expect(projected.schema.required).toEqual(["top_2", "list"]);
+    expect(projected.renamed).toContainEqual({ path: ["list", "[]"], original: "$id", shown: "id" });
+  });
+
+  test("come back in arguments, in lists and maps too, and nowhere else", () => {
+    const { renamed } = projectToolSchema(odata, { profile: "full" });
+    const args = {
+      top_2: 5,
+      top: "x",
+      list: [{ id: "a" }, { id: "b", $id: "kept" }],
+      map: { id: { id: 1 } },
+      free: { top_2: 1 },
+    };
+    const before = structuredClone(args);
+    expect(restoreRenamedKeys(args, renamed)).toEqual({
+      $top: 5,
+      top: "x",
+      list: [{ $id: "a" }, { id: "b", $id: "kept" }],
+      map: { id: { $id: 1 } },
+      free: { top_2: 1 },
+    });
+    expect(args).toEqual(before);
+    const plain = { top: "x" };
+    expect(restoreRenamedKeys(plain, renamed)).toBe(plain);
+    expect(restoreRenamedKeys(args, [])).toBe(args);
+  });
+
+  test("Google's adapters lose properties named like keywords, so they get other names there", () => {
+    const schema = { type: "object", properties: { strict: { type: "boolean" } }, required: ["strict"] };
+    expect(projectToolSchema(schema, { profile: "full" }).renamed).toEqual([]);
+    const gemini = projectToolSchema(schema, { profile: "gemini" });
+    expect(gemini.schema).toEqual({
+      type: "object",
+      properties: { strict_2: { type: "boolean" } },
+      required: ["strict_2"],
+    });
+    expect(restoreRenamedKeys({ strict_2: true }, gemini.renamed)).toEqual({ strict: true });
+  });
+});
+
+describe("gemini: one property", () => {
+  test.each<[string, unknown, unknown]>([
+    ["null is nullable", { type: ["string", "null"] }, { type: "string", nullable: true }],
+    [
+      "title goes, examples are words",
+      { type: "string", title: "T", description: "D.", examples: ["a", "b"] },
+      { type: "string", description: "D. Examples: a; b" },
+    ],
+    ["allowed numbers are words", { enum: [1, 2] }, { type: "integer", description: "One of 1, 2." }],
+    ["allowed texts stay", { enum: ["a", null] }, { type: "string", enum: ["a"], nullable: true }],
+    [
+      "formats of numbers and times stay, others are words",
+      { type: "string", format: "email" },
+      { type: "string", description: "Format: email." },
+    ],
+    ["date-time stays", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
+    [
+      "closed objects are not said",
+      { type: "object", properties: { a: {} }, additionalProperties: false },
+      { type: "object", properties: { a: {} } },
+    ],
+    [
+      "exclusive limits are words",
+      { type: "number", exclusiveMinimum: 0, multipleOf: 2 },
+      { type: "number", description: "Above 0. A multiple of 2." },
+    ],
+    [
+      "nothing stands beside a union",
+      {
+        description: "D",
+        properties: { x: {} },
+        type: "object",
+        anyOf: [{ required: ["x"] }, { properties: { y: {} } }, { type: "null" }],
+      },
+      {
+        description: "D",
+        nullable: true,
+        anyOf: [
+          { type: "object", properties: { x: {} }, required: ["x"] },
+          { type: "object", properties: { x: {}, y: {} } },
+        ],
+      },
+    ],
+    ["types that are clear are said", { properties: { a: {} } }, { type: "object", properties: { a: {} } }],
+    [
+      "a list of types is a union",
+      { type: ["string", "number", "null"] },
+      { nullable: true, anyOf: [{ type: "string" }, { type: "number" }] },
+    ],
+    [
+      "a map says its values",
+      { type: "object", additionalProperties: { type: "string" } },
+      { type: "object", description: "Keys are free, values: string." },
+    ],
+  ])("%s", (_, property, projected) => {
+    expect(projectProperty(property, {}, "gemini")).toEqual(projected);
+  });
+});
+
+describe("size", () => {
+  test("a schema over 16 KiB loses long texts first", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`p${index}`, { type: "string", description: "Long. ".repeat(150) }]),
+    );
+    const { schema, notes } = projectToolSchema({ type: "object", properties }, { profile: "full" });
+    expect(JSON.stringify(schema).length).toBeLessThan(16 * 1024);
+    expect(isRecord(schema.properties) && Object.keys(schema.properties)).toHaveLength(40);
+    expect(notes).toContainEqual(expect.stringMatching(/^Shortened/));
+  });
+
+  test("then depth", () => {
+    const wide = (depth: number): unknown =>
+      depth === 0
+        ? { type: "string" }
+        : {
+            type: "object",
+            properties: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`k${i}`, wide(depth - 1)])),
+          };
+    const { schema } = projectToolSchema(wide(5), { profile: "full" });
+    expect(JSON.stringify(schema).length).toBeLessThan(16 * 1024);
+  });
+
+  test("a description is cut after a sentence", () => {
+    const text = `${"First part. ".repeat(60)}${"x".repeat(900)}`;
+    const shown = projectProperty({ type: "string", description: text });
+    expect(isRecord(shown) && shown.description).toMatch(/First part\.$/);
+  });
+
+  test("a list of 5,000 allowed values is said in words", () => {
+    const values = Array.from({ length: 5_000 }, (_, index) => `v${index}`);
+    expect(projectProperty({ enum: values })).toMatchObject({
+      type: "string",
+      description: expect.stringMatching(/^One of 5000 values/),
+    });
+  });
+});
