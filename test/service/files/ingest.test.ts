@@ -8,6 +8,7 @@ import { createIngestTokens, type IngestTokens, type SpentTokens } from "../../.
 import { type IngestRequest, receiveIngest } from "../../../src/service/files/receive-ingest.ts";
 import { writeUploadCommand } from "../../../src/service/files/upload-command.ts";
 import type { ServiceError } from "../../../src/service/service-error.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -46,6 +47,7 @@ const ingest = (extra: Partial<IngestRequest> & { body?: Uint8Array | string }) 
 
 describe("ingest tokens", () => {
   it("work once, for the account, tool and field they were minted for", async () => {
+    verifies("ingest.token-single-use", "decision.ingest.token-bound");
     const token = mintHeader().slice("Bearer ".length);
     expect(token).toMatch(/^v1\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
     expect(await tokens.redeem(token)).toEqual({
@@ -58,6 +60,7 @@ describe("ingest tokens", () => {
   });
 
   it("die after ten minutes", async () => {
+    verifies("ingest.token-short-lived", "decision.ingest.token-lifetime");
     const [a, b] = [mintHeader().slice(7), mintHeader().slice(7)];
     now += 599_999;
     expect(await tokens.redeem(a)).toBeDefined();
@@ -112,6 +115,7 @@ describe("ingest tokens", () => {
 
 describe("receiveIngest", () => {
   it("stores raw bytes under the account of the token", async () => {
+    verifies("ingest.upload", "decision.ingest.raw-body", "decision.ingest.reply");
     const receipt = await ingest({
       fileName: "My%20photo%20%E2%9C%93.png",
       contentType: "application/octet-stream",
@@ -169,6 +173,7 @@ describe("receiveIngest", () => {
   }
 
   it("takes one multipart part, whatever its field is called", async () => {
+    verifies("decision.ingest.multipart");
     const receipt = await ingest(
       multipart([
         { name: "note", data: "hello" },
@@ -246,6 +251,7 @@ describe("receiveIngest", () => {
   });
 
   it("lets one of twenty parallel uploads with one token through", async () => {
+    verifies("ingest.token-single-use");
     const authorization = mintHeader();
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => ingest({ authorization })));
     expect(results.filter((one) => one.status === "fulfilled")).toHaveLength(1);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { attach, inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -109,6 +110,14 @@ describe("readExecuteBody", () => {
     ["too many", { files: Array(1001).fill(good) }, "files has 1001 entries; at most 1000 are accepted."],
   ];
   it.each(malformed)("refuses %s with 400, bare", async (_name, body, message) => {
+    verifies(
+      "execute.status-400-files",
+      "files.entry-needs-five-strings",
+      "attachment.pointer",
+      "attachment.name",
+      "attachment.mimetype",
+      "attachment.md5",
+    );
     const error = await refusal(read(body));
     expect([error.status, error.options.bare]).toEqual([400, true]);
     expect(error.message).toContain(message);
@@ -130,6 +139,7 @@ describe("readExecuteBody", () => {
     ["unicode", "aGVsbGö="],
   ];
   it.each(bases)("refuses base64 with %s, short and long, naming the field", async (_name, tail) => {
+    verifies("attachment.data");
     const prefix = Buffer.alloc(90_000, 3).toString("base64");
     for (const dataBase64 of [tail, prefix + tail]) {
       const error = await refusal(read({ files: [good, { ...good, pointer: "q", dataBase64 }] }));
@@ -187,6 +197,7 @@ describe("readExecuteBody", () => {
   }
 
   it("stops reading at more than 100 MB of decoded bytes and leaves nothing behind", async () => {
+    verifies("limits.request-files");
     const seen = { bytes: 0 };
     const error = await refusal(readExecuteBody(largeBody(Array(8).fill(24 * MIB), seen), { blobs, account: "1" }));
     expect([error.status, error.options.bare]).toEqual([413, true]);
@@ -195,6 +206,7 @@ describe("readExecuteBody", () => {
   });
 
   it("refuses one file above 25 MB as file_too_large, as an envelope naming it, and takes exactly 25 MB", async () => {
+    verifies("limits.file-size");
     const over = await refusal(readExecuteBody(largeBody([3, 25 * MIB + 1], { bytes: 0 }), { blobs, account: "1" }));
     expect(over.message).toContain("files[0].md5");
     const zeros = (size: number) => JSON.stringify({ files: [attach("a", Buffer.alloc(size))] });

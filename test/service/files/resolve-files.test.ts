@@ -5,6 +5,7 @@ import { recoverFileReferences } from "../../../src/service/files/file-fields.ts
 import { createIngestTokens } from "../../../src/service/files/ingest-tokens.ts";
 import { readExecuteBody } from "../../../src/service/files/read-execute-body.ts";
 import { resolveFiles } from "../../../src/service/files/resolve-files.ts";
+import { verifies } from "../../contract/verifies.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { attach, FILE_SCHEMA, inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -52,6 +53,7 @@ async function resolve(
 
 describe("resolveFiles", () => {
   it("matches pointer and s3key exactly and rewrites the key", async () => {
+    verifies("attachment.pointer-equals-s3key", "files.placeholder-is-free", "uploadable.pointer");
     const args = { file: file("my pointer"), other: 1 };
     const resolved = await resolve(ONE, args, [
       attach("unused", Buffer.from("u")),
@@ -96,6 +98,7 @@ describe("resolveFiles", () => {
   });
 
   it("recovers references under url and path, once", async () => {
+    verifies("uploadable.url-or-path-recovered");
     for (const alias of ["url", "path"]) {
       const args = { file: { name: "n", mimetype: "a/b", [alias]: "p" } };
       expect(recoverFileReferences(ONE, args)).toEqual({ file: { name: "n", mimetype: "a/b", s3key: "p" } });
@@ -108,6 +111,7 @@ describe("resolveFiles", () => {
   });
 
   it("passes storage keys of the account, and only of the account", async () => {
+    verifies("uploadable.storage-key");
     const mine = await blobs.receive("1", { name: "a.txt", mimetype: "text/plain" }, inPieces("mine"), { maxBytes: 9 });
     const theirs = await blobs.receive("2", { name: "a.txt", mimetype: "text/plain" }, inPieces("theirs"), {
       maxBytes: 9,
@@ -138,6 +142,7 @@ describe("resolveFiles", () => {
   });
 
   it("names what an incomplete file object lacks", async () => {
+    verifies("uploadable.fields");
     const error = await refusal(resolve(ONE, { file: { name: "n", mimetype: " " } }));
     expect([error.status, error.code, error.options.extra]).toEqual([
       400,
@@ -173,6 +178,7 @@ describe("resolveFiles", () => {
     "nothing",
   ];
   it.each(missing)("answers missing_file_bytes for %j, with a command and its twin", async (reference) => {
+    verifies("files.missing-bytes", "files.missing-bytes-hint", "ingest.token-in-hint");
     const error = await refusal(resolve(ONE, { file: file(reference) }, []));
     expect([error.status, error.code, error.options.type]).toEqual([400, "missing_file_bytes", "validation"]);
     const upload = error.options.extra?.upload as Record<string, unknown>;
