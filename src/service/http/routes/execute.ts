@@ -1,11 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { MAX_FILE_BYTES } from "../../../wire/limits.ts";
 import type { Principal } from "../../auth/api-keys.ts";
-import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
+import { createFileAccess } from "../../executions/file-access.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
 import { readToolRequest } from "../../executions/read-tool-request.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
-import { resolveFiles } from "../../files/resolve-files.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, unauthorized } from "../guard.ts";
 import { type IncomingBody, openBody } from "../incoming-body.ts";
@@ -47,25 +45,13 @@ function execute(
   parts: ServiceParts,
   o: { toolName: string; principal: Principal; request: ExecuteBody; incoming: IncomingBody },
 ): Promise<ExecutionOutcome> {
-  const account = o.principal.accountId;
   const received = parts.fileEnvelopes ? o.request.files : undefined;
   return parts.executor.execute({
     ...readToolRequest(o.request.body),
     toolName: o.toolName,
     principal: o.principal,
     clientGone: o.incoming.clientGone,
-    keepFile: ({ name, mimetype }, bytes) =>
-      parts.blobs.receive(account, { name, mimetype, tool: o.toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
-    resolveFiles: ({ toolName, action: { inputSchema } }: CatalogEntry, args) =>
-      resolveFiles({
-        inputSchema,
-        args,
-        received,
-        account,
-        tool: toolName,
-        blobs: parts.blobs,
-        mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool: toolName, field, reference }),
-      }),
+    ...createFileAccess(parts, { account: o.principal.accountId, toolName: o.toolName, received }),
   });
 }
 

@@ -1,0 +1,41 @@
+import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import type { BlobStore } from "../files/blob-store.ts";
+import type { IngestTokens } from "../files/ingest-tokens.ts";
+import type { ReceivedFile } from "../files/read-envelope.ts";
+import { resolveFiles } from "../files/resolve-files.ts";
+import type { ToolCall } from "./execute-tool.ts";
+
+/** What files of a call are made of. */
+export interface FileAccessParts {
+  readonly blobs: BlobStore;
+  /** Undefined when no ingest secret is configured. */
+  readonly ingestTokens: IngestTokens | undefined;
+}
+
+/**
+ * How the calls of one account reach files, the same for every endpoint that executes. `received` holds the files of a
+ * `files` envelope, which only the tool-name endpoint takes.
+ */
+export function createFileAccess(
+  parts: FileAccessParts,
+  {
+    account,
+    toolName,
+    received,
+  }: { account: string; toolName: string; received?: readonly ReceivedFile[] | undefined },
+): Pick<ToolCall, "resolveFiles" | "keepFile"> {
+  return {
+    keepFile: ({ name, mimetype }, bytes) =>
+      parts.blobs.receive(account, { name, mimetype, tool: toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
+    resolveFiles: ({ toolName: tool, action: { inputSchema } }, args) =>
+      resolveFiles({
+        inputSchema,
+        args,
+        received,
+        account,
+        tool,
+        blobs: parts.blobs,
+        mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool, field, reference }),
+      }),
+  };
+}
