@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { ServiceError } from "../service-error.ts";
+import { flush, listOrNone, removeOlder, toFolderName } from "./blob-folders.ts";
 import { sanitiseFileName } from "./file-name.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { createStagedFile, type StagedFile } from "./staged-file.ts";
@@ -29,7 +30,7 @@ export interface StoredFile {
 }
 
 /** Name and type of bytes that enter the store; `tool` only colours the storage key. */
-export interface BlobLabel {
+interface BlobLabel {
   readonly name: string;
   readonly mimetype: string;
   readonly tool?: string;
@@ -68,34 +69,6 @@ const metadataSchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.number(),
 });
-
-/** Account ids become folder names unchanged when they are plain; anything else is hashed. */
-function toFolderName(account: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(account)) return account;
-  return `h-${createHash("sha256").update(account).digest("hex")}`;
-}
-
-/** Waits until the disk holds a file's bytes or a folder's entries. */
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function listOrNone(path: string): Promise<string[]> {
-  return readdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw error;
-  });
-}
-
-async function removeOlder(path: string, limitMs: number): Promise<void> {
-  const entry = await stat(path).catch(() => undefined);
-  if (entry !== undefined && entry.mtimeMs < limitMs) await rm(path, { force: true });
-}
 
 class FolderBlobStore implements BlobStore {
   readonly largeBodies = createGate(MAX_LARGE_BODIES);

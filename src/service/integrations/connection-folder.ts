@@ -4,7 +4,7 @@ import { explainFolderError, refuseSetting } from "../files/folder-error.ts";
 import type { ConnectionView } from "./integration.ts";
 
 /** A place below a connection's folder and the argument that named it. */
-export interface FolderPlace {
+interface FolderPlace {
   readonly parts: readonly string[];
   readonly field: string;
   /** Make missing folders. Default false. */

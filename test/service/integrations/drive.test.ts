@@ -7,6 +7,7 @@ import { driveIntegration } from "../../../src/service/integrations/drive/drive-
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, holdFile, refusal } from "./run-action.ts";
 
+const MAKE_FIFO = "mkfifo";
 const temp = useTempFolder();
 let root = "";
 let run: ReturnType<typeof createRunner>;
@@ -157,7 +158,7 @@ describe("paths of a drive", () => {
   });
 
   it("is not stalled by a named pipe", async () => {
-    execFileSync("mkfifo", [join(root, "pipe")]);
+    execFileSync(MAKE_FIFO, [join(root, "pipe")]);
     expect((await refusal(run("read_file", { path: "pipe" }))).status).toBe(400);
   });
 

@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
-import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import { z } from "zod";
 import { refuseValue } from "../../files/folder-error.ts";
 import { createGate, type Gate } from "../../files/gate.ts";
-import { ServiceError } from "../../service-error.ts";
 import { defineAction, describeFile } from "../define-action.ts";
-import type { ActionContext, HeldFile } from "../integration.ts";
-import { type Mailbox, parseAddresses } from "./mail-address.ts";
-import { type MailSettings, mailFolder, readMailSettings } from "./mail-settings.ts";
-import { deliverMessage, findMessage, isOwnDelivery, listMessages, readMessageBytes } from "./maildir.ts";
+import type { ActionContext } from "../integration.ts";
+import { composeMessage, type Draft } from "./compose-message.ts";
+import { parseAddresses } from "./mail-address.ts";
+import { mailFolder, readMailSettings } from "./mail-settings.ts";
+import { deliverMessage, findMessage, readMessageBytes } from "./maildir.ts";
 import { parseMessage } from "./parse-message.ts";
+import { checkSendLimits } from "./send-limits.ts";
 
 const MAX_RECIPIENTS = 100;
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const recipients = z.array(
   z
@@ -22,82 +20,6 @@ const recipients = z.array(
     .max(320)
     .regex(/^\P{Cc}+$/u, "must be one line"),
 );
-
-function limitReached(window: "minute" | "day", limit: number, retryAfterSeconds: number): ServiceError {
-  const isDay = window === "day";
-  return new ServiceError(
-    429,
-    isDay ? "rate_limit_day" : "rate_limit",
-    `This mailbox may send ${limit} message(s) per ${window}, and that many were sent.`,
-    {
-      type: "rate_limit",
-      retryable: !isDay,
-      retryAfterSeconds,
-      hint: isDay
-        ? "Do not retry today; tell the human that the daily limit is reached."
-        : "Wait as long as Retry-After says, then repeat the call.",
-    },
-  );
-}
-
-/** Counts in the Sent folder, so that a restart forgets nothing. Messages moved out of it no longer count. */
-async function checkLimits(settings: MailSettings, { connection, now }: ActionContext): Promise<void> {
-  const time = now();
-  const sent = (await listMessages(connection, "Sent")).filter(isOwnDelivery).map(({ deliveredAt }) => deliveredAt);
-  for (const [window, limit, span] of [
-    ["day", settings.sendPerDay, DAY_MS],
-    ["minute", settings.sendPerMinute, MINUTE_MS],
-  ] as const) {
-    const recent = sent.filter((at) => at > time - span);
-    if (recent.length < limit) continue;
-    const oldest = recent[limit - 1] ?? time;
-    throw limitReached(window, limit, Math.max(1, Math.ceil((oldest + span - time) / 1000)));
-  }
-}
-
-interface Draft {
-  readonly from: Mailbox;
-  readonly to: readonly Mailbox[];
-  readonly cc: readonly Mailbox[];
-  readonly bcc: readonly Mailbox[];
-  readonly subject: string;
-  readonly body: string;
-  readonly messageId: string;
-  readonly date: Date;
-  readonly thread: { readonly inReplyTo: string; readonly references: string } | undefined;
-  readonly files: readonly HeldFile[];
-}
-
-/** The message as bytes; nothing is opened before the first byte is wanted. Only the sender's own copy shows Bcc. */
-async function* compose(draft: Draft, keepBcc: boolean): AsyncGenerator<Uint8Array, void, undefined> {
-  const streams = draft.files.map((file) => file.open());
-  try {
-    const node = new MailComposer({
-      from: draft.from,
-      to: [...draft.to],
-      cc: [...draft.cc],
-      bcc: [...draft.bcc],
-      subject: draft.subject,
-      text: draft.body,
-      messageId: draft.messageId,
-      date: draft.date,
-      ...draft.thread,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-      attachments: draft.files.map(({ name, mimetype }, index) => ({
-        filename: name,
-        contentType: mimetype,
-        contentDisposition: "attachment" as const,
-        ...(streams[index] === undefined ? {} : { content: streams[index] }),
-      })),
-    }).compile();
-    node.keepBcc = keepBcc;
-    node.newline = "unix";
-    yield* node.createReadStream();
-  } finally {
-    for (const stream of streams) stream.destroy();
-  }
-}
 
 async function findThread(id: string | undefined, { connection }: ActionContext): Promise<Draft["thread"]> {
   if (id === undefined) return undefined;
@@ -130,12 +52,18 @@ async function store(draft: Draft, own: readonly string[], context: ActionContex
   const sent = await deliverMessage(connection, {
     folder: "Sent",
     flags: "S",
-    bytes: compose(draft, true),
+    bytes: composeMessage(draft, true),
     now: now(),
     signal,
   });
   if (own.length > 0)
-    await deliverMessage(connection, { folder: "INBOX", flags: "", bytes: compose(draft, false), now: now(), signal });
+    await deliverMessage(connection, {
+      folder: "INBOX",
+      flags: "",
+      bytes: composeMessage(draft, false),
+      now: now(),
+      signal,
+    });
   return sent;
 }
 
@@ -210,7 +138,7 @@ export const sendMessage = defineAction({
     };
     const leave = await gateOf(mailFolder.read(context.connection.settings)).enter(context.signal);
     try {
-      await checkLimits(settings, context);
+      await checkSendLimits(settings, context);
       const own = all.filter(isOwn);
       const sent = await store(draft, own, context);
       return describeSent(draft, { id: sent.id, own, others: all.filter((address) => !isOwn(address)) });
