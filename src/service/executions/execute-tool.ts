@@ -6,7 +6,7 @@ import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkConnection, chooseConnection } from "./choose-connection.ts";
-import type { ExecutionLog } from "./execution-log.ts";
+import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { type ResolvedFiles, runAction } from "./run-action.ts";
 
@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly connectionId?: string | undefined;
   /** True only when a human approved this very call. */
   readonly confirmed: boolean;
+  /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
+  readonly onStart?: OnStart;
   /** Aborted when the caller went away. */
   readonly clientGone: AbortSignal;
   /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
@@ -79,12 +81,8 @@ async function execute(parts: ExecutorParts, call: ToolCall): Promise<ExecutionO
     prepared = await prepare(parts, call, entry);
     if (call.clientGone.aborted) throw new ServiceError(503, "client_gone", "The caller went away before this ran.");
     const { connection, args } = prepared;
-    started = await parts.log.start({
-      principal: call.principal,
-      entry: prepared.entry,
-      connectionId: connection.id,
-      arguments: args,
-    });
+    const row = { principal: call.principal, entry: prepared.entry, connectionId: connection.id, arguments: args };
+    started = await parts.log.start(row, call.onStart);
   } catch (thrown) {
     const error = toServiceError(thrown, parts);
     return { ...base, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
@@ -96,7 +94,7 @@ async function execute(parts: ExecutorParts, call: ToolCall): Promise<ExecutionO
     return { ...ran, status: "succeeded", finishedAt, output: output.value };
   } catch (thrown) {
     const error = toServiceError(thrown, parts);
-    const finishedAt = await parts.log.fail(started.id, { code: error.code, message: error.message });
+    const finishedAt = await parts.log.fail(started.id, error);
     return { ...ran, status: "failed", finishedAt, error };
   }
 }

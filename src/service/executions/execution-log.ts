@@ -4,6 +4,16 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
+import { storeError } from "./stored-error.ts";
+
+/** One call as its row names it. */
+export interface LoggedCall {
+  readonly principal: Principal;
+  readonly entry: CatalogEntry;
+  /** Null when none was chosen yet. */
+  readonly connectionId: string | null;
+  readonly arguments: unknown;
+}
 
 /** Rows of everything that ran. */
 export interface ExecutionLog {
@@ -13,19 +23,22 @@ export interface ExecutionLog {
    * Counts the execution and writes its row; on disk when the promise resolves, so that a crash while the provider
    * acts leaves a trace.
    *
-   * @throws ServiceError 402 `usage_limit_reached`.
+   * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
+   * @throws ServiceError 402 `usage_limit_reached`, and what `onStart` throws.
    */
-  start(call: {
-    principal: Principal;
-    entry: CatalogEntry;
-    connectionId: string;
-    arguments: Readonly<Record<string, unknown>>;
-  }): Promise<{ id: string; startedAt: string }>;
+  start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }>;
   succeed(id: string, output: string): Promise<string>;
-  fail(id: string, error: { code: string; message: string }): Promise<string>;
+  fail(id: string, error: ServiceError): Promise<string>;
+  /** Writes a finished row for a call that was refused before anything ran; it is not counted. */
+  refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
+  /** One execution of an account. */
+  find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
   /** Closes rows that a killed process left open: whether their provider acted is not known. */
   closeAbandoned(): Promise<void>;
 }
+
+/** Does its own writes together with the row of an execution. */
+export type OnStart = (transaction: Store, executionId: string) => Promise<void>;
 
 /** Creates the log. `usageLimit` is executions per account and UTC day; undefined means no limit. */
 export function createExecutionLog(store: Store, now: () => number, usageLimit?: number): ExecutionLog {
@@ -53,26 +66,9 @@ export function createExecutionLog(store: Store, now: () => number, usageLimit?:
       if ((today?.executions ?? 0) >= usageLimit) throw usageLimitReached(usageLimit);
     },
 
-    async start({ principal, entry, connectionId, arguments: args }) {
-      const id = createId("exe");
-      const startedAt = at();
-      const day = { account_id: principal.accountId, day: startedAt.slice(0, 10), executions: 1 };
-      const row: ExecutionRow = {
-        id,
-        account_id: principal.accountId,
-        api_key_id: principal.apiKeyId,
-        connection_id: connectionId,
-        integration: entry.integration.slug,
-        action_id: entry.action.id,
-        tool_name: entry.toolName,
-        side_effect_level: entry.action.level,
-        arguments: JSON.stringify(args),
-        status: "started",
-        output: null,
-        error: null,
-        started_at: startedAt,
-        finished_at: null,
-      };
+    async start(call, onStart) {
+      const row = { ...createRow(call), status: "started" as const, started_at: at() };
+      const day = { account_id: row.account_id, day: row.started_at.slice(0, 10), executions: 1 };
       await store.transaction().execute(async (transaction) => {
         const { executions } = await transaction
           .insertInto("usage_days")
@@ -84,21 +80,59 @@ export function createExecutionLog(store: Store, now: () => number, usageLimit?:
           .executeTakeFirstOrThrow();
         if (usageLimit !== undefined && executions > usageLimit) throw usageLimitReached(usageLimit);
         await transaction.insertInto("executions").values(row).execute();
+        await onStart?.(transaction, row.id);
       });
-      return { id, startedAt };
+      return { id: row.id, startedAt: row.started_at };
     },
 
     succeed: (id, output) => finish(id, { status: "succeeded", output }),
-    fail: (id, error) => finish(id, { status: "failed", error: JSON.stringify(error) }),
+    fail: (id, error) => finish(id, { status: "failed", error: storeError(error) }),
+
+    async refuse(call, error) {
+      const time = at();
+      const ended = { status: "refused" as const, started_at: time, finished_at: time };
+      const row: ExecutionRow = { ...createRow(call), ...ended, error: storeError(error) };
+      await store.insertInto("executions").values(row).execute();
+      return { id: row.id, startedAt: time };
+    },
+
+    find(accountId, id) {
+      return store
+        .selectFrom("executions")
+        .selectAll()
+        .where("id", "=", id)
+        .where("account_id", "=", accountId)
+        .executeTakeFirst();
+    },
 
     async closeAbandoned() {
       const message = "The service stopped while this ran. Whether it took effect is not known.";
+      const hint = "Check with a read whether it took effect before you send it again, then as a new request.";
+      const error = storeError(new ServiceError(500, "outcome_unknown", message, { hint }));
       await store
         .updateTable("executions")
-        .set({ status: "failed", error: JSON.stringify({ code: "outcome_unknown", message }), finished_at: at() })
+        .set({ status: "failed", error, finished_at: at() })
         .where("status", "=", "started")
         .execute();
     },
+  };
+}
+
+function createRow({ principal, entry, connectionId, arguments: args }: LoggedCall): Omit<ExecutionRow, "status"> {
+  return {
+    id: createId("exe"),
+    account_id: principal.accountId,
+    api_key_id: principal.apiKeyId,
+    connection_id: connectionId ?? "",
+    integration: entry.integration.slug,
+    action_id: entry.action.id,
+    tool_name: entry.toolName,
+    side_effect_level: entry.action.level,
+    arguments: JSON.stringify(args) ?? "null",
+    output: null,
+    error: null,
+    started_at: "",
+    finished_at: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { idempotencyTable } from "./idempotency-table.ts";
 
 /** Tables of the first release. A released migration is never edited; a change is a new entry below. */
 const first: Migration = {
@@ -110,7 +111,10 @@ async function createWorkTables(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-const MIGRATIONS: Readonly<Record<string, Migration>> = { "0001-first": first };
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-first": first,
+  "0002-idempotency": idempotencyTable,
+};
 
 /** Brings the tables up to date. Throws the database's own error when a migration fails. */
 export async function migrateStore<T>(db: Kysely<T>): Promise<void> {

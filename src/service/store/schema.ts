@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
-import type { PairStatus } from "../../wire/registration.ts";
+import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 import type { ConnectionState } from "../integrations/integration.ts";
 
 /**
@@ -46,6 +46,28 @@ export interface Tables {
     approved_at: string | null;
     exchanged_at: string | null;
   };
+  bootstrap_sessions: {
+    /** Public; neither address of the session can be made from it. */
+    id: string;
+    approval_hash: string;
+    poll_hash: string;
+    display_code: string;
+    client_label: string | null;
+    hostname: string | null;
+    platform: string | null;
+    agent: string | null;
+    /** Network address of the caller. */
+    address: string;
+    /** Never `expired`: that follows from `expires_at`. */
+    status: Exclude<BootstrapStatus, "expired">;
+    /** The account whose owner approved. */
+    account_id: string | null;
+    api_key_id: string | null;
+    created_at: string;
+    expires_at: string;
+    decided_at: string | null;
+    consumed_at: string | null;
+  };
   connections: {
     id: string;
     account_id: string;
@@ -62,18 +84,28 @@ export interface Tables {
     id: string;
     account_id: string;
     api_key_id: string | null;
+    /** Empty when the call was refused before a connection was chosen. */
     connection_id: string;
     integration: string;
     action_id: string;
     tool_name: string;
     side_effect_level: SideEffectLevel;
     arguments: string;
-    /** `started` is written, and durable, before the provider acts. */
-    status: "started" | "succeeded" | "failed";
+    /** `started` is written, and durable, before the provider acts; `refused` never ran. */
+    status: "started" | "succeeded" | "failed" | "refused";
     output: string | null;
     error: string | null;
     started_at: string;
     finished_at: string | null;
+  };
+  idempotency_keys: {
+    account_id: string;
+    key: string;
+    /** SHA-256 of integration, action and input, whose execution the key stands for. */
+    input_hash: string;
+    execution_id: string;
+    created_at: string;
+    expires_at: string;
   };
   spent_ingest_tokens: { jti: string; expires_at: string };
   usage_days: { account_id: string; day: string; executions: number };
@@ -81,6 +113,8 @@ export interface Tables {
 
 /** A row of `api_keys`. */
 export type ApiKeyRow = Selectable<Tables["api_keys"]>;
+/** A row of `bootstrap_sessions`. */
+export type BootstrapRow = Selectable<Tables["bootstrap_sessions"]>;
 /** A row of `connections`. */
 export type ConnectionRow = Selectable<Tables["connections"]>;
 /** A row of `executions`. */

@@ -16,7 +16,7 @@ interface Effect {
   readonly level: Exclude<SideEffectLevel, "read">;
   /** File fields hold storage keys. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  readonly status: ExecutionRow["status"];
+  readonly status: Exclude<ExecutionRow["status"], "refused">;
 }
 
 /** A service for one test. */
@@ -69,8 +69,8 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
 }
 
 function toEffect(row: ExecutionRow): Effect[] {
-  const level = row.side_effect_level;
-  if (level === "read") return [];
+  const { side_effect_level: level, status } = row;
+  if (level === "read" || status === "refused") return [];
   return [
     {
       executionId: row.id,
@@ -78,7 +78,7 @@ function toEffect(row: ExecutionRow): Effect[] {
       connectionId: row.connection_id,
       level,
       arguments: JSON.parse(row.arguments) as Record<string, unknown>,
-      status: row.status,
+      status,
     },
   ];
 }
