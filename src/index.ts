@@ -16,6 +16,9 @@ export {
   type SvcErrorCode,
   type SvcErrorOptions,
 } from "./errors.ts";
+export { type CredentialStore, type Credentials, openCredentialStore } from "./pairing/credentials.ts";
+export { type PairOptions, type PairProgress, pairDevice } from "./pairing/pair.ts";
+export { createTerminalApprover } from "./runtimes/terminal/approve-in-terminal.ts";
 export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./schema/argument-guard.ts";
 export { projectToolSchema } from "./schema/project-schema.ts";
 export type { SyncReport, ToolCatalog } from "./tools/catalog.ts";
@@ -23,7 +26,7 @@ export type { CatalogEntry } from "./tools/catalog-entry.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./tools/outcome.ts";
 export type { ConnectionChooser, ConnectionQuestion, ToolCall, UploadMode, ValidationMode } from "./tools/pipeline.ts";
 export type { ResultPage } from "./tools/results.ts";
-export type { ToolSession, ToolSessionOptions } from "./tools/session.ts";
+export { createToolSession, type ToolSession, type ToolSessionOptions } from "./tools/session.ts";
 export type { SessionEvent } from "./tools/session-events.ts";
 export type { StaticTool } from "./tools/static-tools.ts";
 export type {

@@ -1,6 +1,16 @@
 /** The values each door exports, sorted. Adding one here is a promise to users of the package. */
 export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
-  ".": ["SvcClient", "SvcError", "createArgumentGuard", "isSvcError", "projectToolSchema"],
+  ".": [
+    "SvcClient",
+    "SvcError",
+    "createArgumentGuard",
+    "createTerminalApprover",
+    "createToolSession",
+    "isSvcError",
+    "openCredentialStore",
+    "pairDevice",
+    "projectToolSchema",
+  ],
   "./langchain": ["SvcToolkit"],
   "./service": ["createService"],
   "./testing": ["startTestService"],

@@ -1,11 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { startTestService, type TestService } from "../../src/testing.ts";
 import { EXPORTS } from "./expected-exports.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
+import { findReadmeBlock, readReadmeBlocks } from "./readme-blocks.ts";
 import { runCommand } from "./run-command.ts";
 
 const packedSchema = z.tuple([
@@ -153,6 +157,115 @@ describe("an installed package", () => {
     const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
     const result = await runCommand(process.execPath, [tsc, ...flags, "use.ts"], consumer);
     expect(result, result.stdout).toMatchObject({ code: 0 });
+  });
+});
+
+describe("the README's code, run by an installed package", () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    await mkdir(join(folder, "media/inbound"), { recursive: true });
+    await writeFile(join(folder, "media/inbound/hello.txt"), "Hello\n");
+    await writeFile(join(consumer, "report.pdf"), "%PDF-1.4\n%%EOF\n");
+  });
+
+  afterAll(() => service.close());
+
+  const environment = () => ({
+    ...process.env,
+    SVC_BASE_URL: service.url,
+    SVC_MEDIA_ROOT: join(folder, "media"),
+    SVC_KEY_FOLDER: join(folder, "keys"),
+    SVC_DATA: join(folder, "data"),
+    SVC_HOME: join(folder, "home"),
+  });
+
+  /** Runs a module or script in the consumer; `onOutput` sees all output so far each time more comes. */
+  async function run(
+    command: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+    onOutput?: (text: string) => void,
+  ) {
+    const child = spawn(command, args, { cwd: consumer, env, stdio: ["pipe", "pipe", "pipe"] });
+    child.stdin.end("a\n");
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      onOutput?.(stdout);
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    const [code] = await once(child, "close");
+    return { code, stdout, stderr };
+  }
+
+  async function runBlock(marker: string, env: NodeJS.ProcessEnv, onOutput?: (text: string) => void) {
+    const block = findReadmeBlock(marker);
+    const file = join(consumer, "readme.mjs");
+    await writeFile(file, block.code);
+    const result = await run(process.execPath, [file], env, onOutput);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    if (block.prints !== undefined) expect(result.stdout).toBe(block.prints);
+    return result;
+  }
+
+  /** Approves the device whose link appears in the output, once. */
+  function approveWhenAsked() {
+    let pressed: Promise<void> | undefined;
+    return {
+      onOutput: (text: string) => {
+        const pairUrl = text.match(/https?:\S+\/pair\/\S+/)?.[0];
+        if (pairUrl !== undefined) pressed ??= service.decide(pairUrl);
+      },
+      done: async () => pressed,
+    };
+  }
+
+  test("the agent prints what the README says", async () => {
+    await runBlock("SvcToolkit.create", { ...environment(), SVC_API_KEY: service.apiKey });
+    expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
+  });
+
+  test("a program pairs itself", async () => {
+    const human = approveWhenAsked();
+    await runBlock("pairDevice({", environment(), human.onOutput);
+    await human.done();
+    expect(await readFile(join(folder, "keys/credentials.json"), "utf8")).toContain('"svc_live_');
+  });
+
+  test("the service starts with three apps", async () => {
+    await runBlock("createService({", environment());
+  });
+
+  test("the shell commands work in the order they stand there", async () => {
+    const bin = join(consumer, "node_modules/.bin/svc");
+    const human = approveWhenAsked();
+    const script = (code: string) => `set -e\nsvc() { "${process.execPath}" "${bin}" "$@"; }\n${code}`;
+    const pair = await run("bash", ["-c", script(findReadmeBlock("svc pair").code)], environment(), human.onOutput);
+    expect(pair, pair.stderr).toMatchObject({ code: 0 });
+    await human.done();
+    const work = await run("bash", ["-c", script(findReadmeBlock("svc describe").code)], environment());
+    expect(work, work.stderr).toMatchObject({ code: 0 });
+    expect(work.stdout).toContain("Reports/report.pdf");
+  });
+
+  test("no block of code is left out", () => {
+    const run = ["SvcToolkit.create", "pairDevice({", "createService({", "svc pair", "svc describe"];
+    // Installing and starting need a checkout or a registry; the demo and the packing tests run them.
+    const elsewhere = [
+      "npm ci\nnpm start -- --unattended\n",
+      "npm cit\n",
+      "svc serve\n",
+      "npm install svc-agent-plugin langchain @langchain/core\n",
+    ];
+    const left = readReadmeBlocks().filter(
+      ({ code }) => !elsewhere.includes(code) && !run.some((one) => code.includes(one)),
+    );
+    expect(left).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "./read-package.ts";
 
-const LEFT_OUT = /^(node_modules|dist|coverage|test-results|\.git)(\/|$)|\.tgz$|\.tsbuildinfo$/;
+const LEFT_OUT = /(^|\/)(node_modules|\.git|dist|coverage)\//;
 
 /** Every file of the repository, as the ignore file sees it. */
 async function listSources(): Promise<string[]> {
