@@ -24,7 +24,7 @@ export interface ScriptedService {
   readonly seen: SeenRequest[];
   /** Requests to execute a tool. */
   executed(): SeenRequest[];
-  /** Answers to the next requests for this path, in order; the last one stays. */
+  /** Answers to the next requests for this path, with or without its query, in order; the last one stays. */
   answer(path: string, ...replies: ScriptedReply[]): void;
   /** Offers a tool in list and describe answers. */
   offer(tool: Readonly<Record<string, unknown>> & { readonly name: string }): void;
@@ -39,7 +39,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
 
   function choose(method: string, path: string): ScriptedReply {
     const [pathname = ""] = path.split("?");
-    const queue = replies.get(pathname);
+    const queue = replies.get(path) ?? replies.get(pathname);
     const next = queue === undefined ? undefined : queue.length > 1 ? queue.shift() : queue[0];
     if (next !== undefined) return next;
     if (method === "GET" && pathname === "/api/tools") {

@@ -45,7 +45,7 @@ class Conversation {
     const { id, fingerprint } = request;
     let shown = request;
     let isEdited = false;
-    this.#reader.discardTypedAhead();
+    await this.#reader.discardTypedAhead();
     this.#showCard(shown, isEdited);
     for (;;) {
       const answer = await this.#ask(describeChoices(shown, isEdited), signal);

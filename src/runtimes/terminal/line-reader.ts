@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A line, or why none comes any more. */
 export type ReadLine =
@@ -12,6 +13,10 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
+/** Time for what was typed before a question to arrive from the keyboard's buffer. */
+const TYPED_AHEAD_MS = 40;
+const END: ReadLine = { kind: "end" };
+
 /**
  * Lines of a terminal or a pipe, asked for one at a time. Lines that arrive early are kept, except on a keyboard: what
  * was typed before a question was shown must not answer it.
@@ -21,45 +26,57 @@ export class LineReader {
   readonly #early: ReadLine[] = [];
   #waiting: ((line: ReadLine) => void) | undefined;
   #lines: Interface | undefined;
+  #hasEnded = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  /** Forgets what was typed ahead on a keyboard. */
-  discardTypedAhead(): void {
-    if (this.#terminal.input.isTTY === true) this.#early.length = 0;
+  /** Forgets what was typed ahead on a keyboard, with or without Enter. */
+  async discardTypedAhead(): Promise<void> {
+    const lines = this.#open();
+    if (this.#terminal.input.isTTY !== true || lines === undefined) return;
+    lines.resume();
+    await delay(TYPED_AHEAD_MS);
+    this.#early.length = 0;
+    if (!this.#hasEnded) lines.write(null, { ctrl: true, name: "u" });
   }
 
   /** Shows `prompt` and waits for a line; rejects with the signal's reason when it fires. */
   async read(prompt: string, signal: AbortSignal): Promise<ReadLine> {
     signal.throwIfAborted();
     const lines = this.#open();
-    lines.resume();
     this.#prompt(lines, prompt);
-    const next = this.#early.shift();
-    if (next !== undefined) return next;
+    const early = this.#early.shift();
+    if (early !== undefined) return early;
+    if (lines === undefined) return END;
     const { promise, resolve, reject } = Promise.withResolvers<ReadLine>();
     this.#waiting = resolve;
-    const stop = () => reject(signal.reason);
+    const stop = () => {
+      this.#waiting = undefined;
+      reject(signal.reason);
+    };
     signal.addEventListener("abort", stop, { once: true });
     try {
+      lines.resume();
       return await promise;
     } finally {
       signal.removeEventListener("abort", stop);
-      this.#waiting = undefined;
       // An open but idle input would keep the process alive.
-      this.#lines?.pause();
+      if (!this.#hasEnded) lines.pause();
     }
   }
 
   /** Gives the input back. */
   close(): void {
-    this.#lines?.close();
+    const lines = this.#lines;
     this.#lines = undefined;
+    lines?.close();
   }
 
-  #open(): Interface {
+  /** Undefined once the input has ended. */
+  #open(): Interface | undefined {
+    if (this.#hasEnded) return undefined;
     if (this.#lines !== undefined) return this.#lines;
     const { input, output } = this.#terminal;
     const isTerminal = output.isTTY === true && input.isTTY === true;
@@ -67,14 +84,16 @@ export class LineReader {
     lines.on("line", (text) => this.#take({ kind: "line", text }));
     lines.on("SIGINT", () => this.#take({ kind: "interrupted" }));
     lines.on("close", () => {
-      if (this.#lines === lines) this.#take({ kind: "end" });
+      if (this.#lines !== lines) return;
+      this.#hasEnded = true;
+      this.#take(END);
     });
     this.#lines = lines;
     return lines;
   }
 
-  #prompt(lines: Interface, prompt: string): void {
-    if (this.#terminal.output.isTTY !== true) {
+  #prompt(lines: Interface | undefined, prompt: string): void {
+    if (lines === undefined || this.#terminal.output.isTTY !== true || this.#terminal.input.isTTY !== true) {
       this.#terminal.output.write(`${prompt}\n`);
       return;
     }
@@ -82,10 +101,11 @@ export class LineReader {
     lines.prompt();
   }
 
+  /** Several lines may arrive in one piece: only the first one answers, the others wait for their questions. */
   #take(line: ReadLine): void {
-    if (this.#waiting === undefined) this.#early.push(line);
-    else this.#waiting(line);
-    // Every later question ends as well.
-    if (line.kind === "end") this.#early.push(line);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#early.push(line);
+    else waiting(line);
   }
 }

@@ -1,0 +1,178 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ApprovalSubject, createApprovalRequest } from "../../../src/approvals/request.ts";
+import { createTerminalApprover, type TerminalApprover } from "../../../src/runtimes/terminal/approve-in-terminal.ts";
+import { createUnattendedApprover } from "../../../src/runtimes/terminal/approve-unattended.ts";
+
+const signal = new AbortController().signal;
+let input: PassThrough;
+let output: PassThrough;
+let shown: string;
+let approve: TerminalApprover;
+
+beforeEach(() => {
+  input = new PassThrough();
+  output = new PassThrough();
+  shown = "";
+  output.on("data", (chunk) => {
+    shown += String(chunk);
+  });
+  approve = createTerminalApprover({ input, output });
+});
+afterEach(() => approve.close());
+
+function createRequest(change: Partial<ApprovalSubject> = {}) {
+  return createApprovalRequest(
+    {
+      tool: "notes_create_page",
+      integration: "notes",
+      account: "Local notes",
+      connection: "con_1",
+      arguments: { title: "Shopping" },
+      files: [],
+      effect: "write",
+      title: "Create a page",
+      description: "Creates a page.",
+      reason: "It writes.",
+      principal: "p1",
+      ...change,
+    },
+    { now: Date.now(), ttlMs: 60_000 },
+  );
+}
+
+describe("createTerminalApprover", () => {
+  it.each([
+    ["a\n", { type: "approve" }],
+    ["approve\n", { type: "approve" }],
+    [" D \n", { type: "decline" }],
+    ["always\n", { type: "approve", always: true }],
+    ["\ny\nyes\na\n", { type: "approve" }],
+  ])("reads %j", async (typed, expected) => {
+    const request = createRequest();
+    input.write(typed);
+    const { id, fingerprint } = request;
+    expect(await approve(request, { signal })).toEqual({ ...expected, id, fingerprint });
+    expect(shown).toContain("Approval needed: Create a page");
+    expect(shown).toContain("[a]pprove, [e]dit, [d]ecline");
+  });
+
+  it("never takes an empty line or any other word for a yes", async () => {
+    input.write("\ny\nok\n1\nd\n");
+    expect((await approve(createRequest(), { signal })).type).toBe("decline");
+    expect(shown.match(/Type a, e or d/g)).toHaveLength(4);
+  });
+
+  it("offers no standing permission for a delete or without an account", async () => {
+    for (const request of [createRequest({ effect: "delete" }), createRequest({ connection: undefined })]) {
+      shown = "";
+      input.write("always\nd\n");
+      expect((await approve(request, { signal })).type).toBe("decline");
+      expect(shown).not.toContain("ecline, always");
+      expect(shown).toContain("not possible");
+    }
+  });
+
+  it("shows the edited card and asks again", async () => {
+    const request = createRequest();
+    input.write('e\n{"title":\n"Groceries"}\na\n');
+    expect(await approve(request, { signal })).toEqual({
+      type: "edit",
+      id: request.id,
+      fingerprint: request.fingerprint,
+      arguments: { title: "Groceries" },
+    });
+    expect(shown.match(/Approval needed/g)).toHaveLength(2);
+    expect(shown).toContain('"title": "Groceries"');
+    expect(shown).toContain("Edited by you");
+  });
+
+  it("keeps the call when the edit is no JSON object", async () => {
+    input.write("e\nnot json\n\n[1]\n\n\na\n");
+    expect((await approve(createRequest(), { signal })).type).toBe("approve");
+    expect(shown.match(/not a JSON object/g)).toHaveLength(2);
+  });
+
+  it("declines at the end of input, also for the next request", async () => {
+    input.end();
+    for (let round = 0; round < 2; round += 1) {
+      const decision = await approve(createRequest(), { signal });
+      expect(decision).toMatchObject({ type: "decline", message: "There was no answer at the terminal." });
+    }
+  });
+
+  it("shows one card at a time", async () => {
+    const first = approve(createRequest({ title: "First" }), { signal });
+    const second = approve(createRequest({ title: "Second" }), { signal });
+    await expect.poll(() => shown).toContain("First");
+    expect(shown).not.toContain("Second");
+    input.write("a\nd\n");
+    expect((await first).type).toBe("approve");
+    expect((await second).type).toBe("decline");
+  });
+
+  it("stops waiting when the call is aborted, and the next card works", async () => {
+    const stop = new AbortController();
+    const asked = approve(createRequest(), { signal: stop.signal });
+    await expect.poll(() => shown).toContain("Approval needed");
+    stop.abort();
+    await expect(asked).rejects.toMatchObject({ name: "AbortError" });
+    input.write("d\n");
+    expect((await approve(createRequest(), { signal })).type).toBe("decline");
+  });
+
+  it("shows what was cut on v", async () => {
+    input.write("v\nd\n");
+    await approve(createRequest({ arguments: { text: `${"x".repeat(6_000)}THE END` } }), { signal });
+    expect(shown.indexOf("[cut: ")).toBeLessThan(shown.indexOf("THE END"));
+  });
+
+  it("uses no colour unless asked to", async () => {
+    input.write("d\n");
+    await approve(createRequest(), { signal });
+    expect(shown).not.toContain("\u001b");
+    const colored = createTerminalApprover({ input, output, color: true });
+    input.write("d\n");
+    await colored(createRequest(), { signal });
+    expect(shown).toContain("\u001b[1mApproval needed");
+    colored.close();
+  });
+});
+
+describe("on a keyboard", () => {
+  it("ignores what was typed before the card, and Ctrl-C aborts", async () => {
+    const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keyboard });
+    const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    let seen = "";
+    screen.on("data", (chunk) => {
+      seen += String(chunk);
+    });
+    const ask = createTerminalApprover({ input: keyboard, output: screen, color: false });
+    const first = ask(createRequest({ title: "First" }), { signal });
+    await expect.poll(() => seen).toContain("ecline");
+    keyboard.write("a\na\na\n");
+    expect((await first).type).toBe("approve");
+    seen = "";
+    const second = ask(createRequest({ title: "Second" }), { signal });
+    await expect.poll(() => seen).toContain("ecline");
+    keyboard.write("\u0003");
+    await expect(second).rejects.toMatchObject({ name: "AbortError" });
+    ask.close();
+  });
+});
+
+describe("createUnattendedApprover", () => {
+  it("says on every line that no human answered", async () => {
+    const unattended = createUnattendedApprover({ output });
+    expect((await unattended(createRequest(), { signal })).type).toBe("approve");
+    const lines = shown.trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(5);
+    for (const line of lines) expect(line).toMatch(/^\[unattended\] /);
+  });
+
+  it("declines when told to", async () => {
+    const unattended = createUnattendedApprover({ output, answer: () => "decline" });
+    expect((await unattended(createRequest(), { signal })).type).toBe("decline");
+    expect(shown).toContain("[unattended] Declined");
+  });
+});
