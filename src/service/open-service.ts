@@ -11,6 +11,7 @@ import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { createBootstrap } from "./registration/bootstrap.ts";
 import { createPairing } from "./registration/pairing.ts";
 import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
 import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
@@ -95,6 +96,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       keys,
       sessions,
       pairing,
+      bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
       ingestTokens: secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now }),
       fileEnvelopes: o.fileEnvelopes ?? true,
       baseUrl: url,

@@ -37,7 +37,11 @@ export type PairExchangeReply = z.infer<typeof pairExchangeReplySchema>;
 export const PAIR_STATUSES = ["awaiting_approval", "approved", "exchanged", "expired", "denied"] as const;
 export type PairStatus = (typeof PAIR_STATUSES)[number];
 
-/** Answer of `POST /api/installer/bootstrap-sessions`. */
+/** Bootstrap session statuses; not shown in the document, ours. */
+export const BOOTSTRAP_STATUSES = ["awaiting_approval", "approved", "consumed", "expired", "denied"] as const;
+export type BootstrapStatus = (typeof BOOTSTRAP_STATUSES)[number];
+
+/** Answer of `POST /api/installer/bootstrap-sessions`. `display_code`, ours, is the code the approval page shows too. */
 export const bootstrapStartReplySchema = z.looseObject({
   session_id: z.string().min(1),
   approval_url: z.string().min(1),
@@ -46,6 +50,7 @@ export const bootstrapStartReplySchema = z.looseObject({
   status: z.string().nullish(),
   poll_interval_ms: z.int().nullish(),
   display: displaySchema.nullish(),
+  display_code: z.string().nullish(),
 });
 export type BootstrapStartReply = z.infer<typeof bootstrapStartReplySchema>;
 

@@ -5,6 +5,7 @@ import { refusedBody } from "../pages/sign-in-page.ts";
 import { ServiceError } from "../service-error.ts";
 import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
 import { renderBare } from "./render-error.ts";
+import { addBootstrapRoutes } from "./routes/bootstrap.ts";
 import { addExecuteRoute } from "./routes/execute.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
@@ -38,6 +39,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
   addExecuteRoute(app, parts);
   addIngestRoute(app, parts);
   addPairingRoutes(app, parts);
+  addBootstrapRoutes(app, parts);
   addPageRoutes(app, parts);
   refuseOtherMethods(app);
   return app;

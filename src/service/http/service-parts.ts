@@ -5,6 +5,7 @@ import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
+import type { Bootstrap } from "../registration/bootstrap.ts";
 import type { Pairing } from "../registration/pairing.ts";
 
 /** Where the service writes what its operator should know; `cause` may hold a stack and never leaves the machine. */
@@ -15,6 +16,7 @@ export interface ServiceParts {
   readonly keys: ApiKeys;
   readonly sessions: OwnerSessions;
   readonly pairing: Pairing;
+  readonly bootstrap: Bootstrap;
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly executor: Executor;

@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import type { PairingView } from "../registration/pairing-view.ts";
 import { describeTime } from "./describe-time.ts";
-import { csrfField, type Markup, messageBody } from "./page.ts";
+import { type Markup, messageBody } from "./page.ts";
+import { listKeyRights, requestCard } from "./request-card.ts";
 
 /** Where the human decides about one device. */
 export function approvalBody(o: {
@@ -13,32 +14,23 @@ export function approvalBody(o: {
   now: number;
 }): Markup {
   const { session } = o;
-  const apps = o.apps.length === 0 ? "none yet" : o.apps.join(", ");
-  return html`<section class="card" aria-labelledby="question">
-<h1 id="question">Approve this device?</h1>
-<p>A device asks for a key to your connected apps. Approve it only if you started this yourself, just now.</p>
-<div class="code"><p>Must match the code on the device</p><strong>${session.displayCode}</strong></div>
-<dl>
-<dt>Device</dt><dd>${session.deviceLabel ?? "No name given"}</dd>
-<dt>Client</dt><dd>${describeClient(session.client)}</dd>
-<dt>Asked</dt><dd>${describeTime(session.createdAt, o.now)}</dd>
-<dt>Expires</dt><dd>${describeTime(session.expiresAt, o.now)}</dd>
-</dl>
-<h2>What the key may do</h2>
-<ul>
-<li>Read from your connected apps (${apps}) without asking you each time.</li>
-<li>Change things there when a call says that a person at the device confirmed it.</li>
-<li>It cannot approve devices, sign in here or change your connections.</li>
-</ul>
-<p class="muted">You can revoke the key on the home page at any time.</p>
-<form method="post" action="/pair/${o.sessionToken}">
-${csrfField(o.csrfToken)}
-<div class="actions">
-<button class="primary" name="decision" value="approve">Approve device</button>
-<button class="secondary" name="decision" value="decline">Decline</button>
-</div>
-</form>
-</section>`;
+  return requestCard({
+    heading: "Approve this device?",
+    intro: "A device asks for a key to your connected apps. Approve it only if you started this yourself, just now.",
+    code: { where: "on the device", value: session.displayCode },
+    facts: [
+      { name: "Device", value: session.deviceLabel ?? "No name given" },
+      { name: "Client", value: describeClient(session.client) },
+      { name: "Asked", value: describeTime(session.createdAt, o.now) },
+      { name: "Expires", value: describeTime(session.expiresAt, o.now) },
+    ],
+    rightsHeading: "What the key may do",
+    rights: listKeyRights(o.apps),
+    footnote: "You can revoke the key on the devices page at any time.",
+    action: `/pair/${o.sessionToken}`,
+    csrfToken: o.csrfToken,
+    approveLabel: "Approve device",
+  });
 }
 
 /** What became of a session that no longer waits. */
@@ -55,7 +47,7 @@ export function decidedBody(session: PairingView): Markup {
       return messageBody({
         heading: "Device paired",
         text: `${device} has its key. There is nothing more to do here.`,
-        next: html`<p><a href="/">See or revoke paired devices</a></p>`,
+        next: html`<p><a href="/devices">See or revoke paired devices</a></p>`,
       });
     case "denied":
       return messageBody({
@@ -78,7 +70,8 @@ export function unknownSessionBody(): Markup {
   });
 }
 
-function describeClient(client: string | null): string {
+/** The client of a key or pairing as a person calls it. */
+export function describeClient(client: string | null): string {
   if (client === null) return "Plugin";
   return client === "cli" ? "Command line" : client;
 }

@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { activityIndex } from "./activity-index.ts";
+import { bootstrapTable } from "./bootstrap-table.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
 
 /** Tables of the first release. A released migration is never edited; a change is a new entry below. */
@@ -114,6 +116,8 @@ async function createWorkTables(db: Kysely<unknown>): Promise<void> {
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first": first,
   "0002-idempotency": idempotencyTable,
+  "0003-bootstrap": bootstrapTable,
+  "0004-activity-index": activityIndex,
 };
 
 /** Brings the tables up to date. Throws the database's own error when a migration fails. */

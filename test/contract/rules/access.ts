@@ -51,6 +51,7 @@ export const accessRules: readonly RuleGroup[] = [
       "auth.envelope-401":
         "Authentication 5: the tool-name execute endpoint answers a missing or invalid key by 401 with an envelope.",
       "auth.ingest-token": "Authentication 6: the ingest endpoint is authenticated by its token alone.",
+      "auth.open-bootstrap": "Authentication 1: creating a bootstrap session needs no key.",
     },
   },
   {
@@ -75,7 +76,6 @@ export const accessRules: readonly RuleGroup[] = [
       "auth.oauth-scopes": "Authentication 4: the scopes are openid, email and profile; openid is the required one.",
       "auth.oauth-discovery": "Authentication 4: discovery starts at /.well-known/oauth-protected-resource.",
       "auth.oauth-registration": "Authentication 4: clients register as the authorization server metadata says.",
-      "auth.open-bootstrap": "Authentication 1: creating a bootstrap session needs no key.",
       "auth.open-server-card": "Authentication 1: the server card needs no key.",
     },
   },

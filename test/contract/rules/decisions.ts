@@ -40,6 +40,8 @@ export const decisionRules: readonly RuleGroup[] = [
       "decision.pair.expired-410": "An exchange after the expiry answers 410.",
       "decision.pair.unknown-404": "An exchange of an unknown session answers 404.",
       "decision.pair.denied": "A denied session yields no key and says that it was denied.",
+      "decision.bootstrap.poll-shape": "The poll answers session_id, status, expires_at and poll_interval_ms.",
+      "decision.bootstrap.install-once": "install is handed out exactly once after the approval.",
     },
   },
   {
@@ -75,8 +77,6 @@ export const decisionRules: readonly RuleGroup[] = [
     planned: "B",
     rules: {
       "decision.flows-limit-clamped": "A flow limit outside 1 to 100 is clamped.",
-      "decision.bootstrap.poll-shape": "The poll answers session_id, status, expires_at and poll_interval_ms.",
-      "decision.bootstrap.install-once": "install is handed out exactly once after the approval.",
       "decision.flow.step-statuses": "Steps are pending, running, waiting, completed, failed or skipped.",
       "decision.flow.step-timestamps": "Step timestamps are startedAt and completedAt.",
       "decision.flow.conflicts":

@@ -75,6 +75,7 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
       "limits.tools-page": "A tool page holds 50 tools by default and 200 at most.",
       "limits.file-size": "A single file holds at most 25 MB.",
       "limits.request-files": "All decoded file bytes of one request hold at most 100 MB; more answers 413.",
+      "limits.bootstrap-lifetime": "A bootstrap session lives 15 minutes.",
     },
   },
   {
@@ -93,7 +94,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
     rules: {
       "limits.flows-page": "A flow page holds 30 flows by default and 100 at most.",
       "limits.max-results": "maxResults of the mail summary template is 1 to 20.",
-      "limits.bootstrap-lifetime": "A bootstrap session lives 15 minutes.",
     },
   },
   {

@@ -39,7 +39,6 @@ export const mcpAndBootstrapRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > Registration: bootstrap",
     by: "service",
-    planned: "B",
     rules: {
       "bootstrap.start.reply":
         "POST /api/installer/bootstrap-sessions answers session_id, approval_url, poll_url and expires_at.",

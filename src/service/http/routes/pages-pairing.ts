@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { approvalBody, decidedBody, unknownSessionBody } from "../../pages/approval-page.ts";
+import { listConnectedApps } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
 import { readDecision } from "../read-decision.ts";
@@ -21,7 +22,7 @@ export function addPairingPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts)
       const status = session.status === "expired" ? 410 : 200;
       return sendPage(c, { title: "Device pairing", body: decidedBody(session), csrfToken, status });
     }
-    const apps = await listAppNames(parts);
+    const apps = await listConnectedApps(parts);
     const body = approvalBody({ session, sessionToken, csrfToken, apps, now: parts.now() });
     return sendPage(c, { title: "Approve a device", body, csrfToken });
   });
@@ -32,14 +33,4 @@ export function addPairingPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts)
     await parts.pairing.decide(sessionToken, owner.accountId, readDecision(form));
     return c.redirect(`/pair/${encodeURIComponent(sessionToken)}`, 303);
   });
-}
-
-/** Names of the connected apps, each once. */
-async function listAppNames(parts: ServiceParts): Promise<string[]> {
-  const connected = await parts.connections.list();
-  return [...new Set(connected.map((connection) => nameApp(parts, connection.integration)))];
-}
-
-function nameApp(parts: ServiceParts, slug: string): string {
-  return parts.catalog.integrations.find((integration) => integration.slug === slug)?.name ?? slug;
 }

@@ -1,10 +1,12 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { homeBody } from "../../pages/home-page.ts";
 import { ServiceError } from "../../service-error.ts";
+import { nameApp } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { addInstallPages } from "./pages-install.ts";
 import { addPairingPages } from "./pages-pairing.ts";
 import { addSignInPages } from "./pages-sign-in.ts";
 
@@ -12,6 +14,7 @@ import { addSignInPages } from "./pages-sign-in.ts";
 export function addPageRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
   addSignInPages(app, parts);
   addPairingPages(app, parts);
+  addInstallPages(app, parts);
   addHomeRoutes(app, parts);
 }
 
@@ -37,8 +40,4 @@ function addHomeRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
     if (!isRevoked) throw new ServiceError(404, "unknown_device", "There is no such device, or it is revoked already.");
     return c.redirect("/?notice=revoked", 303);
   });
-}
-
-function nameApp(parts: ServiceParts, slug: string): string {
-  return parts.catalog.integrations.find((integration) => integration.slug === slug)?.name ?? slug;
 }
