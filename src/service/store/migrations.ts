@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { activityIndex } from "./activity-index.ts";
 import { bootstrapTable } from "./bootstrap-table.ts";
+import { flowTables } from "./flow-tables.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
 
 /** Tables of the first release. A released migration is never edited; a change is a new entry below. */
@@ -118,6 +119,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0002-idempotency": idempotencyTable,
   "0003-bootstrap": bootstrapTable,
   "0004-activity-index": activityIndex,
+  "0005-flows": flowTables,
 };
 
 /** Brings the tables up to date. Throws the database's own error when a migration fails. */

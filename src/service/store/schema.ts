@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 import type { ConnectionState } from "../integrations/integration.ts";
 
@@ -107,6 +108,47 @@ export interface Tables {
     created_at: string;
     expires_at: string;
   };
+  flows: {
+    id: string;
+    account_id: string;
+    /** The key that started it. */
+    api_key_id: string;
+    template_key: string;
+    status: FlowStatus;
+    trigger_type: FlowTriggerType;
+    /** As sent. */
+    input: string;
+    context: string;
+    current_step: string;
+    /** Counts from 1; what may change the flow names the segment it belongs to. */
+    segment: number;
+    /** The process that runs the segment, or last ran one. */
+    runner: string;
+    /** When a timed wait is over. */
+    wake_at: string | null;
+    created_at: string;
+    updated_at: string;
+    completed_at: string | null;
+  };
+  flow_steps: {
+    flow_id: string;
+    step_index: number;
+    step_key: string;
+    step_type: FlowStepType;
+    status: FlowStepStatus;
+    input: string | null;
+    output: string | null;
+    error: string | null;
+    attempts: number;
+    started_at: string | null;
+    completed_at: string | null;
+  };
+  /** Segments that the engine has not been told of yet. */
+  flow_outbox: { key: string; flow_id: string; segment: number };
+  /** Writes of flows, each bound to the one execution it started, in the transaction that records its start. */
+  flow_calls: { key: string; flow_id: string; execution_id: string };
+  /** Processes that run flows; one whose beats stand still is dead. */
+  flow_runners: { id: string; beats: number };
   spent_ingest_tokens: { jti: string; expires_at: string };
   usage_days: { account_id: string; day: string; executions: number };
 }
@@ -119,5 +161,9 @@ export type BootstrapRow = Selectable<Tables["bootstrap_sessions"]>;
 export type ConnectionRow = Selectable<Tables["connections"]>;
 /** A row of `executions`. */
 export type ExecutionRow = Selectable<Tables["executions"]>;
+/** A row of `flows`. */
+export type FlowRow = Selectable<Tables["flows"]>;
+/** A row of `flow_steps`. */
+export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 /** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
