@@ -9,7 +9,7 @@ const decisionSchema = z.discriminatedUnion("type", [
 ]);
 
 /** Why a decision does not count. */
-export type RefusalReason = "malformed" | "wrong_id" | "wrong_fingerprint" | "replayed" | "expired";
+type RefusalReason = "malformed" | "wrong_id" | "wrong_fingerprint" | "replayed" | "expired";
 
 /** Result of {@link decide}. */
 export type Verdict =

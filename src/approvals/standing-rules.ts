@@ -7,7 +7,7 @@ const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connectio
 const fileSchema = z.object({ version: z.literal(1), rules: z.array(ruleSchema) });
 
 /** "Always allow this tool on this connection", as a human said it. */
-export type StandingRule = z.infer<typeof ruleSchema>;
+type StandingRule = z.infer<typeof ruleSchema>;
 
 /** What a rule is looked up by. */
 export interface RuleSubject {

@@ -1,5 +1,5 @@
 /** The error an aborted call ends with: the signal's own AbortError, or a new one that names the reason as its cause. */
-export function toAbortError(signal: AbortSignal): Error {
+function toAbortError(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   if (reason instanceof Error && reason.name === "AbortError") return reason;
   return Object.assign(new DOMException("The call was aborted.", "AbortError"), { cause: reason });

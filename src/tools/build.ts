@@ -1,9 +1,7 @@
-import type { ZodType } from "zod";
 import { cutText, toPlainText } from "../approvals/plain-text.ts";
 import type { Effect } from "../approvals/request.ts";
 import { createNameMap } from "../schema/model-names.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
-import { createSchemaCarrier } from "../schema/schema-carrier.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { projectEntry } from "./project-entry.ts";
@@ -22,8 +20,6 @@ export interface ToolDefinition {
   readonly description: string;
   /** The service's schema as the model may see it. */
   readonly schema: JsonSchema;
-  /** A zod type that stands for `schema` and accepts everything: the pipeline checks. */
-  createCarrier(): ZodType;
 }
 
 /**
@@ -44,7 +40,6 @@ export function buildTools(
       effect: entry.effect,
       description: describeEntry(entry),
       schema,
-      createCarrier: () => createSchemaCarrier(schema),
     };
   });
 }

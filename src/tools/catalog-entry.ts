@@ -72,7 +72,7 @@ export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): Cata
 }
 
 /** Hash by which a changed schema is noticed. */
-export function hashSchema(schema: JsonSchema | null): string {
+function hashSchema(schema: JsonSchema | null): string {
   return createHash("sha256").update(canonicalJson(schema)).digest("hex");
 }
 

@@ -65,7 +65,7 @@ export function readFailure(reply: ExecuteReply): Failure {
     nextAction: next === undefined ? undefined : { tool: next.tool, input: next.input },
     upload: readUpload(error?.upload ?? envelope.upload),
     fields: readFields({ ...envelope, ...error }),
-    choices: readChoices(error?.connections ?? envelope.connections, details),
+    choices: readChoices(error?.connections ?? envelope.connections, /connection/.test(code) ? details : []),
     policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
     askBefore: readTexts(envelope.askBefore),
     isStructured: reply.kind !== "bare",

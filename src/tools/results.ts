@@ -22,7 +22,7 @@ export interface ResultPage {
 }
 
 /** A result as an outcome carries it: whole, or its first part and where the rest is. */
-export type CappedResult =
+type CappedResult =
   | { readonly result: unknown }
   | { readonly resultRef: string; readonly resultPreview: string; readonly resultSize: number };
 

@@ -1,8 +1,7 @@
-import { type ZodType, z } from "zod";
+import { z } from "zod";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
-import { createSchemaCarrier } from "../schema/schema-carrier.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { throwIfAborted } from "./abort.ts";
 import { describeEntry } from "./build.ts";
@@ -26,15 +25,13 @@ export const STATIC_TOOL_NAMES = [
 export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
 
 /** What a static tool is told about the call it serves. */
-export type StaticCall = Pick<ToolCall, "callId" | "signal" | "approve">;
+type StaticCall = Pick<ToolCall, "callId" | "signal" | "approve">;
 
 /** A tool of the plugin itself. Runtimes translate it like any other. */
 export interface StaticTool {
   readonly name: StaticToolName;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** A zod type that stands for `schema` and accepts everything: `run` checks. */
-  createCarrier(): ZodType;
   /** Never throws but for an aborted call and a runtime's control flow. */
   run(args: unknown, call: StaticCall): Promise<ToolOutcome>;
 }
@@ -105,7 +102,6 @@ function createTool<Schema extends z.ZodType>(
     name,
     description,
     schema: shown,
-    createCarrier: () => createSchemaCarrier(shown),
     async run(args, call) {
       throwIfAborted(call.signal);
       const parsed = schema.safeParse(readObject(args));

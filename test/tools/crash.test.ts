@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
+import { createFingerprint } from "../../src/approvals/fingerprint.ts";
+import { SvcClient } from "../../src/client/client.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, startScriptedService } from "./scripted-service.ts";
@@ -52,6 +54,39 @@ describe("after a crash", () => {
     const outcome = await session.call({ callId: "c1", toolName: "probe_write_text", arguments: { text: "once" } });
     expect(outcome.status).toBe("declined");
     expect(service.probe.calls).toEqual([]);
+  });
+
+  it.each([
+    ["an approval that was not used yet is used", "same", 0, 0],
+    ["an expired one is asked for again", "same", 11 * 60_000, 1],
+    ["one for another call is asked for again", "other", 0, 1],
+  ])("between yes and sending: %s", async (_name, which, laterMs, questions) => {
+    const service: ProbeService = closeLater(await startProbeService());
+    const clock = { now: Date.now() };
+    const call = { callId: "c1", toolName: "probe_write_text", arguments: { text: "once" } };
+    const session = await openTestSession(service, { answer: sayNo, now: () => clock.now });
+    const principal = new SvcClient({ baseUrl: service.url, apiKey: service.apiKey }).principal;
+    const subject = { tool: call.toolName, arguments: call.arguments, files: [], principal };
+    await session.journal.record({
+      callId: call.callId,
+      fingerprint: createFingerprint({ ...subject, connection: undefined }),
+      state: "approved",
+      at: clock.now,
+      tool: call.toolName,
+      approval: {
+        id: "request",
+        fingerprint: createFingerprint({
+          ...subject,
+          connection: which === "same" ? service.connectionId : "con_other",
+        }),
+        expiresAt: new Date(clock.now + 10 * 60_000).toISOString(),
+      },
+    });
+    clock.now += laterMs;
+    const outcome = await session.call(call);
+    expect(outcome.status).toBe(questions === 0 ? "succeeded" : "declined");
+    expect(session.asked).toHaveLength(questions);
+    expect(service.probe.calls).toHaveLength(1 - questions);
   });
 
   it("killed while sending: the outcome is unknown and it is never sent again", async () => {

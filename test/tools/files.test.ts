@@ -90,7 +90,7 @@ describe("a local file in a write", () => {
   });
 
   it("never sends the key with an upload", async () => {
-    verifies("ingest.client-sends-no-key");
+    verifies("ingest.client-sends-no-key", "envelope.data-read-when-result-absent");
     const scripted = closeLater(await startScriptedService());
     scripted.offer(FILE_TOOL);
     const session = await openTestSession(scripted, { answer: sayYes, upload: "ingest" });

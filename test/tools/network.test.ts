@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolCall } from "../../src/tools/pipeline.ts";
+import { verifies } from "../contract/verifies.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedReply, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 
@@ -100,6 +101,7 @@ describe("surprises", () => {
   });
 
   it("policy_blocked in a summary is a confirmation, and an account question once confirmed", async () => {
+    verifies("summary.accepted-by-plugin");
     const blocked = { execution_id: null, status: "blocked", error_code: "policy_blocked", message: "Blocked." };
     answer("probe_read", { status: 409, body: blocked }, { status: 409, body: blocked });
     const session = await openTestSession(service, { answer: sayYes });
@@ -142,6 +144,26 @@ describe("surprises", () => {
     expect(service.executed()).toHaveLength(1);
   });
 
+  it("a tool whose effect nobody states is sent unconfirmed; a lost answer is unknown, a 412 asks the human", async () => {
+    service.offer(createTool("probe_vague", "read", { canonical: undefined }));
+    answer("probe_vague", { drop: true }, CONFIRM, OK);
+    const session = await openTestSession(service, { answer: sayYes });
+    const vague = { toolName: "probe_vague", arguments: {} };
+    expect((await session.call({ callId: "v1", ...vague })).status).toBe("unknown");
+    expect((await session.call({ callId: "v2", ...vague })).status).toBe("succeeded");
+    expect(session.asked).toHaveLength(1);
+    expect(session.asked[0]?.effect).toBe("unknown");
+    expect(service.executed().map((request) => request.body.confirmed)).toEqual([undefined, undefined, true]);
+  });
+
+  it("a code nobody documented is passed on, with its null members", async () => {
+    verifies("envelope.unknown-code-passed", "envelope.nullables-accepted");
+    const error = { code: "moon_phase", type: null, message: "Not tonight.", retryable: null };
+    answer("probe_read", { status: 409, body: { ok: false, error, hint: null, details: ["a", "b"], canonical: null } });
+    const session = await openTestSession(service);
+    expect(await session.call(read)).toMatchObject({ status: "failed", code: "moon_phase", message: "Not tonight." });
+  });
+
   it("a daily limit is a 429 that is not tried again", async () => {
     const error = { code: "rate_limit_day", message: "Tomorrow.", retryable: false };
     answer("probe_read", { status: 429, headers: { "retry-after": "1" }, body: { ok: false, error } });
@@ -151,6 +173,7 @@ describe("surprises", () => {
   });
 
   it("a bare 401 asks to pair again and is not retried", async () => {
+    verifies("errors.bare-accepted");
     answer("probe_read", { status: 401, body: { error: "Unauthorized" } });
     const session = await openTestSession(service);
     const outcome = await session.call(read);

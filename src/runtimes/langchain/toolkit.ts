@@ -1,6 +1,8 @@
 import { BaseToolkit, type StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import type { Approver } from "../../approvals/request.ts";
 import { buildTools, type ToolDefinition } from "../../tools/build.ts";
+import { carrySchema } from "../../tools/carry-schema.ts";
 import type { CatalogEntry } from "../../tools/catalog-entry.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
 import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
@@ -103,7 +105,7 @@ export class SvcToolkit extends BaseToolkit {
     const tool = new SvcTool({
       name,
       description,
-      schema: definition.createCarrier() as StructuredTool["schema"],
+      schema: toToolSchema(definition.schema),
       metadata: { toolName, integration, effect },
       run: (call) => this.session.call({ toolName, ...this.#translate(call, integration) }),
     });
@@ -115,7 +117,7 @@ export class SvcToolkit extends BaseToolkit {
     return new SvcTool({
       name: tool.name,
       description: tool.description,
-      schema: tool.createCarrier() as StructuredTool["schema"],
+      schema: toToolSchema(tool.schema),
       run: (call) => tool.run(call.arguments, this.#translate(call)),
     });
   }
@@ -152,6 +154,11 @@ async function describeAll(session: ToolSession, entries: readonly CatalogEntry[
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
+}
+
+/** LangChain names its own zod type here; any zod schema or JSON Schema is taken. */
+function toToolSchema(schema: ToolDefinition["schema"]): StructuredTool["schema"] {
+  return carrySchema(schema, toJsonSchema) as StructuredTool["schema"];
 }
 
 /** Hosts choose accounts through `configurable.svcConnections`, an object from integration slug to connection id. */

@@ -6,7 +6,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApprovalRequest } from "../../../src/approvals/request.ts";
-import { SvcToolkit } from "../../../src/langchain.ts";
+import { type SvcTool, SvcToolkit, type SvcToolkitOptions, type ToolFilter } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import type { ToolOutcome } from "../../../src/tools/outcome.ts";
 import { STATIC_TOOL_NAMES } from "../../../src/tools/static-tools.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(closeAll);
 
-async function open(change: Partial<Parameters<typeof SvcToolkit.create>[0]> = {}): Promise<SvcToolkit> {
+async function open(change: Partial<SvcToolkitOptions> = {}): Promise<SvcToolkit> {
   const toolkit = await SvcToolkit.create({
     baseUrl: service.url,
     apiKey: service.apiKey,
@@ -39,7 +39,7 @@ async function open(change: Partial<Parameters<typeof SvcToolkit.create>[0]> = {
   return closeLater(toolkit);
 }
 
-function toolNamed(toolkit: SvcToolkit, name: string) {
+function toolNamed(toolkit: SvcToolkit, name: string): SvcTool {
   const tool = toolkit.getTools().find((candidate) => candidate.name === name);
   if (tool === undefined) throw new Error(`No tool ${name}`);
   return tool;
@@ -67,8 +67,7 @@ describe("getTools", () => {
 
   it("filters by app, level, name and number", async () => {
     const toolkit = await open();
-    const pick = (filter: Parameters<typeof toolkit.getTools>[0]) =>
-      toolkit.getTools({ staticTools: false, ...filter }).map((tool) => tool.name);
+    const pick = (filter: ToolFilter) => toolkit.getTools({ staticTools: false, ...filter }).map((tool) => tool.name);
     expect(pick({ integrations: ["notes"], levels: ["read"] }).every((name) => name.startsWith("notes_"))).toBe(true);
     expect(pick({ levels: ["delete"] }).length).toBeGreaterThan(0);
     expect(pick({ levels: ["delete"] })).not.toContain("drive_list_files");
