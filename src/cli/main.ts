@@ -15,6 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     stop.abort(new DOMException("Interrupted.", "AbortError"));
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   let exitCode: number = EXIT.ok;
   const program = await buildProgram(stop.signal, (code) => {
     exitCode = code;
@@ -28,6 +29,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
   return exitCode;
+}
+
+/** Whoever read the output went away (`svc tools | head`); that is no failure of the command. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }
 
 /** Builds the command tree; `finish` receives the exit code of the command that ran. */

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 
 /** A group of test files that needs something the project cannot install through npm. */
 export interface SystemSuite {
@@ -23,11 +24,22 @@ export function findChromium(): string | undefined {
   return [...(wanted ? [wanted] : []), ...CHROMIUM_PATHS].find((path) => existsSync(path));
 }
 
+/** True when a program of this name is on the PATH. */
+function isInstalled(program: string): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
 export const SYSTEM_SUITES: readonly SystemSuite[] = [
   {
     name: "browser (pairing and sign-in pages in real Chromium)",
     files: "test/e2e/browser/**/*.test.ts",
     present: () => findChromium() !== undefined,
     provide: "sudo apt-get install -y chromium",
+  },
+  {
+    name: "curl (the upload command of a hint, run as it stands)",
+    files: "test/service/files/curl/**/*.test.ts",
+    present: () => isInstalled("curl"),
+    provide: "sudo apt-get install -y curl",
   },
 ];

@@ -21,6 +21,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     port: wholeNumber(flags.port, "--port", 0, 65_535),
     host: flags.host,
     fileEnvelopes: flags.fileEnvelopes,
+    ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
     ...(flags.usageLimit === undefined
       ? {}
