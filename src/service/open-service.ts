@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createId } from "./auth/secrets.ts";
+import { createCanonicalExecutions } from "./canonical/canonical-executions.ts";
+import { createIdempotencyKeys } from "./canonical/idempotency-keys.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { connectFirstApps } from "./connections/connect-first-apps.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
@@ -13,6 +15,9 @@ import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { createBootstrap } from "./registration/bootstrap.ts";
 import { createPairing } from "./registration/pairing.ts";
+import { readSecretKey } from "./secrets/read-secret-key.ts";
+import { createSettingsSeal } from "./secrets/seal-settings.ts";
+import { createSecretBox } from "./secrets/secret-box.ts";
 import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
 import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
 import { findAccount } from "./store/find-account.ts";
@@ -90,6 +95,15 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const pairing = createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` });
   const secret = o.ingestSecret === undefined ? await readIngestSecret(dataDir) : o.ingestSecret;
   const spent = createSpentTokens(store, now);
+  const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
+  const canonical = createCanonicalExecutions({
+    ...work,
+    log: work.executionLog,
+    ingestTokens,
+    idempotencyKeys: createIdempotencyKeys(store, now),
+    now,
+    waitForTwinMs: o.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
+  });
   app.resolve(
     createApp({
       ...work,
@@ -97,7 +111,8 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       sessions,
       pairing,
       bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
-      ingestTokens: secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now }),
+      canonical,
+      ingestTokens,
       fileEnvelopes: o.fileEnvelopes ?? true,
       baseUrl: url,
       allowedHosts: listHosts(o, listener.port),
@@ -120,7 +135,9 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
 async function createWork(o: CheckedOptions, store: Store, accountId: string) {
   const { now, integrations } = o;
   const catalog = createCatalog(integrations);
-  const connections = createConnections({ store, accountId, integrations, now });
+  const box = createSecretBox(await readSecretKey(o.dataDir, o.secretKey));
+  const seal = createSettingsSeal(box, integrations);
+  const connections = createConnections({ store, accountId, integrations, seal, now });
   const log = createExecutionLog(store, now, o.usageLimit);
   await log.closeAbandoned();
   const executor: Executor = createExecutor({
@@ -131,7 +148,13 @@ async function createWork(o: CheckedOptions, store: Store, accountId: string) {
     providerTimeoutMs: o.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
-  return { catalog, connections, executor, blobs: createBlobStore({ dir: join(o.dataDir, "blobs"), now }) };
+  return {
+    catalog,
+    connections,
+    executionLog: log,
+    executor,
+    blobs: createBlobStore({ dir: join(o.dataDir, "blobs"), now }),
+  };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

@@ -19,6 +19,11 @@ export interface ServiceOptions {
   readonly fileEnvelopes?: boolean;
   /** Secret that signs upload tokens. Default: made once and kept in `dataDir`; null turns ingest off (503). */
   readonly ingestSecret?: string | null;
+  /**
+   * Text of at least 32 characters from which the key for secrets of connections is derived; the same for every process
+   * on one database. Default: a key is made once and kept in `dataDir`.
+   */
+  readonly secretKey?: string;
   /** Executions per account and UTC day; above, calls answer 402. Default: no limit. */
   readonly usageLimit?: number;
   /** Milliseconds an action may take before the call fails with 503. Default 60,000. */
@@ -33,6 +38,9 @@ export interface ServiceOptions {
 
 /** Default port of the service. */
 const DEFAULT_PORT = 8790;
+
+/** Shortest `secretKey`: 32 random letters hold more than 128 bits. */
+const MIN_SECRET_KEY = 32;
 
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
@@ -55,6 +63,13 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
   }
   if (usageLimit !== undefined && (!Number.isInteger(usageLimit) || usageLimit < 0)) {
     throw invalid("usageLimit", `${usageLimit} is not a number of executions.`, "Use a whole number, 0 or more.");
+  }
+  if (options.secretKey !== undefined && options.secretKey.length < MIN_SECRET_KEY) {
+    throw invalid(
+      "secretKey",
+      `The key for secrets of connections must have at least ${MIN_SECRET_KEY} characters.`,
+      "Make one with: openssl rand -base64 32",
+    );
   }
   const publicOrigin = options.publicUrl === undefined ? undefined : readOrigin(options.publicUrl);
   if (!isLoopback(host) && publicOrigin === undefined) {

@@ -1,5 +1,6 @@
 import { createId } from "../auth/secrets.ts";
 import type { ConnectionState, ConnectionView, Integration } from "../integrations/integration.ts";
+import type { SettingsSeal } from "../secrets/seal-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ConnectionRow } from "../store/schema.ts";
@@ -32,7 +33,10 @@ interface ConnectionChange {
   readonly isDefault?: boolean;
 }
 
-/** The owner's connections. Settings are stored as given: they are checked when a call uses them. */
+/**
+ * The owner's connections. Settings are stored as given, secret ones encrypted: they are checked when a call uses them.
+ * A connection whose secrets cannot be decrypted has the state `error`.
+ */
 export interface Connections {
   /** All connections, oldest first; of one integration when named. */
   list(integration?: string): Promise<Connection[]>;
@@ -49,9 +53,10 @@ export function createConnections(o: {
   store: Store;
   accountId: string;
   integrations: readonly Integration[];
+  seal: SettingsSeal;
   now: () => number;
 }): Connections {
-  const { store, accountId } = o;
+  const { store, accountId, seal } = o;
   const at = () => new Date(o.now()).toISOString();
 
   async function takeDefault(db: Store, { integration, id }: { integration: string; id: string }): Promise<void> {
@@ -68,7 +73,7 @@ export function createConnections(o: {
     async list(integration) {
       let query = store.selectFrom("connections").selectAll().where("account_id", "=", accountId);
       if (integration !== undefined) query = query.where("integration", "=", integration);
-      return (await query.orderBy("created_at").orderBy("id").execute()).map(fromRow);
+      return (await query.orderBy("created_at").orderBy("id").execute()).map((row) => fromRow(row, seal));
     },
 
     async add(connection) {
@@ -76,12 +81,12 @@ export function createConnections(o: {
       if (known === undefined) {
         throw new ServiceError(404, "integration_not_found", `There is no integration "${connection.integration}".`);
       }
+      const identity = { id: createId("con"), integration: connection.integration };
       const row: ConnectionRow = {
-        id: createId("con"),
+        ...identity,
         account_id: accountId,
-        integration: connection.integration,
         label: connection.label,
-        settings: JSON.stringify(connection.settings),
+        settings: JSON.stringify(seal.seal(identity, connection.settings)),
         scopes: JSON.stringify(connection.scopes ?? known.scopes),
         state: "healthy",
         is_default: connection.isDefault ? 1 : 0,
@@ -92,23 +97,25 @@ export function createConnections(o: {
         await transaction.insertInto("connections").values(row).execute();
         if (connection.isDefault) await takeDefault(transaction, row);
       });
-      return fromRow(row);
+      return fromRow(row, seal);
     },
 
     async update(id, change) {
       const row = await store.transaction().execute(async (transaction) => {
+        const own = transaction.selectFrom("connections").selectAll().where("id", "=", id);
+        const known = await own.where("account_id", "=", accountId).executeTakeFirst();
+        if (known === undefined) return undefined;
         const changed = await transaction
           .updateTable("connections")
-          .set({ ...toColumns(change), updated_at: at() })
+          .set({ ...toColumns(change, (settings) => seal.seal(known, settings)), updated_at: at() })
           .where("id", "=", id)
-          .where("account_id", "=", accountId)
           .returningAll()
           .executeTakeFirst();
         if (changed !== undefined && change.isDefault) await takeDefault(transaction, changed);
         return changed;
       });
       if (row === undefined) throw unknownConnection(id);
-      return fromRow(row);
+      return fromRow(row, seal);
     },
 
     async remove(id) {
@@ -126,24 +133,28 @@ function unknownConnection(id: string): ServiceError {
   return new ServiceError(404, "connection_not_found", `There is no connection "${id}".`);
 }
 
-function toColumns(change: ConnectionChange): Partial<ConnectionRow> {
+type Settings = ConnectionView["settings"];
+
+function toColumns(change: ConnectionChange, seal: (settings: Settings) => Settings): Partial<ConnectionRow> {
   return {
     ...(change.state !== undefined && { state: change.state }),
     ...(change.scopes !== undefined && { scopes: JSON.stringify(change.scopes) }),
-    ...(change.settings !== undefined && { settings: JSON.stringify(change.settings) }),
+    ...(change.settings !== undefined && { settings: JSON.stringify(seal(change.settings)) }),
     ...(change.label !== undefined && { label: change.label }),
     ...(change.isDefault !== undefined && { is_default: change.isDefault ? 1 : 0 }),
   };
 }
 
-function fromRow(row: ConnectionRow): Connection {
+function fromRow(row: ConnectionRow, seal: SettingsSeal): Connection {
+  const { settings, unreadable } = seal.open(row, JSON.parse(row.settings) as Record<string, unknown>);
   return {
     id: row.id,
     integration: row.integration,
     label: row.label,
-    settings: JSON.parse(row.settings) as Record<string, unknown>,
+    settings,
     scopes: JSON.parse(row.scopes) as string[],
-    state: row.state,
+    // Without its secret a connection cannot work, whatever the store says.
+    state: unreadable.length > 0 && row.state === "healthy" ? "error" : row.state,
     isDefault: row.is_default === 1,
   };
 }

@@ -67,6 +67,19 @@ export interface Action {
   run(args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<unknown>;
 }
 
+/** One setting that the owner types when he connects the app in the dashboard. */
+export interface SettingField {
+  /** Key in the connection's settings. */
+  readonly name: string;
+  readonly label: string;
+  /** `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown. */
+  readonly kind: "text" | "folder" | "email" | "secret";
+  /** Default true; an optional field that is left empty is left out. */
+  readonly optional?: boolean;
+  /** One or two sentences below the field. */
+  readonly help?: string;
+}
+
 /** An app the service can act on. */
 export interface Integration {
   readonly slug: string;
@@ -76,6 +89,8 @@ export interface Integration {
   /** All scopes a full connection grants. */
   readonly scopes: readonly string[];
   readonly actions: readonly Action[];
+  /** What the dashboard asks for, in this order; an app without settings has none. */
+  readonly settingsForm?: readonly SettingField[];
   /** Throws ServiceError 422 `integration_misconfigured` naming the setting when a connection cannot work as configured. */
   checkSettings(settings: Readonly<Record<string, unknown>>): Promise<void>;
 }

@@ -14,5 +14,13 @@ export const driveIntegration: Integration = {
   category: "files",
   scopes: ["drive.read", "drive.write"],
   actions: [listFiles, searchFiles, readFile, uploadFile, createFolder, moveFile, deleteFile],
+  settingsForm: [
+    {
+      name: "folder",
+      label: "Folder",
+      kind: "folder",
+      help: "Tools see this folder and everything below it, nothing else.",
+    },
+  ],
   checkSettings: (settings) => driveFolder.check(settings),
 };

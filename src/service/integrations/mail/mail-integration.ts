@@ -24,6 +24,21 @@ export const mailIntegration: Integration = {
     moveMessage,
     deleteMessage,
   ],
+  settingsForm: [
+    {
+      name: "maildir",
+      label: "Mailbox folder",
+      kind: "folder",
+      help: "A folder in the Maildir format, the one that holds cur, new and tmp.",
+    },
+    {
+      name: "address",
+      label: "Mail address",
+      kind: "email",
+      help: "The mailbox's own address: messages are sent from it.",
+    },
+    { name: "name", label: "Your name", kind: "text", optional: true, help: "Stands beside the address in sent mail." },
+  ],
   async checkSettings(settings) {
     readMailSettings(settings);
     await mailFolder.check(settings);

@@ -11,5 +11,13 @@ export const notesIntegration: Integration = {
   category: "notes",
   scopes: ["notes.read", "notes.write"],
   actions: [searchPages, listPages, readPage, createPage, updatePage, deletePage],
+  settingsForm: [
+    {
+      name: "folder",
+      label: "Folder of the notes",
+      kind: "folder",
+      help: "A folder of Markdown files, for example an Obsidian vault.",
+    },
+  ],
   checkSettings: (settings) => vaultFolder.check(settings),
 };
