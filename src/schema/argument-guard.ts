@@ -2,8 +2,9 @@ import { type ArgumentCheck, compileCheck } from "./check-arguments.ts";
 import { type ArgumentProblem, createProblem, explainProblems } from "./explain-problems.ts";
 import { isRecord, type JsonSchema } from "./json-schema.ts";
 import { normaliseSchema } from "./normalise-schema.ts";
+import { parseJson } from "./propose-changes.ts";
 import { copyAsJson, endsSomewhere, measureArguments } from "./read-arguments.ts";
-import { parseJson, repairArguments } from "./repair-arguments.ts";
+import { repairArguments } from "./repair-arguments.ts";
 import { showValue } from "./show-value.ts";
 
 /** What a guard found. */

@@ -20,8 +20,8 @@ export interface ArgumentCheck {
   again(args: unknown): CheckResult;
 }
 
-/** Units of work per call; a schema node applied to a value costs one, dear keywords more. About 20 ms at most. */
-const BUDGET = 40_000;
+/** Units of work per call; a schema node applied to a value costs one, dear keywords more. Some 10 ms. */
+const BUDGET = 12_000;
 const VALUES_PER_UNIT = 20;
 const STEPS_PER_UNIT = 128;
 const UNIQUE_UNITS = 200;

@@ -13,7 +13,7 @@ export interface FlatNode {
 }
 
 /** Well above the nodes a projection shows, so that what it stops is only a flood of references. */
-const MAX_FLATTENED = 10_000;
+const MAX_FLATTENED = 4_000;
 const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];

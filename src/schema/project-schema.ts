@@ -26,11 +26,24 @@ export interface ProjectedSchema {
   readonly notes: string[];
 }
 
-const MAX_DEPTH = 12;
 const MAX_SIZE = 16 * 1024;
-const MAX_TRIMMED_TEXT = 200;
+
+/** How much of a schema is shown: levels, nodes, and characters of a description. */
+interface Extent {
+  readonly maxDepth: number;
+  readonly maxNodes: number;
+  readonly maxText: number;
+}
+
+const WHOLE: Extent = { maxDepth: 12, maxNodes: 800, maxText: 1_024 };
 /** Tried one after the other while a schema is larger than 16 KiB. */
-const SMALLER_DEPTHS = [6, 4, 3, 2] as const;
+const SMALLER: readonly Extent[] = [
+  { ...WHOLE, maxText: 200 },
+  { ...WHOLE, maxText: 80 },
+  { maxDepth: 6, maxNodes: 500, maxText: 80 },
+  { maxDepth: 4, maxNodes: 300, maxText: 80 },
+];
+const LEAST: Extent = { maxDepth: 3, maxNodes: 200, maxText: 80 };
 
 /** Properties Google's adapters delete by mistake while they keep them in `required`. */
 const GEMINI_RESERVED: ReadonlySet<string> = new Set(["strict", "additionalProperties"]);
@@ -51,7 +64,7 @@ const ROOT_KEYWORDS = [
  * Projects a service's input schema onto what a model may be shown: dialects cleaned, references inlined, unions and
  * keys made legal, files shown as references. Nothing valid for the service becomes invalid for the model; what cannot
  * be shown is left open and named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
- * descriptions past 200 characters, then depth. Never throws and never changes its input.
+ * descriptions past 200 characters, then depth and its last properties. Never throws and never changes its input.
  */
 export function projectToolSchema(
   inputSchema: unknown,
@@ -72,11 +85,17 @@ function openSchema(note: string): ProjectedSchema {
 }
 
 function projectWithinSize(inputSchema: Record<string, unknown>, profile: SchemaProfile): ProjectedSchema {
-  let projected = project(inputSchema, profile, MAX_DEPTH);
-  if (sizeOf(projected) <= MAX_SIZE) return projected;
-  for (const maxDepth of [MAX_DEPTH, ...SMALLER_DEPTHS]) {
-    if (maxDepth < MAX_DEPTH) projected = project(inputSchema, profile, maxDepth);
-    projected = { ...projected, schema: trimTexts(projected.schema, MAX_TRIMMED_TEXT) };
+  const { properties } = inputSchema;
+  const isVast = isRecord(properties) && Object.keys(properties).length > WHOLE.maxNodes;
+  let projected = project(inputSchema, profile, isVast ? LEAST : WHOLE);
+  const size = sizeOf(projected);
+  if (size <= MAX_SIZE && !isVast) return projected;
+  let extent = isVast ? LEAST : WHOLE;
+  // What is four times too large is not worth several attempts.
+  for (const smaller of [...(size > 4 * MAX_SIZE ? [] : SMALLER), LEAST]) {
+    if (smaller.maxNodes < extent.maxNodes) projected = project(inputSchema, profile, smaller);
+    extent = smaller;
+    projected = { ...projected, schema: trimTexts(projected.schema, smaller.maxText) };
     if (sizeOf(projected) <= MAX_SIZE) break;
   }
   return { ...projected, notes: [...projected.notes, "Shortened: describe the tool to see its whole schema."] };
@@ -86,10 +105,11 @@ function sizeOf({ schema }: ProjectedSchema): number {
   return JSON.stringify(schema).length;
 }
 
-function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, maxDepth: number): ProjectedSchema {
+function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, extent: Extent): ProjectedSchema {
   const projection: Projection = {
     resolve: createRefResolver(inputSchema),
-    maxDepth,
+    maxDepth: extent.maxDepth,
+    maxNodes: extent.maxNodes,
     notes: new Set(),
     dropped: new Set(),
     project: projectNode,

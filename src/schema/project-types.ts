@@ -28,13 +28,14 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
   const values = readValues(node, declared, isNullable);
   if (values !== undefined && isLong(values)) listInWords(values, shown);
   else if (values !== undefined) shown.enum = values;
-  const types = new Set(declared ?? values?.map(typeOf));
+  const types = new Set(declared ?? values?.slice(0, MAX_VALUES).map(typeOf));
   if (types.has("number")) types.delete("integer");
   if (isNullable && types.size > 0) types.add("null");
   if (types.has("array")) shown.items ??= {};
   const concrete = [...types].filter((type) => type !== "null");
   if (types.size === 0) return shown;
-  if (concrete.length > 1) return shown.anyOf === undefined ? splitTypes([...types], shown) : shown;
+  const sorted: JsonType[] = types.has("null") ? [...concrete, "null"] : concrete;
+  if (concrete.length > 1) return shown.anyOf === undefined ? splitTypes(sorted, shown) : shown;
   const [type = "null"] = concrete;
   return { ...shown, type: types.has("null") && type !== "null" ? [type, "null"] : type };
 }
@@ -43,6 +44,7 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
 function readValues(node: Source, declared: readonly JsonType[] | undefined, isNullable: boolean) {
   const listed = node.const !== undefined ? [node.const] : node.enum;
   if (!Array.isArray(listed) || listed.length === 0) return undefined;
+  if (listed.length > MAX_VALUES) return listed;
   const distinct: unknown[] = [...new Map(listed.map((value) => [JSON.stringify(value), value])).values()];
   const fitting = declared === undefined ? distinct : distinct.filter((value) => fits(value, declared));
   const values = fitting.length === 0 ? distinct : fitting;

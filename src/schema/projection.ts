@@ -5,6 +5,7 @@ import type { RefResolver } from "./resolve-ref.ts";
 export interface Projection {
   readonly resolve: RefResolver;
   readonly maxDepth: number;
+  readonly maxNodes: number;
   /** What a reader of the projection should know, in sentences. */
   readonly notes: Set<string>;
   /** Keywords that could not be shown. */
@@ -23,9 +24,7 @@ export interface ProjectionPlace {
   readonly stack: readonly object[];
 }
 
-const MAX_NODES = 1_500;
-
 /** True when the budget of a projection is used up: what is left of the schema is not shown. */
 export function isFull(projection: Projection): boolean {
-  return projection.shown > MAX_NODES;
+  return projection.shown > projection.maxNodes;
 }

@@ -18,7 +18,7 @@ export type ArgumentReading =
   /** Holds something JSON writes differently or leaves out: undefined, NaN, a date, a function, ... */
   | { readonly kind: "other" };
 
-const MAX_VALUES = 20_000;
+const MAX_VALUES = 10_000;
 const MAX_DEPTH = 500;
 
 interface Count {

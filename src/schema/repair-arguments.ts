@@ -1,6 +1,8 @@
 import type { CheckError, CheckResult } from "./check-arguments.ts";
-import { cloneJson, isRecord, type JsonSchema, type JsonType, readTypes, setOwn } from "./json-schema.ts";
-import { findNode, formatPath, getAt, readValuePath, type ValuePath } from "./schema-location.ts";
+import { cloneJson, getOwn, isRecord, type JsonSchema, setOwn } from "./json-schema.ts";
+import { type Change, proposeChanges } from "./propose-changes.ts";
+import { formatPath, getAt, readValuePath, type ValuePath } from "./schema-location.ts";
+import { selectErrors } from "./select-errors.ts";
 import { showLiteral } from "./show-value.ts";
 
 /** Checks a changed copy of the arguments. */
@@ -16,10 +18,9 @@ export interface RepairedArguments {
 
 const MAX_ROUNDS = 8;
 const MAX_PLACES = 50;
-const MAX_JSON_TEXT = 256 * 1024;
-
-/** A way to change one value: what to put there, or to leave the key out. */
-type Change = { readonly kind: "use"; readonly value: unknown } | { readonly kind: "drop" };
+const MAX_TOGETHER = 400;
+/** Arguments with more faults than this are explained, not repaired. */
+const MAX_ERRORS = 1_000;
 
 /**
  * Repairs the slips models make, only where a check failed, and only when the change removes the failure: numbers and
@@ -34,8 +35,11 @@ export function repairArguments(
   recheck: Recheck,
 ): RepairedArguments {
   let state: RepairedArguments = { args, repairs: [], errors };
+  if (errors.length > MAX_ERRORS) return state;
   for (let round = 0; round < MAX_ROUNDS && state.errors.length > 0; round++) {
     const before = state;
+    state = repairTogether(state, schema, recheck);
+    if (state !== before) continue;
     for (const location of listPlaces(state.errors)) {
       if (state.errors.some((error) => error.instanceLocation === location)) {
         state = repairPlace(location, state, schema, recheck);
@@ -46,11 +50,42 @@ export function repairArguments(
   return state;
 }
 
+/**
+ * Most calls with several slips have simple ones: they are mended in one go where that removes every one of them. Of
+ * unions only the branch that was meant counts here.
+ */
+function repairTogether(state: RepairedArguments, schema: JsonSchema, recheck: Recheck): RepairedArguments {
+  const broken = selectErrors(state.errors).filter(({ branches }) => branches === undefined);
+  const places = listPlaces(
+    broken.map(({ error }) => error),
+    MAX_TOGETHER,
+  );
+  if (places.length < 2) return state;
+  const args = cloneJson(state.args);
+  const repairs = [...state.repairs];
+  const changed: string[] = [];
+  for (const location of places) {
+    const path = readValuePath(location, args);
+    const [change] = proposeAt(path, location, state, schema);
+    if (change === undefined) continue;
+    changeInPlace(args, path, change);
+    repairs.push(describeChange(path, change));
+    changed.push(location);
+  }
+  if (changed.length < 2 || !isRecord(args)) return state;
+  const result = recheck(args);
+  if (result.verdict === "unknown") return state;
+  const errors = result.verdict === "valid" ? [] : result.errors;
+  const isMended = !errors.some((error) => changed.some((location) => isAtOrBelow(error, location)));
+  return isMended && countMissing(errors) <= countMissing(state.errors) ? { args, repairs, errors } : state;
+}
+
 /** Where something is wrong, deepest first. */
-function listPlaces(errors: readonly CheckError[]): string[] {
+function listPlaces(errors: readonly CheckError[], limit = MAX_PLACES): string[] {
   const places = new Set(errors.map((error) => error.instanceLocation));
-  const depth = (location: string) => location.split("/").length;
-  return [...places].sort((a, b) => depth(b) - depth(a)).slice(0, MAX_PLACES);
+  const depths = [...places].map((location) => ({ location, depth: location.split("/").length }));
+  const sorted = depths.sort((a, b) => b.depth - a.depth).map(({ location }) => location);
+  return sorted.slice(0, limit);
 }
 
 function repairPlace(
@@ -60,12 +95,7 @@ function repairPlace(
   recheck: Recheck,
 ): RepairedArguments {
   const path = readValuePath(location, state.args);
-  if (path.length === 0) return state;
-  const wanted = readWanted(
-    state.errors.filter((error) => error.instanceLocation === location),
-    schema,
-  );
-  for (const change of proposeChanges(getAt(state.args, path), path, wanted)) {
+  for (const change of proposeAt(path, location, state, schema)) {
     const args = applyChange(state.args, path, change);
     const result = recheck(args);
     if (result.verdict === "unknown") return state;
@@ -81,6 +111,12 @@ function repairPlace(
     }
   }
   return state;
+}
+
+function proposeAt(path: ValuePath, location: string, state: RepairedArguments, schema: JsonSchema): Change[] {
+  if (path.length === 0) return [];
+  const here = state.errors.filter((error) => error.instanceLocation === location);
+  return proposeChanges(getAt(state.args, path), path, here, schema);
 }
 
 /** A key that has to be there is not left out, whatever else that would mend. */
@@ -106,103 +142,33 @@ function isAtOrBelow(error: CheckError, location: string): boolean {
   return error.instanceLocation === location || error.instanceLocation.startsWith(`${location}/`);
 }
 
-/** What the failing keywords of one place ask for. */
-interface Wanted {
-  readonly types: ReadonlySet<JsonType>;
-  readonly values: readonly unknown[];
-}
-
-function readWanted(errors: readonly CheckError[], schema: JsonSchema): Wanted {
-  const types = new Set<JsonType>();
-  const values: unknown[] = [];
-  for (const { keyword, keywordLocation } of errors) {
-    if (keyword !== "type" && keyword !== "enum" && keyword !== "const") continue;
-    const node = findNode(schema, keywordLocation);
-    if (node === undefined) continue;
-    if (keyword === "type") for (const type of readTypes(node.type) ?? []) types.add(type);
-    if (keyword === "enum" && Array.isArray(node.enum)) values.push(...node.enum);
-    if (keyword === "const") values.push(node.const);
-  }
-  return { types, values };
-}
-
-function proposeChanges(value: unknown, path: ValuePath, wanted: Wanted): Change[] {
-  if (value === null) return typeof path.at(-1) === "string" ? [{ kind: "drop" }] : [];
-  const scalars: unknown[] = [];
-  const lists: unknown[] = [];
-  if (typeof value === "string") {
-    scalars.push(...matchValues(value, wanted.values), ...readScalars(value, wanted.types));
-    lists.push(...readJsonText(value, wanted.types));
-  } else if (typeof value === "number" && Number.isFinite(value)) {
-    const wantsNumber = wanted.types.has("number") || wanted.types.has("integer");
-    const wantsText = wanted.types.has("string") || wanted.values.includes(String(value));
-    if (wantsText && !wantsNumber) scalars.push(String(value));
-  }
-  if (wanted.types.has("array") && value !== undefined && !Array.isArray(value)) {
-    lists.push([value]);
-    if (typeof value === "string") lists.push(...readScalars(value, SCALARS).map((scalar) => [scalar]));
-  }
-  return [...scalars, ...lists].map((use) => ({ kind: "use", value: use }));
-}
-
-const SCALARS: ReadonlySet<JsonType> = new Set(["number", "boolean"]);
-
-/** The one allowed value a text means: the same but for letter case and outer blanks, or the value's own text. */
-function matchValues(text: string, values: readonly unknown[]): unknown[] {
-  const folded = text.trim().toLowerCase();
-  const matches = new Set(values.filter((value) => isScalar(value) && String(value).toLowerCase() === folded));
-  return matches.size === 1 ? [...matches] : [];
-}
-
-function isScalar(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-}
-
-const NUMBER_TEXT = /^-?(?:0|[1-9]\d{0,99})(?:\.\d{1,99})?(?:[eE][+-]?\d{1,3})?$/;
-const MAX_DIGITS = 15;
-
-/** The number or boolean a text writes out. Numbers that would lose digits stay text. */
-function readScalars(text: string, types: ReadonlySet<JsonType>): unknown[] {
-  const trimmed = text.trim();
-  if (types.has("boolean") && /^(?:true|false)$/i.test(trimmed)) return [trimmed.toLowerCase() === "true"];
-  if (!types.has("number") && !types.has("integer")) return [];
-  if (!NUMBER_TEXT.test(trimmed)) return [];
-  const number = Number(trimmed);
-  const digits = trimmed.replace(/[eE].*$/, "").replace(/[^0-9]/g, "").length;
-  const isExact = digits <= MAX_DIGITS || (/^-?\d+$/.test(trimmed) && BigInt(number) === BigInt(trimmed));
-  return Number.isFinite(number) && isExact ? [number] : [];
-}
-
-function readJsonText(text: string, types: ReadonlySet<JsonType>): unknown[] {
-  const trimmed = text.trim();
-  const wanted = trimmed.startsWith("[") ? "array" : trimmed.startsWith("{") ? "object" : undefined;
-  if (wanted === undefined || trimmed.length > MAX_JSON_TEXT) return [];
-  const value = parseJson(trimmed);
-  if (value === undefined) return [];
-  if (types.has(wanted)) return [value];
-  return wanted === "object" && types.has("array") ? [[value]] : [];
-}
-
-/** The value of a JSON text, or undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A copy of the arguments with one value changed. */
-function applyChange(args: Record<string, unknown>, path: ValuePath, change: Change): Record<string, unknown> {
-  const copy = cloneJson(args);
-  const parent = getAt(copy, path.slice(0, -1));
+function changeInPlace(args: unknown, path: ValuePath, change: Change): void {
+  const holder = getAt(args, path.slice(0, -1));
   const key = path.at(-1);
-  if (Array.isArray(parent) && typeof key === "number" && change.kind === "use") parent[key] = change.value;
-  if (isRecord(parent) && typeof key === "string") {
-    if (change.kind === "drop") delete parent[key];
-    else setOwn(parent, key, change.value);
+  if (Array.isArray(holder) && typeof key === "number" && change.kind === "use") holder[key] = change.value;
+  if (!isRecord(holder) || typeof key !== "string") return;
+  if (change.kind === "use") setOwn(holder, key, change.value);
+  else delete holder[key];
+}
+
+/** A copy of the arguments with one value changed; what is beside the way to it is shared. */
+function applyChange(args: Record<string, unknown>, path: ValuePath, change: Change): Record<string, unknown> {
+  const changed = changeAt(args, path, change);
+  return isRecord(changed) ? changed : args;
+}
+
+function changeAt(value: unknown, [key, ...rest]: ValuePath, change: Change): unknown {
+  if (key === undefined) return change.kind === "use" ? change.value : undefined;
+  if (Array.isArray(value)) {
+    const items = [...value];
+    items[Number(key)] = changeAt(items[Number(key)], rest, change);
+    return items;
   }
-  return isRecord(copy) ? copy : {};
+  if (!isRecord(value)) return value;
+  const copy = { ...value };
+  if (change.kind === "drop" && rest.length === 0) delete copy[String(key)];
+  else setOwn(copy, String(key), changeAt(getOwn(value, String(key)), rest, change));
+  return copy;
 }
 
 function describeChange(path: ValuePath, change: Change): string {

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { createArgumentGuard } from "../../src/schema/argument-guard.ts";
+import { projectToolSchema } from "../../src/schema/project-schema.ts";
+import { restoreRenamedKeys } from "../../src/schema/rename-keys.ts";
+import { findIllegal } from "./corpus-measures.ts";
+
+/** Each definition refers twice to the next: 2 to the power of 30 ways through. */
+function doubling(keyword: "allOf" | "anyOf"): unknown {
+  const $defs: Record<string, unknown> = { a30: { type: "string" } };
+  for (let step = 0; step < 30; step++) {
+    $defs[`a${step}`] = { [keyword]: [{ $ref: `#/$defs/a${step + 1}` }, { $ref: `#/$defs/a${step + 1}`, title: "t" }] };
+  }
+  return { type: "object", properties: { x: { $ref: "#/$defs/a0" } }, $defs };
+}
+
+function property(x: unknown): unknown {
+  return { type: "object", properties: { x } };
+}
+
+function nest(levels: number): unknown {
+  let node: unknown = { type: "integer" };
+  for (let level = 0; level < levels; level++) node = { properties: { x: node } };
+  return node;
+}
+
+const cyclic: Record<string, unknown> = { type: "object", default: {} };
+cyclic.properties = { x: cyclic };
+Object.assign(cyclic.default ?? {}, { cyclic });
+
+const many = (count: number, make: (index: number) => [string, unknown]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => make(index)));
+
+const tree = {
+  anyOf: [
+    { type: "object", properties: { x: { $ref: "#/$defs/T" } }, required: ["x", "y"] },
+    { type: "object", properties: { x: { $ref: "#/$defs/T" } }, required: ["x", "z"] },
+  ],
+};
+let chain: unknown = 1;
+for (let level = 0; level < 40; level++) chain = { x: chain };
+
+/** What any of these does to a naive implementation is in its name. */
+const HOSTILE: readonly [name: string, schema: unknown, args: unknown][] = [
+  ["exponential allOf", doubling("allOf"), { x: 5 }],
+  ["exponential anyOf", doubling("anyOf"), { x: 5 }],
+  ["exponential recursion", { ...Object(property({ $ref: "#/$defs/T" })), $defs: { T: tree } }, { x: chain }],
+  ["regex bomb", property({ type: "string", pattern: "^(a+)+$" }), { x: `${"a".repeat(40)}!` }],
+  ["polynomial regex", property({ type: "string", pattern: ".*.*.*.*x" }), { x: "a".repeat(1_000) }],
+  ["regex on many values", property({ items: { pattern: "a*a*$" } }), { x: Array(5_000).fill(`${"a".repeat(250)}b`) }],
+  ["regex too large to compile", property({ pattern: "((a{1000}){1000}){1000}" }), { x: "a" }],
+  ["regex bomb on keys", { patternProperties: { "^(a+)+$": false } }, { [`${"a".repeat(40)}!`]: 1 }],
+  ["a schema inside itself", cyclic, { x: { x: 1 } }],
+  ["100,000 levels", nest(100_000), { x: { x: 1 } }],
+  [
+    "60,000 properties",
+    { properties: many(60_000, (i) => [`p${i}`, { type: "string" }]), additionalProperties: false },
+    { p59999: 1 },
+  ],
+  ["5 MB of description", property({ type: "string", description: "d".repeat(5e6) }), { x: [] }],
+  [
+    "5 MB of default and examples",
+    property({ type: "integer", default: { a: "d".repeat(2e6) }, examples: ["d".repeat(3e6)] }),
+    { x: [] },
+  ],
+  ["a key of 5 MB", { properties: { ["k".repeat(5e6)]: { type: "string" } } }, { x: 1 }],
+  ["400,000 allowed values", property({ enum: Array.from({ length: 400_000 }, (_, i) => `v${i}`) }), { x: "w" }],
+  ["10,000 branches", property({ anyOf: Array.from({ length: 10_000 }, (_, i) => ({ const: i })) }), { x: -1 }],
+  ["100,000 required keys", { required: Array.from({ length: 100_000 }, (_, i) => `r${i}`) }, {}],
+  [
+    "5 MB of text for 20 limits",
+    property({ anyOf: Array.from({ length: 20 }, (_, i) => ({ maxLength: i })) }),
+    { x: "a".repeat(5e6) },
+  ],
+  ["9,000 faults", property({ type: "array", items: { type: "integer" } }), { x: Array(9_000).fill("1") }],
+  ["unique among thousands", property({ uniqueItems: true }), { x: Array.from({ length: 3_000 }, (_, i) => ({ i })) }],
+  ["half a character as key", { additionalProperties: { type: "integer" } }, { "\ud800": "x" }],
+  ["numbers of 300 digits", property({ multipleOf: 1e-300 }), { x: 1e308 }],
+];
+
+describe.each(HOSTILE)("%s", (_, schema, args) => {
+  test("neither throws nor hangs the guard", () => {
+    const guard = createArgumentGuard(schema);
+    const first = guard(args);
+    expect(guard(args)).toEqual(first);
+    expect(first.ok || first.problems.length > 0).toBe(true);
+  });
+
+  test.each(["full", "gemini"] as const)("gives a small and legal %s projection", (profile) => {
+    const projected = projectToolSchema(schema, { profile });
+    expect(findIllegal(projected)).toEqual([]);
+    expect(JSON.stringify(projected.schema).length).toBeLessThan(20_000);
+    expect(projected.notes.join("").length).toBeLessThan(20_000);
+  });
+});
+
+test("a property called __proto__ is shown under another name and comes back as a plain key", () => {
+  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"object","properties":{"a":{}}}}}');
+  const { schema: shown, renamed } = projectToolSchema(schema);
+  expect(shown.properties).toEqual({ proto: { type: "object", properties: { a: {} } } });
+  const restored = restoreRenamedKeys({ proto: { a: 1 } }, renamed);
+  expect(Object.keys(restored)).toEqual(["__proto__"]);
+  expect(Object.getPrototypeOf(restored)).toBe(Object.prototype);
+});
+
+test("300 nulls are left out in one go", () => {
+  const guard = createArgumentGuard({ properties: many(300, (i) => [`n${i}`, { type: "string" }]) });
+  expect(guard(many(300, (i) => [`n${i}`, null]))).toMatchObject({ ok: true, args: {} });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { findPlaceholderArguments, isPlaceholderSchema } from "../../src/schema/placeholders.ts";
+
+describe("isPlaceholderSchema", () => {
+  test.each([
+    [null],
+    [undefined],
+    [{}],
+    [{ type: "object" }],
+    [{ type: "object", properties: {} }],
+    [{ type: "object", properties: {}, required: [], additionalProperties: true, description: "Any" }],
+  ])("%j stands in for a schema", (schema) => {
+    expect(isPlaceholderSchema(schema)).toBe(true);
+  });
+
+  test.each([
+    [{ type: "object", properties: { a: {} } }],
+    [{ type: "object", properties: {}, additionalProperties: false }],
+    [{ $ref: "#/$defs/A" }],
+    [{ anyOf: [] }],
+    [{ type: "string" }],
+    [[]],
+    ["{}"],
+    [true],
+  ])("%j is one", (schema) => {
+    expect(isPlaceholderSchema(schema)).toBe(false);
+  });
+});
+
+describe("findPlaceholderArguments", () => {
+  test.each([
+    "<id>",
+    "<your page id>",
+    "{id}",
+    "{{ file_id }}",
+    "\u0024{TOKEN}",
+    "YOUR_API_KEY",
+    "REPLACE_ME",
+    "REPLACE_WITH_ID",
+    "INSERT_NAME_HERE",
+    "[your name]",
+    "your-api-key-here",
+  ])("%j is not a value", (value) => {
+    expect(findPlaceholderArguments({ a: [{ b: value }] })).toEqual([{ path: "a[0].b", value }]);
+  });
+
+  test.each([
+    "me",
+    "self",
+    "null",
+    "TODO",
+    "",
+    "<p>",
+    "<b>bold</b>",
+    '{"a":1}',
+    "{}",
+    "<https://example.com>",
+    "Hello <name>, welcome",
+    "YOURS",
+    "[link]",
+    "a < b > c",
+    "<>",
+    "$5",
+  ])("%j is a value", (value) => {
+    expect(findPlaceholderArguments({ a: value })).toEqual([]);
+  });
+
+  test("at most 20 are listed and no depth is too much", () => {
+    expect(findPlaceholderArguments({ a: Array.from({ length: 100 }, () => "<id>") })).toHaveLength(20);
+    let deep: unknown = "<id>";
+    for (let level = 0; level < 10_000; level++) deep = [deep];
+    expect(findPlaceholderArguments(deep)).toEqual([]);
+  });
+});
