@@ -10,6 +10,8 @@ export interface ExecutionOutcome {
   readonly toolName: string;
   /** Undefined when there is no such tool, or nobody was let in. */
   readonly entry: CatalogEntry | undefined;
+  /** What a canonical request or a stored row names; shown where `entry` is undefined. */
+  readonly asked?: { readonly integrationId: string; readonly actionId: string };
   readonly connectionId: string | null;
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -17,4 +19,11 @@ export interface ExecutionOutcome {
   readonly output?: unknown;
   /** Set unless it succeeded. */
   readonly error?: ServiceError;
+}
+
+/** An execution as it is read back: it may still run. */
+export interface StoredExecution extends Omit<ExecutionOutcome, "status" | "finishedAt"> {
+  readonly status: ExecutionOutcome["status"] | "running";
+  /** Null while it runs. */
+  readonly finishedAt: string | null;
 }

@@ -7,6 +7,7 @@ import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
 import { renderBare } from "./render-error.ts";
 import { addBootstrapRoutes } from "./routes/bootstrap.ts";
 import { addExecuteRoute } from "./routes/execute.ts";
+import { addExecutionRoutes } from "./routes/executions.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addPageRoutes } from "./routes/pages.ts";
@@ -37,6 +38,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
   addHealthRoute(app);
   addToolRoutes(app, parts);
   addExecuteRoute(app, parts);
+  addExecutionRoutes(app, parts);
   addIngestRoute(app, parts);
   addPairingRoutes(app, parts);
   addBootstrapRoutes(app, parts);

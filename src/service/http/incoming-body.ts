@@ -14,14 +14,19 @@ export interface IncomingBody {
  * that is busy sending.
  */
 export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
-  const controller = new AbortController();
-  outgoing.once("close", () => {
-    if (!outgoing.writableFinished) controller.abort();
-  });
   const length = incoming.headers["content-length"];
   return {
     bytes: incoming.iterator({ destroyOnReturn: false }),
     contentLength: length === undefined ? undefined : Number(length),
-    clientGone: controller.signal,
+    clientGone: watchClient({ outgoing }),
   };
+}
+
+/** A signal that is aborted when the caller goes away before the answer is written. */
+export function watchClient({ outgoing }: Pick<HttpBindings, "outgoing">): AbortSignal {
+  const controller = new AbortController();
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }

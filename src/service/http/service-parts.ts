@@ -1,5 +1,6 @@
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
+import type { CanonicalExecutions } from "../canonical/canonical-executions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
@@ -20,6 +21,7 @@ export interface ServiceParts {
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly executor: Executor;
+  readonly canonical: CanonicalExecutions;
   readonly blobs: BlobStore;
   /** Undefined when no ingest secret is configured. */
   readonly ingestTokens: IngestTokens | undefined;
