@@ -3,6 +3,7 @@ import { SvcClient } from "../client/client.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
 import type { CliContext } from "./context.ts";
+import { readProxy } from "./proxy.ts";
 import { readSettings, type SettingFlags, type Settings } from "./settings.ts";
 
 /** Where the embedded service listens by default. */
@@ -23,7 +24,12 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   const settings = await readSettings(context.places, context.env, flags);
   const credentials = openCredentialStore(context.places.config);
   const { apiKey, baseUrl } = settings.apiKey ? settings : await storedKey(credentials, settings.baseUrl);
-  const client = new SvcClient({ baseUrl: baseUrl ?? DEFAULT_BASE_URL, ...(apiKey ? { apiKey } : {}) });
+  const proxy = readProxy(context.env);
+  const client = new SvcClient({
+    baseUrl: baseUrl ?? DEFAULT_BASE_URL,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(proxy === undefined ? {} : { proxy }),
+  });
   return { client, settings, credentials };
 }
 

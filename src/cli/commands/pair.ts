@@ -1,10 +1,12 @@
 import { hostname } from "node:os";
 import { SvcClient } from "../../client/client.ts";
-import { openCredentialStore } from "../../pairing/credentials.ts";
+import { isSvcError } from "../../errors.ts";
+import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
 import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { DEFAULT_BASE_URL } from "../open-session.ts";
+import { readProxy } from "../proxy.ts";
 import { readSettings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -20,12 +22,12 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   const settings = await readSettings(context.places, context.env, flags);
   const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
   const credentials = openCredentialStore(context.places.config);
-  const stored = await credentials.read();
-  if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(stored.baseUrl, stored.apiKey))) {
+  const stored = await readStored(context, credentials);
+  if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(context, stored))) {
     terminal.say(`Already paired with ${baseUrl}. "svc pair --again" makes a new key.`);
     return EXIT.ok;
   }
-  const client = new SvcClient({ baseUrl });
+  const client = createClient(context, baseUrl);
   try {
     await pairDevice({
       client,
@@ -59,8 +61,28 @@ export function showPairing(terminal: Terminal, progress: PairProgress): void {
   terminal.endProgress(terminal.style("green", "Approved."));
 }
 
-async function keyWorks(baseUrl: string, apiKey: string): Promise<boolean> {
-  const client = new SvcClient({ baseUrl, apiKey });
+/** A damaged file was moved aside and explained; pairing again is the way on, so it is not the end. */
+async function readStored({ terminal }: CliContext, store: CredentialStore): Promise<Credentials | undefined> {
+  try {
+    return await store.read();
+  } catch (error) {
+    if (!isSvcError(error) || error.code !== "credentials_missing") throw error;
+    terminal.say(error.message);
+    return undefined;
+  }
+}
+
+function createClient({ env }: CliContext, baseUrl: string, apiKey?: string): SvcClient {
+  const proxy = readProxy(env);
+  return new SvcClient({
+    baseUrl,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(proxy === undefined ? {} : { proxy }),
+  });
+}
+
+async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
+  const client = createClient(context, baseUrl, apiKey);
   try {
     await client.listTools({ limit: 1 });
     return true;

@@ -5,7 +5,8 @@ import { EXIT } from "../exit-codes.ts";
 /** `svc unpair`: deletes the stored key; revoking it is done in the dashboard. */
 export async function unpair(context: CliContext): Promise<number> {
   const store = openCredentialStore(context.places.config);
-  const stored = await store.read();
+  // A damaged file holds nothing to name, and is forgotten all the same.
+  const stored = await store.read().catch(() => undefined);
   await store.clear();
   context.terminal.say(
     stored

@@ -1,0 +1,163 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../src/testing.ts";
+import { runSvc, startSvc } from "../e2e/run-svc.ts";
+
+let service: TestService;
+let home: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "svc-cli-"));
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const withKey = (apiKey = service.apiKey) => ({ env: { SVC_API_KEY: apiKey, SVC_BASE_URL: service.url } });
+
+/** A refusal: its exit code, one line on stderr or stdout that matches, and never a stack. */
+async function expectRefusal(
+  args: readonly string[],
+  expected: { code: number; text: RegExp },
+  options: Parameters<typeof runSvc>[2] = withKey(),
+) {
+  const run = await runSvc(args, home, options);
+  const all = run.stdout + run.stderr;
+  expect(all).toMatch(expected.text);
+  expect(run.code, all).toBe(expected.code);
+  expect(all).not.toMatch(/\n\s+at |node:internal|svc_live_/);
+  return all;
+}
+
+describe("the command line itself", () => {
+  test.each([
+    [["frobnicate"], 2, /unknown command 'frobnicate'/],
+    [["call"], 2, /missing required argument 'tool'/],
+    [["call", "drive_list_files", "--args", "[1]"], 1, /--args is not a JSON object/],
+    [
+      ["call", "drive_upload_file", "--file", "report.pdf"],
+      1,
+      /--file is "report\.pdf"; it must have the form FIELD=PATH/,
+    ],
+    [["call", "drive_upload_file", "--upload", "pigeon"], 2, /Allowed choices are envelope, ingest/],
+    [["search", "mail", "--limit", "many"], 1, /--limit is "many"; it must be a whole number from 1 to 200/],
+    [["serve", "--port", "70000"], 1, /--port is "70000"; it must be a whole number from 0 to 65535/],
+    [["completion", "tcsh"], 2, /choose bash, zsh or fish/],
+  ])("svc %j", async (args, code, text) => {
+    await expectRefusal(args, { code, text });
+  });
+
+  test("a wrong setting is named with its file", async () => {
+    await mkdir(join(home, "config"));
+    await writeFile(join(home, "config/config.json"), '{ "upload": "pigeon" }');
+    await expectRefusal(["tools"], { code: 1, text: /config\.json: upload: / });
+    await writeFile(join(home, "config/config.json"), "{");
+    await expectRefusal(["tools"], { code: 1, text: /config\.json: the file: .*Correct the file/ });
+  });
+});
+
+describe("keys", () => {
+  test("an unpaired machine is told to pair", async () => {
+    await expectRefusal(["tools"], { code: 3, text: /not paired.*svc pair/ }, {});
+  });
+
+  test("a revoked or foreign key ends with the way back", async () => {
+    await expectRefusal(["tools"], { code: 3, text: /pair/i }, withKey(`svc_live_${"x".repeat(43)}`));
+    await expectRefusal(
+      ["status"],
+      { code: 3, text: /does not work with this key/ },
+      withKey(`svc_live_${"y".repeat(43)}`),
+    );
+  });
+
+  test("a damaged credential file is kept aside and explained, and unpair still works", async () => {
+    await mkdir(join(home, "config"), { mode: 0o700 });
+    await writeFile(join(home, "config/credentials.json"), "{ not json", { mode: 0o600 });
+    await expectRefusal(["tools"], { code: 3, text: /credentials\.json\.corrupt-/ }, {});
+    expect((await readdir(join(home, "config"))).filter((name) => name.includes("corrupt"))).toHaveLength(1);
+    await expectRefusal(["unpair"], { code: 0, text: /Nothing to forget/ }, {});
+  });
+
+  test("a credential file that others may read is refused with the fix", async () => {
+    await mkdir(join(home, "config"), { mode: 0o700 });
+    await writeFile(join(home, "config/credentials.json"), "{}", { mode: 0o644 });
+    await expectRefusal(["tools"], { code: 1, text: /chmod 600/ }, {});
+  });
+
+  test("a service that is not there", async () => {
+    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: "http://127.0.0.1:9" };
+    await expectRefusal(["tools"], { code: 1, text: /127\.0\.0\.1:9|could not be reached|unreachable/i }, { env });
+  });
+});
+
+describe("the service", () => {
+  test("a data folder in use names the process that serves it", async () => {
+    const text = new RegExp(`already served by process ${process.pid}`);
+    await expectRefusal(["serve", "--port", "0", "--data", service.dataDir], { code: 1, text });
+  });
+
+  test("a port in use is named", async () => {
+    const { port } = new URL(service.url);
+    await expectRefusal(["serve", "--port", port, "--data", join(home, "data")], { code: 1, text: new RegExp(port) });
+  });
+
+  test("login-link without a service says how to start one", async () => {
+    await expectRefusal(["login-link", "--data", join(home, "none")], {
+      code: 1,
+      text: /No service is running.*svc serve/s,
+    });
+  });
+
+  test("Ctrl-C stops it cleanly, and its folder is free again", async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const running = startSvc(["serve", "--port", "0", "--data", join(home, "data")], home);
+      await running.waitFor(/Sign in: /);
+      running.kill("SIGINT");
+      expect(await running.done).toMatchObject({ code: 0, stderr: "" });
+    }
+  });
+});
+
+describe("calls", () => {
+  test("an unknown tool runs nothing and says how to find one", async () => {
+    await expectRefusal(["call", "drive_explode"], { code: 1, text: /no tool named "drive_explode".*svc search/s });
+  });
+
+  test("a file over 25 MB is refused before anybody is asked", async () => {
+    const big = join(home, "big.bin");
+    await writeFile(big, "");
+    await truncate(big, 25 * 1024 * 1024 + 1);
+    const said = await expectRefusal(["call", "drive_upload_file", "--file", `file=${big}`], {
+      code: 1,
+      text: /larger than 25 Mi?B/,
+    });
+    expect(said).not.toContain("Approval needed");
+  });
+
+  test("end of input declines, and nothing is stored", async () => {
+    await writeFile(join(home, "a.txt"), "a");
+    await expectRefusal(["call", "drive_upload_file", "--file", `file=${join(home, "a.txt")}`], {
+      code: 4,
+      text: /Approval needed.*Not done \(declined\)/s,
+    });
+    expect(await service.effects()).toEqual([]);
+  });
+
+  test("a damaged tool cache is rebuilt", async () => {
+    await runSvc(["tools"], home, withKey());
+    const folder = join(home, "cache/catalog");
+    const [file = ""] = await readdir(folder);
+    await writeFile(join(folder, file), "{ half");
+    const run = await runSvc(["describe", "drive_list_files", "--json"], home, withKey());
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(run.stdout)).toMatchObject({ name: "drive_list_files", effect: "read" });
+    expect(await readFile(join(folder, file), "utf8")).toContain("drive_list_files");
+  });
+});
