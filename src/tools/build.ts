@@ -45,7 +45,7 @@ export function buildTools(
 }
 
 /** What the model reads about a tool: the service's words, cut at a sentence end, and what to expect of us. */
-export function describeEntry(entry: CatalogEntry): string {
+function describeEntry(entry: CatalogEntry): string {
   const additions = [
     ...(mustAskFirst(entry) ? ["Asks the user for approval before it runs."] : []),
     ...(entry.schemaHash === undefined ? ["Call svc_describe_tool first to learn its arguments."] : []),

@@ -4,7 +4,6 @@ import { isSvcError } from "../errors.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { throwIfAborted } from "./abort.ts";
-import { describeEntry } from "./build.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { describeSvcError } from "./describe-error.ts";
@@ -186,7 +185,6 @@ function showEntry(entry: CatalogEntry, profile: SchemaProfile) {
     description: cleanText(entry.description, 4_000),
     accounts: entry.connections,
     arguments: isKnown ? projectEntry(entry, profile).schema : "unknown: the service gives no schema for this tool",
-    short: describeEntry(entry),
   };
 }
 
