@@ -42,13 +42,22 @@ interface Meter {
 export function compileCheck(schema: JsonSchema): ArgumentCheck {
   const meter: Meter = { left: Number.POSITIVE_INFINITY, longestText: 0, keys: 0, matchesKeys: false };
   const metered = addMeter(schema, meter);
-  const first = new Validator(metered, "2020-12", true);
-  const all = new Validator(metered, "2020-12", false);
+  /** Building a validator reads every node as well, which is no work of the call. */
+  const build = (shortCircuit: boolean): Validator => {
+    const { left } = meter;
+    meter.left = Number.POSITIVE_INFINITY;
+    const validator = new Validator(metered, "2020-12", shortCircuit);
+    meter.left = left;
+    return validator;
+  };
+  const first = build(true);
+  let all: Validator | undefined;
   const again = (args: unknown): CheckResult => {
     try {
       const quick = first.validate(args);
       if (quick.valid) return { verdict: "valid" };
-      return { verdict: "invalid", errors: listAll(() => all.validate(args).errors, quick.errors) };
+      all ??= build(false);
+      return { verdict: "invalid", errors: listAll(all, args, quick.errors) };
     } catch {
       return { verdict: "unknown" };
     }
@@ -64,9 +73,9 @@ export function compileCheck(schema: JsonSchema): ArgumentCheck {
 }
 
 /** All errors, or the first ones when there are more than can be listed in time. */
-function listAll(list: () => readonly CheckError[], first: readonly CheckError[]): readonly CheckError[] {
+function listAll(validator: Validator, args: unknown, first: readonly CheckError[]): readonly CheckError[] {
   try {
-    return list();
+    return validator.validate(args).errors;
   } catch {
     return first;
   }

@@ -18,7 +18,7 @@ export interface ArgumentProblem {
 }
 
 /** Most problems told at once. */
-export const MAX_PROBLEMS = 6;
+const MAX_PROBLEMS = 6;
 const MAX_PATTERN = 80;
 
 interface Context {
@@ -42,7 +42,13 @@ export function createProblem(path: ValuePath, expected: string, got: string): A
 export function explainProblems(errors: readonly CheckError[], schema: JsonSchema, args: unknown): ArgumentProblem[] {
   const context: Context = { schema, args };
   const problems = new Map<string, ArgumentProblem>();
+  const explained = new Set<string>();
   for (const broken of selectErrors(errors)) {
+    if (problems.size >= MAX_PROBLEMS * 4) break;
+    // The validator repeats itself for each missing key.
+    const id = `${broken.error.instanceLocation} ${broken.error.keywordLocation}`;
+    if (explained.has(id)) continue;
+    explained.add(id);
     for (const { path, expected, got } of describe(broken, context)) {
       const problem = createProblem(path, expected, got ?? showValue(getAt(args, path), path));
       const isListing = expected.startsWith("one of ");

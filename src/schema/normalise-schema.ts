@@ -4,7 +4,7 @@ import { copyKeywords } from "./normalise-keywords.ts";
 import type { CheckSchema } from "./normalise-values.ts";
 import { createRefResolver, type RefResolver } from "./resolve-ref.ts";
 
-const MAX_NODES = 3_000;
+const MAX_NODES = 2_000;
 const MAX_DEPTH = 400;
 
 /**
@@ -13,7 +13,7 @@ const MAX_DEPTH = 400;
  * patterns, and everything below a file field (checked by another step): there the copy accepts more. Where dropping
  * would make it accept less (inside `not`, `if`, `oneOf`, ...), the enclosing keyword is opened as well.
  *
- * The root always accepts objects. At most 3,000 nodes and 400 levels are read; the rest accepts anything. Never
+ * The root always accepts objects. At most 2,000 nodes and 400 levels are read; the rest accepts anything. Never
  * throws for JSON input and never changes it.
  */
 export function normaliseSchema(inputSchema: unknown): JsonSchema {

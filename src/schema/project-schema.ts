@@ -47,6 +47,7 @@ const LEAST: Extent = { maxDepth: 3, maxNodes: 200, maxText: 80 };
 
 /** Properties Google's adapters delete by mistake while they keep them in `required`. */
 const GEMINI_RESERVED: ReadonlySet<string> = new Set(["strict", "additionalProperties"]);
+const UNAVAILABLE = "Schema unavailable: give arguments as documented.";
 const NONE: ReadonlySet<string> = new Set();
 
 const ROOT_KEYWORDS = [
@@ -70,11 +71,12 @@ export function projectToolSchema(
   inputSchema: unknown,
   { profile = "full" }: { profile?: SchemaProfile } = {},
 ): ProjectedSchema {
-  if (!isRecord(inputSchema) || isPlaceholderSchema(inputSchema)) {
-    return openSchema("Schema unavailable: give arguments as documented.");
-  }
+  if (!isRecord(inputSchema)) return openSchema(UNAVAILABLE);
   try {
-    return projectWithinSize(inputSchema, profile);
+    const { properties } = inputSchema;
+    const count = isRecord(properties) ? Object.keys(properties).length : 0;
+    if (count === 0 && isPlaceholderSchema(inputSchema)) return openSchema(UNAVAILABLE);
+    return projectWithinSize(inputSchema, profile, count > WHOLE.maxNodes);
   } catch {
     return openSchema("Schema unreadable: give arguments as documented.");
   }
@@ -84,9 +86,12 @@ function openSchema(note: string): ProjectedSchema {
   return { schema: { type: "object", properties: {} }, renamed: [], notes: [note] };
 }
 
-function projectWithinSize(inputSchema: Record<string, unknown>, profile: SchemaProfile): ProjectedSchema {
-  const { properties } = inputSchema;
-  const isVast = isRecord(properties) && Object.keys(properties).length > WHOLE.maxNodes;
+/** @param isVast - true for a schema that is sure to be too large, so that only the smallest extent is tried. */
+function projectWithinSize(
+  inputSchema: Record<string, unknown>,
+  profile: SchemaProfile,
+  isVast: boolean,
+): ProjectedSchema {
   let projected = project(inputSchema, profile, isVast ? LEAST : WHOLE);
   const size = sizeOf(projected);
   if (size <= MAX_SIZE && !isVast) return projected;

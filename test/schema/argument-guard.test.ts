@@ -232,6 +232,15 @@ describe("what cannot be judged passes", () => {
     expect(upload({}).problems).toMatchObject([{ path: "file" }]);
   });
 
+  test("a large schema is listed in full when arguments fail", () => {
+    const names = Array.from({ length: 900 }, (_, index) => `p${index}`);
+    const properties = Object.fromEntries(
+      names.map((name) => [name, { type: "object", properties: { a: { enum: ["x"] } } }]),
+    );
+    const wide = createArgumentGuard({ properties });
+    expect(wide({ p899: { a: "X" }, p1: null })).toMatchObject({ ok: true, args: { p899: { a: "x" } } });
+  });
+
   test("arguments of many values, or nested very deeply", () => {
     const numbers = { a: Array.from({ length: 50_000 }, () => "x") };
     const counts = createArgumentGuard({ properties: { a: { type: "array", items: { type: "integer" } } } });

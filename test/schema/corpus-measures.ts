@@ -41,7 +41,7 @@ const REPAIRABLE = new Set([
   "null-for-null-type",
 ]);
 
-export function createGuards(corpus: Corpus): ReadonlyMap<string, ArgumentGuard> {
+function createGuards(corpus: Corpus): ReadonlyMap<string, ArgumentGuard> {
   return new Map(corpus.tools.map((tool) => [tool.id, createArgumentGuard(tool.inputSchema)]));
 }
 

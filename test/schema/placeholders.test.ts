@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findPlaceholderArguments, isPlaceholderSchema } from "../../src/schema/placeholders.ts";
+import { verifies } from "../contract/verifies.ts";
 
 describe("isPlaceholderSchema", () => {
   test.each([
@@ -10,6 +11,7 @@ describe("isPlaceholderSchema", () => {
     [{ type: "object", properties: {} }],
     [{ type: "object", properties: {}, required: [], additionalProperties: true, description: "Any" }],
   ])("%j stands in for a schema", (schema) => {
+    verifies("tool.placeholder-is-not-empty-arguments");
     expect(isPlaceholderSchema(schema)).toBe(true);
   });
 
