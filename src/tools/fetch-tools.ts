@@ -1,4 +1,6 @@
 import type { SvcClient } from "../client/client.ts";
+import { isSvcError } from "../errors.ts";
+import type { IntegrationPage } from "../wire/catalog.ts";
 import { TOOL_PAGE } from "../wire/limits.ts";
 import type { Tool, ToolList } from "../wire/tool.ts";
 
@@ -39,7 +41,14 @@ export async function fetchTools(client: SvcClient, options: FetchToolsOptions):
   if (countOmitted(all) === 0) return { tools: all.tools, omitted: [] };
   const slugs = new Set(all.tools.flatMap((tool) => (tool.name && tool.integration ? [tool.integration] : [])));
   for (const slug of await fetchIntegrations(client, call)) slugs.add(slug);
-  return fetchByIntegration(client, [...slugs].sort(), options);
+  return addRest(await fetchByIntegration(client, [...slugs].sort(), options), all.total ?? 0);
+}
+
+/** Tools of integrations that no list names are still counted, so that a short list never passes for all. */
+function addRest(fetched: FetchedTools, total: number): FetchedTools {
+  const named = fetched.omitted.reduce((sum, { count }) => sum + count, 0);
+  const rest = total - named - fetched.tools.filter((tool) => typeof tool.name === "string" && tool.name !== "").length;
+  return rest > 0 ? { ...fetched, omitted: [...fetched.omitted, { integration: null, count: rest }] } : fetched;
 }
 
 async function fetchByIntegration(
@@ -72,12 +81,18 @@ async function fetchByIntegration(
 async function fetchIntegrations(client: SvcClient, call: { signal?: AbortSignal }): Promise<string[]> {
   const slugs: string[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await client.listIntegrations({ page, page_size: INTEGRATION_PAGE }, call);
+    const answer = await client.listIntegrations({ page, page_size: INTEGRATION_PAGE }, call).catch(asNoCatalog);
     slugs.push(...answer.items.filter((item) => item.connected !== false).map((item) => item.integration_id));
     const isLast = answer.items.length === 0 || (answer.total ?? 0) <= page * INTEGRATION_PAGE;
     if (isLast) break;
   }
   return slugs;
+}
+
+/** A service without the catalogue endpoints still has tool lists. */
+function asNoCatalog(error: unknown): IntegrationPage {
+  if (isSvcError(error) && error.status === 404) return { items: [] };
+  throw error;
 }
 
 function countTools(list: ToolList): number {

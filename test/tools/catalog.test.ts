@@ -42,6 +42,19 @@ describe("sync", () => {
     expect(service.seen.map((request) => request.path)).toEqual(["/api/tools?limit=200"]);
   });
 
+  it("counts the tools of apps that nobody names, also without catalogue endpoints", async () => {
+    verifies("tools.list.truncation-never-silent");
+    const tools = [{ ...createTool("big_0", "read"), integration: "big" }];
+    const notice = { name: null, integration: null, description: "more", inputSchema: null };
+    const body = { tools: [...tools, notice], count: 1, total: 4, truncated: true, integration: null };
+    service.answer("/api/tools?limit=200", { status: 200, body });
+    const big = { tools, count: 1, total: 1, truncated: false, integration: "big" };
+    service.answer("/api/tools?integration=big&limit=200", { status: 200, body: big });
+    service.answer("/api/integrations", { status: 404, body: { error: "There is nothing at this address." } });
+    const report = await open().sync();
+    expect(report).toMatchObject({ tools: 1, omitted: [{ integration: null, count: 3 }] });
+  });
+
   it("lists per integration when the list was cut, and says what is still missing", async () => {
     verifies("tools.list.truncation-never-silent");
     const page = (tools: unknown[], total: number, integration: string | null) => ({
