@@ -4,6 +4,7 @@ import type { CanonicalExecutions } from "../canonical/canonical-executions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
+import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
@@ -25,6 +26,8 @@ export interface ServiceParts {
   readonly blobs: BlobStore;
   /** Undefined when no ingest secret is configured. */
   readonly ingestTokens: IngestTokens | undefined;
+  /** Fetches files that arguments name by URL. */
+  readonly urlFiles: UrlFiles;
   /** False when bytes in the `files` envelope are ignored, so that callers have to upload them. */
   readonly fileEnvelopes: boolean;
   /** Base URL, without a slash at the end. */

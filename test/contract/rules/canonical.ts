@@ -5,7 +5,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "What the service does",
     by: "service",
-    planned: "B",
     rules: {
       "models.canonical.policy-blocked": "An unconfirmed canonical write answers 409 with policy_blocked.",
       "models.canonical.default-connection": "The canonical model runs on the default connection only.",
@@ -15,7 +14,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "Resources > Execution summary",
     by: "service",
-    planned: "B",
     rules: {
       "summary.execution-id": "execution_id is a string, null when blocked before running.",
       "summary.status": "status is succeeded, blocked or failed.",
@@ -34,7 +32,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "States > Execution status",
     by: "service",
-    planned: "B",
     rules: {
       "execution.succeeded": "succeeded answers 200 with an execution_id.",
       "execution.blocked": "blocked answers 409 with execution_id null, and the action never ran.",
@@ -46,7 +43,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > Execution (canonical)",
     by: "service",
-    planned: "B",
     rules: {
       "canonical.integration-id": "integration_id is a required slug.",
       "canonical.action-id": "action_id is required: an action id or a full tool name.",
@@ -56,14 +52,20 @@ export const canonicalRules: readonly RuleGroup[] = [
       "canonical.missing-fields": "Missing integration_id, action_id or object input answers 400 with a bare error.",
       "canonical.unauthorized": "A bad key answers 401.",
       "canonical.no-files": "files is not accepted.",
-      "canonical.public-url": "A public URL in input takes the place of files.",
       "canonical.get-execution": "GET /api/executions/{id} answers the summary with the stored output.",
+    },
+  },
+  {
+    section: "Endpoints > Execution (canonical)",
+    by: "service",
+    planned: "B",
+    rules: {
+      "canonical.public-url": "A public URL in input takes the place of files.",
     },
   },
   {
     section: "Errors > Canonical error_code",
     by: "service",
-    planned: "B",
     rules: {
       "canonical-code.unauthorized": "unauthorized stands for a refused key or provider auth.",
       "canonical-code.forbidden": "forbidden stands for missing scopes.",
@@ -82,7 +84,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "Errors > Envelopes",
     by: "service",
-    planned: "B",
     rules: {
       "errors.canonical-summary": "Canonical and catalog problems answer a summary that is blocked or failed.",
     },

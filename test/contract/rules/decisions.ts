@@ -72,6 +72,16 @@ export const decisionRules: readonly RuleGroup[] = [
     },
   },
   {
+    section: "Not shown, with the canonical model",
+    by: "service",
+    rules: {
+      "decision.execution-unknown-404": "An unknown or foreign execution id answers 404 bare.",
+      "decision.idempotency-conflict": "A key reused with other input answers 409 validation_error and runs nothing.",
+      "decision.canonical-401-summary": "A bad key on canonical execute answers a summary with unauthorized.",
+      "decision.offload-header": "Large outputs are offloaded on a request header and read back by execution id.",
+    },
+  },
+  {
     section: "Not shown, with the canonical model and flows",
     by: "service",
     planned: "B",
@@ -82,11 +92,7 @@ export const decisionRules: readonly RuleGroup[] = [
       "decision.flow.conflicts":
         "Nothing to approve, a wrong stepKey, ending an ended flow and resuming a completed one answer 409 bare.",
       "decision.flow.bad-input": "Missing or invalid input and an unknown template answer 400 bare.",
-      "decision.execution-unknown-404": "An unknown or foreign execution id answers 404 bare.",
-      "decision.idempotency-conflict": "A key reused with other input answers 409 validation_error and runs nothing.",
-      "decision.canonical-401-summary": "A bad key on canonical execute answers a summary with unauthorized.",
       "decision.mcp-unnamed-tools": "The two unnamed MCP tools are svc.whoami and svc.get_integration.",
-      "decision.offload-header": "Large outputs are offloaded on a request header and read back by execution id.",
     },
   },
 ];

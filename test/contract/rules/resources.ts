@@ -67,7 +67,6 @@ export const resourceRules: readonly RuleGroup[] = [
   {
     section: "Resources > Execution envelope",
     by: "service",
-    planned: "B",
     rules: {
       "envelope.offload-opt-in":
         "A large output may be replaced by a compact offload envelope, only for clients that opt in.",

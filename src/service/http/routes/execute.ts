@@ -9,6 +9,7 @@ import { type RouteEnv, unauthorized } from "../guard.ts";
 import { type IncomingBody, openBody } from "../incoming-body.ts";
 import { renderEnvelope } from "../render-error.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { readRenderOptions } from "../shrink-output.ts";
 
 /** "Execution (tool-name model)". */
 export function addExecuteRoute(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
@@ -25,7 +26,8 @@ export function addExecuteRoute(app: OpenAPIHono<RouteEnv>, parts: ServiceParts)
       throw error;
     }
     try {
-      return renderEnvelope(await execute(parts, { toolName, principal, request, incoming }));
+      const outcome = await execute(parts, { toolName, principal, request, incoming });
+      return renderEnvelope(outcome, readRenderOptions(c.req.raw.headers));
     } finally {
       await request.dispose();
     }

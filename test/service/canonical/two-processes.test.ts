@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCanonicalExecutions } from "../../../src/service/canonical/canonical-executions.ts";
+import { createIdempotencyKeys } from "../../../src/service/canonical/idempotency-keys.ts";
+import { createCatalog } from "../../../src/service/catalog/catalog.ts";
+import type { Connections } from "../../../src/service/connections/connections.ts";
+import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
+import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
+import { createBlobStore } from "../../../src/service/files/blob-store.ts";
+import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { createLab, type Lab } from "../lab-integration.ts";
+
+const CONNECTION = {
+  id: "con_1",
+  integration: "lab",
+  label: "L",
+  settings: {},
+  scopes: ["lab.read", "lab.write"],
+  state: "healthy",
+  isDefault: true,
+} as const;
+
+let folder: string;
+let store: Store;
+let lab: Lab;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-twins-"));
+  store = await openStore(join(folder, "svc.db"));
+  lab = createLab();
+});
+afterEach(async () => {
+  await store.destroy();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What one process of several on the same database has of its own; `onSleep` runs while it waits for the other. */
+function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
+  const now = Date.now;
+  const catalog = createCatalog([lab.integration]);
+  const connections = { list: async () => [CONNECTION] } as unknown as Connections;
+  const log = createExecutionLog(store, now);
+  const onUnexpected = (error: unknown) => {
+    throw error;
+  };
+  const executor = createExecutor({ catalog, connections, log, now, providerTimeoutMs: 60_000, onUnexpected });
+  const canonical = createCanonicalExecutions({
+    catalog,
+    executor,
+    log,
+    now,
+    waitForTwinMs,
+    sleep: onSleep,
+    idempotencyKeys: createIdempotencyKeys(store, now),
+    blobs: createBlobStore({ dir: join(folder, "blobs"), now }),
+    ingestTokens: undefined,
+  });
+  return () =>
+    canonical.execute({
+      principal: { accountId: "acc_1", apiKeyId: "key_1" },
+      integrationId: "lab",
+      actionId: "wait",
+      input: {},
+      confirm: true,
+      idempotencyKey: "k-1",
+      clientGone: new AbortController().signal,
+    });
+}
+
+test("two processes on one database run an equal request once", async () => {
+  const runs = [1, 2].map(() => createProcess(async () => lab.release()));
+  const [first, second] = await Promise.all(runs.map((run) => run()));
+  expect(first).toMatchObject({ status: "succeeded", output: { aborted: false } });
+  expect(second?.executionId).toBe(first?.executionId);
+  expect(second?.output).toEqual(first?.output);
+  expect(lab.ran).toEqual(["wait"]);
+});
+
+test("a twin that does not end is reported as still running, with its id", async () => {
+  const first = createProcess(async () => {})();
+  await lab.waiting;
+  let slept = 0;
+  const second = await createProcess(async () => {
+    slept += 100;
+  }, 1000)();
+  expect(slept).toBe(1000);
+  expect(second).toMatchObject({ status: "failed", error: { code: "timeout" } });
+  lab.release();
+  expect((await first).executionId).toBe(second.executionId);
+});
