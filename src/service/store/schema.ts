@@ -149,6 +149,20 @@ export interface Tables {
   flow_calls: { key: string; flow_id: string; execution_id: string };
   /** Processes that run flows; one whose beats stand still is dead. */
   flow_runners: { id: string; beats: number };
+  oauth_records: {
+    /** What it is, in the words of the OAuth library: `Client`, `Grant`, `AuthorizationCode`, `RefreshToken`, … */
+    model: string;
+    id_hash: string;
+    /** The approval it came from. */
+    grant_id: string | null;
+    payload: string;
+    /** Seconds since the epoch, at first use. */
+    consumed_at: number | null;
+    created_at: string;
+    expires_at: string | null;
+  };
+  /** Secrets the service made for itself, encrypted. */
+  service_keys: { name: string; value: string; created_at: string };
   spent_ingest_tokens: { jti: string; expires_at: string };
   usage_days: { account_id: string; day: string; executions: number };
 }
