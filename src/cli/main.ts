@@ -98,6 +98,11 @@ function addServiceCommands(program: Command, run: Run): void {
     .option("--data <dir>", "data folder (default: below your home folder)")
     .option("--public-url <url>", "address people open, when it is not the listening one")
     .option("--usage-limit <number>", "executions allowed per day and account")
+    .option(
+      "--allow-host <host:port>",
+      "let files be fetched from this host of yours, over http too; repeatable",
+      collect,
+    )
     .option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first")
     .action(run(async () => (await import("./commands/serve.ts")).serve));
   program
@@ -182,6 +187,11 @@ async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Pr
 function describeUnexpected(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `${message}${process.env.SVC_DEBUG && error instanceof Error ? `\n${error.stack}` : ""}`;
+}
+
+/** Gathers the values of an option that may stand more than once. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 async function readVersion(): Promise<string> {

@@ -9,6 +9,7 @@ import { connectFirstApps } from "./connections/connect-first-apps.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
+import { createUrlFiles } from "./fetch/url-files.ts";
 import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import { createApp } from "./http/app.ts";
@@ -96,6 +97,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const secret = o.ingestSecret === undefined ? await readIngestSecret(dataDir) : o.ingestSecret;
   const spent = createSpentTokens(store, now);
   const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
+  const serviceKeys = createServiceKeys({ store, box: work.box, now });
   const canonical = createCanonicalExecutions({
     ...work,
     log: work.executionLog,
@@ -112,6 +114,9 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       pairing,
       bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
       canonical,
+      serviceKeys,
+      oauth: createOAuth({ store, serviceKeys, baseUrl: url, accountId, now, log: o.log }),
+      mcpExtras: o.mcpExtras,
       ingestTokens,
       fileEnvelopes: o.fileEnvelopes ?? true,
       baseUrl: url,
@@ -148,13 +153,9 @@ async function createWork(o: CheckedOptions, store: Store, accountId: string) {
     providerTimeoutMs: o.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
-  return {
-    catalog,
-    connections,
-    executionLog: log,
-    executor,
-    blobs: createBlobStore({ dir: join(o.dataDir, "blobs"), now }),
-  };
+  const blobs = createBlobStore({ dir: join(o.dataDir, "blobs"), now });
+  const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
+  return { catalog, connections, executionLog: log, executor, blobs, urlFiles };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

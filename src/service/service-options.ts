@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
+import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
 import type { ServiceLog } from "./http/service-parts.ts";
 import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
@@ -17,6 +18,11 @@ export interface ServiceOptions {
   readonly publicUrl?: string;
   /** False ignores bytes in the `files` envelope, so that callers must upload through a hint. Default true. */
   readonly fileEnvelopes?: boolean;
+  /**
+   * Hosts of yours, each `HOST:PORT`, that files may be fetched from by URL although they are not public; over http too.
+   * Default: none, so that only public https addresses are fetched.
+   */
+  readonly allowHosts?: readonly string[];
   /** Secret that signs upload tokens. Default: made once and kept in `dataDir`; null turns ingest off (503). */
   readonly ingestSecret?: string | null;
   /**
@@ -49,6 +55,7 @@ export interface CheckedOptions extends ServiceOptions {
   readonly port: number;
   readonly host: string;
   readonly publicOrigin: string | undefined;
+  readonly allowedFileHosts: AllowedHosts;
   readonly integrations: readonly Integration[];
   readonly now: () => number;
   readonly log: ServiceLog;
@@ -85,6 +92,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     port,
     host,
     publicOrigin,
+    allowedFileHosts: readAllowedHosts(options.allowHosts ?? []),
     integrations: options.integrations ?? builtInIntegrations,
     now: options.now ?? Date.now,
     log: options.log ?? (() => {}),

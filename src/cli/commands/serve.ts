@@ -9,6 +9,7 @@ interface ServeFlags {
   readonly data?: string;
   readonly publicUrl?: string;
   readonly usageLimit?: string;
+  readonly allowHost?: readonly string[];
   readonly fileEnvelopes: boolean;
 }
 
@@ -21,6 +22,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     port: wholeNumber(flags.port, "--port", 0, 65_535),
     host: flags.host,
     fileEnvelopes: flags.fileEnvelopes,
+    allowHosts: flags.allowHost ?? [],
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
     ...(flags.usageLimit === undefined

@@ -6,6 +6,7 @@ const CODE_BY_ERROR: Readonly<Record<string, CanonicalErrorCode>> = {
   confirmation_required: "policy_blocked",
   idempotency_conflict: "validation_error",
   integration_not_found: "integration_not_found",
+  media_url_unavailable: "timeout",
   needs_connection: "integration_not_connected",
   needs_reauth: "reauth_required",
   timeout: "timeout",

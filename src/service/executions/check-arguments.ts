@@ -94,11 +94,15 @@ function isFileSchema(schema: Record<string, unknown>): boolean {
   return isObject(properties) && ["name", "mimetype", "s3key"].every((name) => isObject(properties[name]));
 }
 
-function openFileField({ type }: Record<string, unknown>): unknown {
+function openFileField({ type, items }: Record<string, unknown>): unknown {
   const types = [type].flat();
-  if (types.includes("array")) return { type: "array", items: { type: "object" } };
-  return { type: types.includes("null") ? ["object", "null"] : "object" };
+  if (types.includes("array")) return { type: "array", items: isObject(items) ? openFileField(items) : OBJECT };
+  // A URL field holds text; what the text may be is checked when it is fetched.
+  const own = types.includes("string") ? types.filter((name) => name === "string" || name === "object") : ["object"];
+  return { type: types.includes("null") ? [...own, "null"] : own };
 }
+
+const OBJECT = { type: "object" };
 
 function readProblem(unit: OutputUnit): Problem[] {
   // What fails inside one alternative of a union is not wrong by itself.

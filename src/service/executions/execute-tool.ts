@@ -24,7 +24,7 @@ export interface ToolCall {
   /** Aborted when the caller went away. */
   readonly clientGone: AbortSignal;
   /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
-  resolveFiles(entry: CatalogEntry, args: Record<string, unknown>): Promise<ResolvedFiles>;
+  resolveFiles(entry: CatalogEntry, args: Record<string, unknown>, signal: AbortSignal): Promise<ResolvedFiles>;
   /** Keeps bytes that an action produced as a file of the caller's account. */
   keepFile: NonNullable<ActionContext["keepFile"]>;
 }
@@ -112,7 +112,7 @@ async function prepare(parts: ExecutorParts, call: ToolCall, entry: CatalogEntry
       hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
     });
   }
-  return { entry, connection, ...(await call.resolveFiles(entry, args)) };
+  return { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
 }
 
 function toolNotFound(catalog: Catalog, toolName: string): ServiceError {

@@ -1,4 +1,5 @@
 import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-envelope.ts";
@@ -10,6 +11,7 @@ export interface FileAccessParts {
   readonly blobs: BlobStore;
   /** Undefined when no ingest secret is configured. */
   readonly ingestTokens: IngestTokens | undefined;
+  readonly urlFiles: UrlFiles;
 }
 
 /**
@@ -27,7 +29,7 @@ export function createFileAccess(
   return {
     keepFile: ({ name, mimetype }, bytes) =>
       parts.blobs.receive(account, { name, mimetype, tool: toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
-    resolveFiles: ({ toolName: tool, action: { inputSchema } }, args) =>
+    resolveFiles: ({ toolName: tool, action: { inputSchema } }, args, signal) =>
       resolveFiles({
         inputSchema,
         args,
@@ -35,6 +37,8 @@ export function createFileAccess(
         account,
         tool,
         blobs: parts.blobs,
+        urlFiles: parts.urlFiles,
+        signal,
         mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool, field, reference }),
       }),
   };

@@ -12,6 +12,17 @@ export interface FileField {
   readonly value: Record<string, unknown>;
 }
 
+/** A place that takes a web address as plain text, and its value. */
+export interface UrlField {
+  /** As a caller writes it: `link`, `links[0]`. */
+  readonly field: string;
+  readonly reference: string;
+  /** Puts a storage key in the place of the address. */
+  replace(s3key: string): void;
+}
+
+type Replace = (value: string) => void;
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -23,9 +34,15 @@ function isFileSchema(schema: Record<string, unknown>): boolean {
   return isObject(properties) && ["name", "mimetype", "s3key"].every((name) => Object.hasOwn(properties, name));
 }
 
+/** Text marked as a file, usually `{ type: "string", format: "uri", file_uploadable: true }`. */
+function isUrlSchema(schema: Record<string, unknown>, isMarked: boolean): boolean {
+  return isMarked && [schema.type].flat().includes("string");
+}
+
 class FieldSearch {
   readonly #root: unknown;
   readonly found = new Map<object, FileField>();
+  readonly urls = new Map<string, UrlField>();
 
   constructor(root: unknown) {
     this.#root = root;
@@ -40,33 +57,36 @@ class FieldSearch {
     }, this.#root);
   }
 
-  walk(schema: unknown, value: unknown, field: string, depth = 0): void {
+  walk(schema: unknown, value: unknown, field: string, replace: Replace, depth = 0): void {
     if (!isObject(schema) || depth > MAX_DEPTH) return;
-    if (typeof schema.$ref === "string") this.walk(this.#resolve(schema.$ref), value, field, depth + 1);
+    if (typeof schema.$ref === "string") this.walk(this.#resolve(schema.$ref), value, field, replace, depth + 1);
     for (const key of VARIANTS) {
       const variants = schema[key];
-      if (Array.isArray(variants)) for (const one of variants) this.walk(one, value, field, depth + 1);
+      if (Array.isArray(variants)) for (const one of variants) this.walk(one, value, field, replace, depth + 1);
     }
     if (Array.isArray(value)) this.#walkItems(schema, value, field, depth);
-    else if (isObject(value)) {
+    else if (typeof value === "string") {
+      if (isUrlSchema(schema, schema[FILE_UPLOADABLE_KEYWORD] === true))
+        this.urls.set(field, { field, reference: value, replace });
+    } else if (isObject(value)) {
       if (isFileSchema(schema)) this.found.set(value, { field, value });
       else this.#walkProperties(schema, value, field, depth);
     }
   }
 
-  #walkItems(schema: Record<string, unknown>, items: readonly unknown[], field: string, depth: number): void {
+  #walkItems(schema: Record<string, unknown>, items: unknown[], field: string, depth: number): void {
     const { prefixItems } = schema;
     const isMarked = schema[FILE_UPLOADABLE_KEYWORD] === true;
     for (const [index, item] of items.entries()) {
       const place = `${field}[${index}]`;
+      const replace: Replace = (key) => {
+        items[index] = key;
+      };
+      const own = Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : schema.items;
       if (isMarked && isObject(item)) this.found.set(item, { field: place, value: item });
-      else
-        this.walk(
-          Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : schema.items,
-          item,
-          place,
-          depth + 1,
-        );
+      else if (typeof item === "string" && isObject(own) && isUrlSchema(own, isMarked))
+        this.urls.set(place, { field: place, reference: item, replace });
+      else this.walk(own, item, place, replace, depth + 1);
     }
   }
 
@@ -74,16 +94,28 @@ class FieldSearch {
     for (const [name, inner] of Object.entries(value)) {
       const properties = isObject(schema.properties) ? schema.properties : {};
       const next = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
-      this.walk(next, inner, field === "" ? name : `${field}.${name}`, depth + 1);
+      const replace: Replace = (key) => {
+        value[name] = key;
+      };
+      this.walk(next, inner, field === "" ? name : `${field}.${name}`, replace, depth + 1);
     }
   }
 }
 
 /** Every file-uploadable object in `args`, in nested objects, arrays and schema variants too. */
 export function findFileFields(inputSchema: unknown, args: Record<string, unknown>): FileField[] {
-  const search = new FieldSearch(inputSchema);
-  search.walk(inputSchema, args, "");
-  return [...search.found.values()];
+  return [...search(inputSchema, args).found.values()];
+}
+
+/** Every text in `args` that the schema marks as a URL field of a file ("File rules" 1). */
+export function findUrlFields(inputSchema: unknown, args: Record<string, unknown>): UrlField[] {
+  return [...search(inputSchema, args).urls.values()];
+}
+
+function search(inputSchema: unknown, args: Record<string, unknown>): FieldSearch {
+  const found = new FieldSearch(inputSchema);
+  found.walk(inputSchema, args, "", () => {});
+  return found;
 }
 
 /**

@@ -1,8 +1,9 @@
+import { isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { BlobStore, StoredFile } from "./blob-store.ts";
-import { type FileField, findFileFields, recoverFileReferences } from "./file-fields.ts";
-import { isPublicHttpsUrl } from "./file-reference.ts";
+import { createFetchedFiles, type FetchedFiles } from "./fetched-files.ts";
+import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "./file-fields.ts";
 import type { UploadOffer } from "./ingest-tokens.ts";
 import type { ReceivedFile } from "./read-envelope.ts";
 
@@ -16,6 +17,9 @@ export interface ResolveFilesOptions {
   /** Full tool name; part of the storage key. */
   readonly tool: string;
   readonly blobs: BlobStore;
+  readonly urlFiles: UrlFiles;
+  /** Ends fetches; aborted when the caller went away. */
+  readonly signal?: AbortSignal | undefined;
   /** Offers an upload for one field; undefined when ingest is not configured. Called for the first missing file only. */
   mintUpload(field: string, reference: string): Promise<UploadOffer | undefined>;
 }
@@ -27,7 +31,9 @@ export interface ResolvedFiles {
   file(s3key: string): HeldFile;
 }
 
-type Source = { readonly received: ReceivedFile } | { readonly stored: StoredFile };
+/** Bytes that are not in the store yet. */
+type IncomingFile = Pick<ReceivedFile, "name" | "mimetype" | "staged">;
+type Source = { readonly incoming: IncomingFile } | { readonly stored: StoredFile };
 
 function bareType(mimetype: string): string {
   return (mimetype.split(";")[0] ?? "").trim().toLowerCase();
@@ -46,20 +52,6 @@ function refuseType(field: FileField, received: ReceivedFile): ServiceError {
     {
       type: "validation",
       hint: "Send the same MIME type in both places.",
-      extra: { invalidFields: [path] },
-    },
-  );
-}
-
-function refuseUrl(field: FileField): ServiceError {
-  const path = `arguments.${field.field}.s3key`;
-  return new ServiceError(
-    400,
-    "unsupported_operation",
-    `${path} is a URL, and this service does not fetch files from URLs.`,
-    {
-      type: "validation",
-      hint: `Download the file and send its bytes in the files envelope: put any placeholder into ${path} and the same text into files[].pointer.`,
       extra: { invalidFields: [path] },
     },
   );
@@ -103,72 +95,106 @@ function checkComplete(fields: readonly FileField[]): void {
   });
 }
 
+/** A source for every field: what arrived with the call or is in the store first, then what has to be fetched. */
 async function findSources(
   fields: readonly FileField[],
   options: ResolveFilesOptions,
+  fetched: FetchedFiles,
 ): Promise<Map<FileField, Source>> {
   const pointers = new Map((options.received ?? []).map((file) => [file.pointer, file]));
   const sources = new Map<FileField, Source>();
   const missing: FileField[] = [];
+  const remote: FileField[] = [];
   for (const field of fields) {
     const reference = toText(field.value.s3key);
     const received = pointers.get(reference);
     if (received !== undefined) {
       if (bareType(toText(field.value.mimetype)) !== bareType(received.mimetype)) throw refuseType(field, received);
-      sources.set(field, { received });
+      sources.set(field, { incoming: received });
       continue;
     }
     const stored = await options.blobs.get(options.account, reference);
     if (stored !== undefined) sources.set(field, { stored });
-    else if (isPublicHttpsUrl(reference)) throw refuseUrl(field);
-    else missing.push(field);
+    else (isWebUrl(reference) ? remote : missing).push(field);
   }
   if (missing.length > 0) throw await refuseMissing(missing, options);
+  for (const field of remote) sources.set(field, { incoming: await fetched.fill(field) });
   return sources;
 }
 
-function hold(stored: StoredFile, field: FileField, blobs: BlobStore): HeldFile {
+function hold(stored: StoredFile, value: FileField["value"], blobs: BlobStore): HeldFile {
   const { size, sha256 } = stored;
   return {
-    name: toText(field.value.name).trim() || stored.name,
-    mimetype: toText(field.value.mimetype).trim() || stored.mimetype,
+    name: toText(value.name).trim() || stored.name,
+    mimetype: toText(value.mimetype).trim() || stored.mimetype,
     size,
     sha256,
     open: () => blobs.open(stored),
   };
 }
 
+/** Puts files into the store, each once, and storage keys into the arguments. */
+async function holdAll(
+  args: Record<string, unknown>,
+  options: ResolveFilesOptions,
+  fetched: FetchedFiles,
+): Promise<Map<string, HeldFile>> {
+  const { account, blobs, inputSchema, tool } = options;
+  const fields = findFileFields(inputSchema, args);
+  checkComplete(fields);
+  const sources = await findSources(fields, options, fetched);
+  const texts: (readonly [replace: (s3key: string) => void, source: Source])[] = [];
+  for (const { field, reference, replace } of findUrlFields(inputSchema, args)) {
+    const stored = await blobs.get(account, reference);
+    const source =
+      stored === undefined ? { incoming: await fetched.fetch(reference, `arguments.${field}`) } : { stored };
+    texts.push([replace, source]);
+  }
+  const adopted = new Map<IncomingFile, StoredFile>();
+  const keep = async (source: Source): Promise<StoredFile> => {
+    if ("stored" in source) return source.stored;
+    const { name, mimetype, staged } = source.incoming;
+    const stored = adopted.get(source.incoming) ?? (await blobs.adopt(account, { name, mimetype, tool }, staged));
+    adopted.set(source.incoming, stored);
+    return stored;
+  };
+  const held = new Map<string, HeldFile>();
+  for (const [field, source] of sources) {
+    const stored = await keep(source);
+    field.value.s3key = stored.s3key;
+    held.set(stored.s3key, hold(stored, field.value, blobs));
+  }
+  for (const [replace, source] of texts) {
+    const stored = await keep(source);
+    replace(stored.s3key);
+    if (!held.has(stored.s3key)) held.set(stored.s3key, hold(stored, {}, blobs));
+  }
+  return held;
+}
+
 /**
- * Gives every file-uploadable argument its bytes ("File rules" 4, 6, 8): an envelope entry whose `pointer` equals the
- * `s3key`, or a storage key of this account. Nothing is stored before all fields have a source.
+ * Gives every file argument its bytes ("File rules" 1 to 6, 8): for a file-uploadable object an envelope entry whose
+ * `pointer` equals the `s3key`, a storage key of this account or a public https URL; for a URL field the last two. Nothing
+ * is stored before all fields have a source.
  *
- * Throws ServiceError 400 `invalid_arguments` for an incomplete file object, `file_mimetype_mismatch` when argument and envelope disagree, `unsupported_operation` for a public
- * https URL, `missing_file_bytes` for everything else, with a `hint` and, where ingest is configured, `error.upload`.
+ * Throws ServiceError 400 `invalid_arguments` for an incomplete file object, `file_mimetype_mismatch` when argument and
+ * envelope disagree, the codes of fetching for a URL, and `missing_file_bytes` for everything else, with a `hint` and,
+ * where ingest is configured, `error.upload`.
  */
 export async function resolveFiles(options: ResolveFilesOptions): Promise<ResolvedFiles> {
   const args = recoverFileReferences(options.inputSchema, options.args);
-  const fields = findFileFields(options.inputSchema, args);
-  checkComplete(fields);
-  const sources = await findSources(fields, options);
-  const adopted = new Map<ReceivedFile, StoredFile>();
-  const held = new Map<string, HeldFile>();
-  for (const [field, source] of sources) {
-    let stored = "stored" in source ? source.stored : adopted.get(source.received);
-    if (stored === undefined && "received" in source) {
-      const { name, mimetype, staged } = source.received;
-      stored = await options.blobs.adopt(options.account, { name, mimetype, tool: options.tool }, staged);
-      adopted.set(source.received, stored);
-    }
-    if (stored === undefined) continue;
-    field.value.s3key = stored.s3key;
-    held.set(stored.s3key, hold(stored, field, options.blobs));
+  const fetched = createFetchedFiles(options.urlFiles, options.signal);
+  try {
+    const held = await holdAll(args, options, fetched);
+    return {
+      args,
+      file(s3key) {
+        const file = held.get(s3key);
+        if (file === undefined) throw new Error("The action asked for a file that its arguments do not name.");
+        return file;
+      },
+    };
+  } finally {
+    await fetched.discard();
   }
-  return {
-    args,
-    file(s3key) {
-      const file = held.get(s3key);
-      if (file === undefined) throw new Error("The action asked for a file that its arguments do not name.");
-      return file;
-    },
-  };
 }

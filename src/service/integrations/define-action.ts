@@ -39,7 +39,7 @@ export function describeFile(description: string) {
         .string()
         .min(1)
         .describe(
-          "Storage key of an earlier upload, or the text that files[].pointer repeats, or a local path the caller uploads.",
+          "A public https URL of the file, the storage key of an earlier upload, the text that files[].pointer repeats, or a local path the caller uploads.",
         ),
     })
     .meta({ description, [FILE_UPLOADABLE_KEYWORD]: true });

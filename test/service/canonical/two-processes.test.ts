@@ -8,6 +8,8 @@ import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Connections } from "../../../src/service/connections/connections.ts";
 import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
@@ -46,6 +48,7 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
     throw error;
   };
   const executor = createExecutor({ catalog, connections, log, now, providerTimeoutMs: 60_000, onUnexpected });
+  const blobs = createBlobStore({ dir: join(folder, "blobs"), now });
   const canonical = createCanonicalExecutions({
     catalog,
     executor,
@@ -54,8 +57,9 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
     waitForTwinMs,
     sleep: onSleep,
     idempotencyKeys: createIdempotencyKeys(store, now),
-    blobs: createBlobStore({ dir: join(folder, "blobs"), now }),
+    blobs,
     ingestTokens: undefined,
+    urlFiles: createUrlFiles({ blobs, allowed: readAllowedHosts([]) }),
   });
   return () =>
     canonical.execute({

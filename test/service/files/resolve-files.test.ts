@@ -1,5 +1,7 @@
 import { text } from "node:stream/consumers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { recoverFileReferences } from "../../../src/service/files/file-fields.ts";
 import { createIngestTokens } from "../../../src/service/files/ingest-tokens.ts";
@@ -46,6 +48,7 @@ async function resolve(
     account,
     tool: "drive_upload_file",
     blobs,
+    urlFiles: createUrlFiles({ blobs, allowed: readAllowedHosts([]) }),
     mintUpload: async (field, reference) =>
       options.ingest === false ? undefined : tokens.mint({ account, tool: "drive_upload_file", field, reference }),
   });
@@ -151,28 +154,30 @@ describe("resolveFiles", () => {
     ]);
   });
 
-  it("says plainly that it does not fetch URLs", async () => {
-    const error = await refusal(resolve(ONE, { file: file("https://example.org/a.pdf?sig=1") }));
+  const notPublic = [
+    ["http://example.org/a", "media_url_invalid"],
+    ["https://127.0.0.1/a", "media_url_blocked"],
+    ["https://10.0.0.1/", "media_url_blocked"],
+    ["https://[::1]/", "media_url_blocked"],
+    ["https://[::ffff:10.0.0.1]/", "media_url_blocked"],
+    ["https://localhost/x", "media_url_blocked"],
+    ["https://nas.local/x", "media_url_blocked"],
+    ["https://nas/x", "media_url_blocked"],
+  ];
+  it.each(notPublic)("refuses the URL %s as %s, naming the field", async (reference, code) => {
+    const error = await refusal(resolve(ONE, { file: file(reference) }));
     expect([error.status, error.code, error.options.extra]).toEqual([
       400,
-      "unsupported_operation",
+      code,
       { invalidFields: ["arguments.file.s3key"] },
     ]);
-    expect(error.message).toContain("does not fetch files from URLs");
+    expect(error.message).toMatch(/^arguments\.file\.s3key: the URL /);
   });
 
   const missing = [
     "/home/me/photo.png",
     "media/inbound/a b.png",
     "file:///x",
-    "http://example.org/a",
-    "https://127.0.0.1/a",
-    "https://10.0.0.1/",
-    "https://[::1]/",
-    "https://[::ffff:10.0.0.1]/",
-    "https://localhost/x",
-    "https://nas.local/x",
-    "https://nas/x",
     "ftp://example.org/x",
     "data:text/plain,x",
     "nothing",

@@ -1,0 +1,89 @@
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import type { LookupFunction } from "node:net";
+import { buildConnector } from "undici";
+import type { ServiceError } from "../service-error.ts";
+import { isPublicAddress, isPublicHost } from "./address-rules.ts";
+import { refuseUrl } from "./url-refusal.ts";
+
+/** What stands between the guard and the network. Tests replace it; no setting does. */
+export interface Network {
+  /** All addresses of a name. */
+  resolve(hostname: string): Promise<readonly LookupAddress[]>;
+  /** undici's connector; it must look names up with `options.lookup` only. */
+  buildConnector(options: buildConnector.BuildOptions): buildConnector.connector;
+}
+
+/** The system's resolver and undici's own connector. */
+export const SYSTEM_NETWORK: Network = {
+  resolve: (hostname) => lookup(hostname, { all: true, order: "verbatim" }),
+  buildConnector,
+};
+
+const PORTS: ReadonlySet<string> = new Set(["", "443", "8443"]);
+
+function refuseBlocked(): ServiceError {
+  return refuseUrl("media_url_blocked", "leads to an address that is not on the public internet.");
+}
+
+function judgeTarget({ protocol, hostname, port }: buildConnector.Options): ServiceError | undefined {
+  if (!isPublicHost(hostname)) return refuseBlocked();
+  if (protocol !== "https:") return refuseUrl("media_url_invalid", "does not use https, or a redirect of it does not.");
+  if (!PORTS.has(port)) return refuseUrl("media_url_invalid", "uses a port other than 443 and 8443.");
+  return undefined;
+}
+
+/**
+ * A lookup for `net.connect` that answers with every address of a name, or refuses when one of them is not public. The
+ * socket connects to exactly the addresses that were checked, so a name that changes its mind gains nothing.
+ */
+function createGuardedLookup(resolve: Network["resolve"]): LookupFunction {
+  return (hostname, { all }, callback) => {
+    findPublicAddresses(resolve, hostname).then(
+      ([first, ...others]) =>
+        all === true ? callback(null, [first, ...others]) : callback(null, first.address, first.family),
+      (error: Error) => callback(error, ""),
+    );
+  };
+}
+
+async function findPublicAddresses(
+  resolve: Network["resolve"],
+  hostname: string,
+): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const [first, ...others] = await resolve(hostname);
+  if (first === undefined) throw Object.assign(new Error("The name has no address."), { code: "ENOTFOUND" });
+  if (![first, ...others].every(({ address }) => isPublicAddress(address))) throw refuseBlocked();
+  return [first, ...others];
+}
+
+/**
+ * A connector that reaches public hosts over TLS and nothing else. It checks the host as written (IP literals are never
+ * looked up), the port, every address of the name, and at last the address the socket really has. Redirects pass it
+ * again, because every request opens its own connection.
+ *
+ * Fails with ServiceError `media_url_blocked` or `media_url_invalid`.
+ */
+export function createGuardedConnector(network: Network, timeoutMs: number): buildConnector.connector {
+  const connect = network.buildConnector({
+    allowH2: false,
+    timeout: timeoutMs,
+    lookup: createGuardedLookup(network.resolve),
+  });
+  return (target, callback) => {
+    const refusal = judgeTarget(target);
+    if (refusal !== undefined) {
+      queueMicrotask(() => callback(refusal, null));
+      return;
+    }
+    connect(target, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      const { remoteAddress } = socket;
+      if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) {
+        return callback(null, socket);
+      }
+      socket.destroy();
+      callback(refuseBlocked(), null);
+    });
+  };
+}

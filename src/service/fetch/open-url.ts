@@ -1,0 +1,144 @@
+import { Agent, buildConnector, type Dispatcher, request } from "undici";
+import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import type { AllowedHosts } from "./allowed-hosts.ts";
+import { refuseSize } from "./explain-failure.ts";
+import { createGuardedConnector, type Network } from "./guarded-connector.ts";
+import { refuseUrl } from "./url-refusal.ts";
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Longest waits in milliseconds. */
+export interface FetchLimits {
+  /** For a connection, and again for the headers of an answer. */
+  readonly headersMs: number;
+  /** Between two pieces of a body. */
+  readonly idleMs: number;
+  /** For everything one URL leads to. */
+  readonly totalMs: number;
+}
+
+/** 10 s for headers, 15 s without a byte, 30 s in all. */
+export const FETCH_LIMITS: FetchLimits = { headersMs: 10_000, idleMs: 15_000, totalMs: 30_000 };
+
+/** Connections of one fetch: made for it, gone with it, never shared with another. */
+export interface FetchRoutes {
+  /** Reaches the public internet only. */
+  readonly guarded: Dispatcher;
+  /** Reaches what the owner allowed by name. */
+  readonly trusted: Dispatcher;
+  close(): Promise<void>;
+}
+
+/** Opens the two routes. No proxy and no global dispatcher is used: either would resolve names behind the guard's back. */
+export function openRoutes(network: Network, limits: FetchLimits): FetchRoutes {
+  const options = {
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.idleMs,
+    maxResponseSize: MAX_FILE_BYTES,
+    // A connection per request, so that every hop passes the guard.
+    pipelining: 0,
+    allowH2: false,
+  };
+  const guarded = new Agent({ ...options, connect: createGuardedConnector(network, limits.headersMs) });
+  const connect = buildConnector({ allowH2: false, timeout: limits.headersMs });
+  const trusted = new Agent({ ...options, connect });
+  return {
+    guarded,
+    trusted,
+    close: async () => {
+      await Promise.all([guarded.destroy(), trusted.destroy()]);
+    },
+  };
+}
+
+/** What {@link openUrl} works with. */
+export interface OpenUrlOptions {
+  readonly routes: FetchRoutes;
+  readonly allowed: AllowedHosts;
+  /** False when somebody else than the caller chose the address, such as a page: the allow-list does not count then. */
+  readonly mayTrust: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** An answer with status 200 whose body was not read yet. */
+export interface OpenedUrl {
+  /** Where the last redirect led. */
+  readonly url: URL;
+  /** True when every hop was on the owner's allow-list. */
+  readonly isTrusted: boolean;
+  readonly contentType: string;
+  readonly disposition: string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+type Answer = Dispatcher.ResponseData;
+
+function readHeader({ headers }: Answer, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Neither credentials nor cookies: nothing but these is ever sent. */
+async function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Answer> {
+  const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": "svc-agent-plugin" };
+  const answer = await request(url, { dispatcher, signal, headers });
+  // A body that nobody reads any more fails when its connection is closed.
+  answer.body.on("error", () => {});
+  return answer;
+}
+
+function findNext(answer: Answer, url: URL): URL | undefined {
+  if (!REDIRECTS.has(answer.statusCode)) return undefined;
+  const location = readHeader(answer, "location");
+  const next = location === undefined ? null : URL.parse(location, url.href);
+  if (next === null || (next.protocol !== "https:" && next.protocol !== "http:")) {
+    throw refuseUrl("media_url_failed", "redirects to something that is no web address.");
+  }
+  return next;
+}
+
+function checkAnswer(answer: Answer, hint: string | undefined): void {
+  const { statusCode: status } = answer;
+  if (status === 429 || status >= 500) {
+    throw refuseUrl("media_url_unavailable", `leads to a host that answers with HTTP ${status}.`);
+  }
+  if (status === 401 || status === 403) {
+    throw refuseUrl("media_url_failed", `needs a sign-in or has expired: its host answers with HTTP ${status}.`, {
+      hint,
+    });
+  }
+  if (status !== 200)
+    throw refuseUrl("media_url_failed", `gives no file: its host answers with HTTP ${status}.`, { hint });
+  const encoding = readHeader(answer, "content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") {
+    throw refuseUrl("media_url_failed", "leads to a host that insists on sending the file compressed.");
+  }
+  if (Number(readHeader(answer, "content-length") ?? 0) > MAX_FILE_BYTES) throw refuseSize();
+}
+
+/**
+ * Asks for `start` and follows at most five redirects, each through the guard again. `hint` replaces the general advice
+ * when the host refuses.
+ *
+ * Throws ServiceErrors of {@link refuseUrl}, and whatever the network throws.
+ */
+export async function openUrl(start: URL, o: OpenUrlOptions, hint?: string): Promise<OpenedUrl> {
+  let url = start;
+  let isTrusted = o.mayTrust;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+    if (url.username !== "" || url.password !== "") {
+      throw refuseUrl("media_url_invalid", "holds a user name or password, or redirects to one that does.");
+    }
+    isTrusted &&= o.allowed.has(url);
+    const answer = await ask(url, isTrusted ? o.routes.trusted : o.routes.guarded, o.signal);
+    const next = findNext(answer, url);
+    if (next === undefined) {
+      checkAnswer(answer, hint);
+      const contentType = readHeader(answer, "content-type") ?? "";
+      return { url, isTrusted, contentType, disposition: readHeader(answer, "content-disposition"), body: answer.body };
+    }
+    url = next;
+  }
+  throw refuseUrl("media_url_failed", `redirects more than ${MAX_REDIRECTS} times.`);
+}

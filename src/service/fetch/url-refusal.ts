@@ -1,0 +1,52 @@
+import { ServiceError } from "../service-error.ts";
+
+/**
+ * Why a URL gave no file.
+ * - `media_url_invalid` 400: no URL the service asks for (scheme, port, credentials in it, control characters, length).
+ * - `media_url_blocked` 400: its host, or where its name or a redirect leads, is not public.
+ * - `media_url_failed` 400: the host answers, but with no file (not found, sign-in, too many redirects, compressed, empty).
+ * - `media_url_not_a_file` 400: a web page without a usable preview image.
+ * - `media_url_unavailable` 503, retryable: timeouts and failures of the host or of the network.
+ * - `file_too_large` 400.
+ */
+export type UrlRefusalCode =
+  | "media_url_invalid"
+  | "media_url_blocked"
+  | "media_url_failed"
+  | "media_url_not_a_file"
+  | "media_url_unavailable"
+  | "file_too_large";
+
+const DIRECT_LINK = "Give a direct link to the file itself that anyone can open without signing in";
+
+const HINTS: Readonly<Record<UrlRefusalCode, string>> = {
+  media_url_invalid: "Give a public https URL without a user name, on port 443 or 8443.",
+  media_url_blocked:
+    "Give a public https URL, or send the bytes in the files envelope. The owner of this service can open one own host with --allow-host HOST:PORT.",
+  media_url_failed: `${DIRECT_LINK}, or send the bytes in the files envelope.`,
+  media_url_not_a_file: `${DIRECT_LINK}, not to a page that shows it.`,
+  media_url_unavailable: "Try again later, or send the bytes in the files envelope.",
+  file_too_large: "Send a smaller file.",
+};
+
+/** A refusal whose message is "The URL" plus `problem`. Neither names an address that a lookup or a redirect revealed. */
+export function refuseUrl(
+  code: UrlRefusalCode,
+  problem: string,
+  o: { hint?: string | undefined; cause?: unknown } = {},
+): ServiceError {
+  const isPassing = code === "media_url_unavailable";
+  return new ServiceError(isPassing ? 503 : 400, code, `The URL ${problem}`, {
+    type: isPassing ? "network" : "validation",
+    retryable: isPassing,
+    hint: o.hint ?? HINTS[code],
+    cause: o.cause,
+  });
+}
+
+/** The same refusal with the argument it is about in front; anything else comes back unchanged. */
+export function nameArgument(error: unknown, path: string): unknown {
+  if (!(error instanceof ServiceError) || !Object.hasOwn(HINTS, error.code)) return error;
+  const message = `${path}: ${error.message.replace(/^The/, "the")}`;
+  return new ServiceError(error.status, error.code, message, { ...error.options, extra: { invalidFields: [path] } });
+}
