@@ -37,6 +37,9 @@ interface IndexedThing {
 const FUZZY_FROM = 4;
 const PREFIX_FROM = 3;
 const SYNONYM_WEIGHT = 0.4;
+const JOINED_WEIGHT = 0.8;
+/** What a hit in each field is worth. */
+const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
 
@@ -51,7 +54,7 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
       // Words of a query are normalised before they come here.
       tokenize: (word) => [word],
       processTerm: (word) => word,
-      boost: { name: 4, slug: 3, title: 2 },
+      boost: BOOST,
       prefix: (word) => word.length >= PREFIX_FROM,
       fuzzy: (word) => (word.length >= FUZZY_FROM ? 0.2 : false),
       weights: { prefix: 0.4, fuzzy: 0.2 },
@@ -103,26 +106,22 @@ function describeIntegration({ slug, name, description, category }: Integration)
   };
 }
 
-/** Every word counts; its synonyms count less. */
+/** Every word counts; its synonyms, and two words written as one ("on call", "oncall"), count less. */
 function toQuery(text: string): Query {
-  const words = splitWords(text)
-    .flatMap((word) => normaliseWord(word) ?? [])
-    .slice(0, MAX_QUERY_WORDS);
-  const others = words.flatMap(findSynonyms).filter((word) => !words.includes(word));
-  const exact = { prefix: false, fuzzy: false } as const;
+  const typed = splitWords(text).slice(0, MAX_QUERY_WORDS);
+  const words = typed.flatMap((word) => normaliseWord(word) ?? []);
+  const joined = typed.slice(1).flatMap((word, index) => normaliseWord(`${typed[index]}${word}`) ?? []);
+  const synonyms = words.flatMap(findSynonyms);
   return {
     combineWith: "OR",
-    queries: [
-      ...words,
-      ...[...new Set(others)].map((word) => ({
-        ...exact,
-        queries: [word],
-        boost: scaleBoosts(SYNONYM_WEIGHT),
-      })),
-    ],
+    queries: [...words, ...weighWords(joined, words, JOINED_WEIGHT), ...weighWords(synonyms, words, SYNONYM_WEIGHT)],
   };
 }
 
-function scaleBoosts(by: number): Record<string, number> {
-  return { name: 4 * by, slug: 3 * by, title: 2 * by, description: by };
+/** Queries for exact words that are not looked for already. */
+function weighWords(words: readonly string[], known: readonly string[], weight: number): Query[] {
+  const boost = Object.fromEntries(Object.entries(BOOST).map(([field, value]) => [field, value * weight]));
+  return [...new Set(words)]
+    .filter((word) => !known.includes(word))
+    .map((word) => ({ combineWith: "OR", queries: [word], prefix: false, fuzzy: false, boost }));
 }
