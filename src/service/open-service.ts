@@ -7,6 +7,8 @@ import { createIdempotencyKeys } from "./canonical/idempotency-keys.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { connectFirstApps } from "./connections/connect-first-apps.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
+import { createConnector } from "./connections/connector.ts";
+import { createActivity } from "./executions/activity.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
 import { createUrlFiles } from "./fetch/url-files.ts";
@@ -14,6 +16,7 @@ import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { createOAuth } from "./oauth/create-oauth.ts";
 import { createBootstrap } from "./registration/bootstrap.ts";
 import { createPairing } from "./registration/pairing.ts";
 import { readSecretKey } from "./secrets/read-secret-key.ts";
@@ -24,6 +27,7 @@ import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
 import { findAccount } from "./store/find-account.ts";
 import { readIngestSecret } from "./store/ingest-secret.ts";
 import { openStore, type Store } from "./store/open-store.ts";
+import { createServiceKeys } from "./store/service-keys.ts";
 import { createSpentTokens } from "./store/spent-tokens.ts";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
@@ -97,7 +101,6 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const secret = o.ingestSecret === undefined ? await readIngestSecret(dataDir) : o.ingestSecret;
   const spent = createSpentTokens(store, now);
   const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
-  const serviceKeys = createServiceKeys({ store, box: work.box, now });
   const canonical = createCanonicalExecutions({
     ...work,
     log: work.executionLog,
@@ -114,8 +117,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       pairing,
       bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
       canonical,
-      serviceKeys,
-      oauth: createOAuth({ store, serviceKeys, baseUrl: url, accountId, now, log: o.log }),
+      oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId }),
       mcpExtras: o.mcpExtras,
       ingestTokens,
       fileEnvelopes: o.fileEnvelopes ?? true,
@@ -155,7 +157,10 @@ async function createWork(o: CheckedOptions, store: Store, accountId: string) {
   });
   const blobs = createBlobStore({ dir: join(o.dataDir, "blobs"), now });
   const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
-  return { catalog, connections, executionLog: log, executor, blobs, urlFiles };
+  const serviceKeys = createServiceKeys({ store, box, now });
+  const connector = createConnector({ connections, dataDir: o.dataDir });
+  const activity = createActivity(store);
+  return { catalog, connections, connector, activity, executionLog: log, executor, blobs, urlFiles, serviceKeys };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

@@ -3,12 +3,17 @@ import type { OwnerSessions } from "../auth/owner-sessions.ts";
 import type { CanonicalExecutions } from "../canonical/canonical-executions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
+import type { Connector } from "../connections/connector.ts";
+import type { Activity } from "../executions/activity.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
+import type { McpFeatures } from "../mcp/mcp-features.ts";
+import type { OAuth } from "../oauth/create-oauth.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
 import type { Pairing } from "../registration/pairing.ts";
+import type { ServiceKeys } from "../store/service-keys.ts";
 
 /** Where the service writes what its operator should know; `cause` may hold a stack and never leaves the machine. */
 export type ServiceLog = (entry: { level: "info" | "warn" | "error"; message: string; cause?: unknown }) => void;
@@ -21,8 +26,14 @@ export interface ServiceParts {
   readonly bootstrap: Bootstrap;
   readonly catalog: Catalog;
   readonly connections: Connections;
+  readonly connector: Connector;
+  readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;
+  readonly oauth: OAuth;
+  readonly serviceKeys: ServiceKeys;
+  /** Served at the MCP endpoint beside the tools of the service. */
+  readonly mcpExtras: McpFeatures | undefined;
   readonly blobs: BlobStore;
   /** Undefined when no ingest secret is configured. */
   readonly ingestTokens: IngestTokens | undefined;

@@ -1,49 +1,90 @@
 import { html } from "hono/html";
 import type { Connection } from "../connections/connections.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
-import { describeTime } from "./describe-time.ts";
-import { csrfField, type Markup } from "./page.ts";
+import { logRow, type NamedExecution } from "./log-row.ts";
+import { type Markup, noticeLine } from "./page.ts";
+import { connectionTag } from "./state-tag.ts";
+import { timeTag } from "./time-tag.ts";
 
-/** Paired devices, with a way to revoke each, and connections. */
-export function homeBody(o: {
-  devices: readonly ApiKeyRow[];
-  connections: readonly { readonly connection: Connection; readonly app: string }[];
-  csrfToken: string;
-  now: number;
-  notice?: string | undefined;
-}): Markup {
-  return html`${o.notice === undefined ? "" : html`<p class="notice" role="status">${o.notice}</p>`}
-<h1>Your service</h1>
-<section class="card" aria-labelledby="devices">
-<h2 id="devices">Paired devices</h2>
-${
-  o.devices.length === 0
-    ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device and open the link it prints.</p>`
-    : html`<ul class="rows">${o.devices.map((device) => deviceRow(device, o))}</ul>`
+/** A connection and the name of its app. */
+export interface NamedConnection {
+  readonly connection: Connection;
+  readonly app: string;
 }
-</section>
-<section class="card" aria-labelledby="connections">
-<h2 id="connections">Connections</h2>
+
+/** Something that waits for the owner, and where he deals with it. */
+export interface Errand {
+  readonly title: string;
+  readonly text: string;
+  readonly href: string;
+  readonly action: string;
+}
+
+/** Devices shown on the home page; the devices page has all. */
+const MAX_DEVICES = 5;
+
+/** What waits for the owner, what is connected, who may use it, and what happened last. */
+export function homeBody(o: {
+  errands: readonly Errand[];
+  devices: readonly ApiKeyRow[];
+  connections: readonly NamedConnection[];
+  recent: readonly NamedExecution[];
+  now: number;
+}): Markup {
+  return html`<h1>Home</h1>
+${o.errands.length === 0 ? noticeLine("Nothing waits for you.") : errandsCard(o.errands)}
+<div class="columns">
+${connectionsCard(o.connections)}
+${devicesCard(o.devices, o.now)}
+</div>
+<section class="card" aria-labelledby="recent">
+<div class="title"><h2 id="recent">What happened last</h2><a href="/log">Execution log</a></div>
 ${
-  o.connections.length === 0
-    ? html`<p class="muted">No app is connected.</p>`
-    : html`<ul class="rows">${o.connections.map(({ connection, app }) => connectionRow(connection, app))}</ul>`
+  o.recent.length === 0
+    ? html`<p class="muted">Nothing was executed yet. What agents do with your apps is listed here.</p>`
+    : html`<ul class="rows">${o.recent.map((execution) => logRow(execution, o.now))}</ul>`
 }
 </section>`;
 }
 
-function deviceRow(device: ApiKeyRow, { csrfToken, now }: { csrfToken: string; now: number }): Markup {
-  const used = device.last_used_at === null ? "not used yet" : `last used ${describeTime(device.last_used_at, now)}`;
-  return html`<li><div><strong>${device.label}</strong><span class="muted">Key ends in <code>${device.last_four}</code> · paired ${describeTime(device.created_at, now)} · ${used}</span></div>
-<details><summary aria-label="Revoke ${device.label}">Revoke</summary>
-<p class="muted">The device is refused at once and must be paired again.</p>
-<form method="post" action="/devices/${device.id}/revoke">${csrfField(csrfToken)}<button class="danger">Revoke ${device.label}</button></form>
-</details></li>`;
+function errandsCard(errands: readonly Errand[]): Markup {
+  return html`<section class="card" aria-labelledby="errands">
+<h2 id="errands">Waiting for you</h2>
+<ul class="rows">${errands.map(
+    (errand) =>
+      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button" href="${errand.href}">${errand.action}</a></li>`,
+  )}</ul>
+</section>`;
 }
 
-const STATE_TEXT = { healthy: "Connected", reauth_required: "Sign-in needed", error: "Needs attention" } as const;
+function connectionsCard(connections: readonly NamedConnection[]): Markup {
+  return html`<section class="card" aria-labelledby="connections">
+<div class="title"><h2 id="connections">Connections</h2><a href="/connections">Manage</a></div>
+${
+  connections.length === 0
+    ? html`<p class="muted">No app is connected. Agents can do nothing yet.</p>`
+    : html`<ul class="rows">${connections.map(
+        ({ connection, app }) =>
+          html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted">${app}</span></div>${connectionTag(connection.state)}</li>`,
+      )}</ul>`
+}
+</section>`;
+}
 
-function connectionRow(connection: Connection, app: string): Markup {
-  return html`<li><div><strong>${connection.label}</strong><span class="muted">${app} · <code>${connection.id}</code>${connection.isDefault ? " · default" : ""}</span></div>
-<span class="tag">${STATE_TEXT[connection.state]}</span></li>`;
+function devicesCard(devices: readonly ApiKeyRow[], now: number): Markup {
+  const more = devices.length - MAX_DEVICES;
+  return html`<section class="card" aria-labelledby="devices">
+<div class="title"><h2 id="devices">Devices</h2><a href="/devices">Manage</a></div>
+${
+  devices.length === 0
+    ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device and open the link it prints.</p>`
+    : html`<ul class="rows">${devices
+        .slice(0, MAX_DEVICES)
+        .map(
+          (device) =>
+            html`<li><div><strong>${device.label}</strong><span class="muted">${device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`}</span></div></li>`,
+        )}</ul>`
+}
+${more > 0 ? html`<p class="muted">and ${more} more</p>` : ""}
+</section>`;
 }

@@ -1,58 +1,117 @@
 import { createHash } from "node:crypto";
 
-/** The style sheet of every page; no page loads anything else. */
-export const STYLE = `
-:root{color-scheme:light dark;--bg:#f5f5f2;--card:#fff;--text:#1b1f23;--muted:#59626c;--line:#dcdedb;--accent:#0b6b5d;--on-accent:#fff;--wash:#eef5f3;--danger:#a3282c}
-@media (prefers-color-scheme:dark){:root{--bg:#121517;--card:#1a1e21;--text:#e9ebed;--muted:#a3acb5;--line:#30363b;--accent:#62d1b8;--on-accent:#06231d;--wash:#182825;--danger:#ff9a94}}
+/** Colours, each pair at least 4.5:1 for text and 3:1 for edges of fields. */
+const COLOURS = `
+:root{color-scheme:light dark;--bg:#f5f5f2;--card:#fff;--text:#1b1f23;--muted:#59626c;--line:#dfe1dd;--field:#868e96;--accent:#0b6b5d;--on-accent:#fff;--wash:#eef5f3;--warn:#8a5a00;--danger:#a3282c}
+@media (prefers-color-scheme:dark){:root{--bg:#121517;--card:#1a1e21;--text:#e9ebed;--muted:#a3acb5;--line:#2d3338;--field:#727c85;--accent:#62d1b8;--on-accent:#06231d;--wash:#182825;--warn:#e9b44c;--danger:#ff9a94}}
+`;
+
+const FRAME = `
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;-webkit-text-size-adjust:100%}
 header,main,footer{max-width:40rem;margin:0 auto;padding:0 1.25rem}
-header{display:flex;justify-content:space-between;align-items:center;min-height:4.5rem}
-header a{color:inherit;text-decoration:none;font-weight:650;font-size:1.125rem;letter-spacing:-.01em}
-header a::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--accent);margin-right:.5em}
-main{padding-bottom:1.5rem}main>h1{margin:.5rem 0 1.25rem}
+.wide header,.wide main,.wide footer{max-width:60rem}
+header{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:center;min-height:4.5rem}
+.brand{color:inherit;text-decoration:none;font-weight:650;font-size:1.125rem;letter-spacing:-.01em;margin-right:auto;padding:.5rem 0}
+.brand::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--accent);margin-right:.5em}
+nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem;margin:0;padding:0}
+nav li{margin:0}
+nav a{display:block;padding:.375rem .75rem;border-radius:8px;color:var(--muted);text-decoration:none;font-size:.9375rem}
+nav a:hover{color:var(--text)}
+nav a[aria-current]{background:var(--wash);color:var(--text);font-weight:600}
+.skip{position:absolute;left:-100rem}
+.skip:focus{left:1rem;top:1rem;padding:.5rem 1rem;background:var(--card);border-radius:8px}
+main{padding-bottom:1.5rem}
 footer{padding-bottom:2.5rem;color:var(--muted);font-size:.875rem}
-.card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:2rem;margin-bottom:1.25rem}
-h1{font-size:1.625rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 .75rem}
+main:focus{outline:0}
+`;
+
+const TEXT = `
+h1{font-size:1.625rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 .75rem;overflow-wrap:anywhere}
 h2{font-size:1.0625rem;line-height:1.3;margin:0 0 .75rem}
+main>h1{margin:.75rem 0 1.25rem}
+.lead{color:var(--muted);margin:-.75rem 0 1.25rem}
 p{margin:0 0 1rem}
-.card>:last-child{margin-bottom:0}
+ul{margin:0 0 1.5rem;padding-left:1.25rem}
+li{margin-bottom:.375rem}
+a{color:var(--accent)}
 .muted{color:var(--muted)}
-.code{margin:1.5rem 0;padding:1.25rem;border-radius:10px;background:var(--wash);text-align:center}
-.code p{margin:0;color:var(--muted);font-size:.9375rem}
-.code strong{display:block;font:600 2.25rem/1.3 ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;letter-spacing:.08em;color:var(--text)}
 code,pre{font-family:ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;font-size:.9375em}
-pre{margin:0 0 1rem;padding:.875rem 1rem;border-radius:10px;background:var(--wash);overflow-x:auto}
+code{overflow-wrap:anywhere}
+pre{margin:0 0 1rem;padding:.875rem 1rem;border-radius:10px;background:var(--wash);overflow-x:auto;max-height:32rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.375rem 1.5rem;margin:0 0 1.5rem}
 dt{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}
-ul{margin:0 0 1.5rem;padding-left:1.25rem}
-li{margin-bottom:.375rem}
-.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem}
-button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:10px;border:1px solid var(--line);background:transparent;color:var(--text);cursor:pointer}
-button:hover{border-color:var(--muted)}
-button.primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent);flex:1 1 12rem}
-button.primary:hover{filter:brightness(1.07)}
-button.secondary{flex:1 1 8rem}
-button.danger{color:var(--danger);border-color:currentColor}
-button.quiet{min-height:2.25rem;padding:.25rem .875rem;font-weight:500;font-size:.9375rem}
-a{color:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:6px}
+`;
+
+const BLOCKS = `
+.card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:2rem;margin-bottom:1.25rem}
+.wide .card{padding:1.5rem}
+.card>:last-child{margin-bottom:0}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1.25rem;align-items:start}
+.title{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:baseline;margin-bottom:.75rem}
+.title h2{margin:0}
+.code{margin:1.5rem 0;padding:1.25rem;border-radius:10px;background:var(--wash);text-align:center}
+.code p{margin:0;color:var(--muted);font-size:.9375rem}
+.code strong{display:block;font:600 2.25rem/1.3 ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;letter-spacing:.08em;color:var(--text)}
+.notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--wash);border-radius:10px;padding:.75rem 1rem;margin-bottom:1.25rem}
+.notice.warn{border-left-color:var(--warn)}
+.notice.bad{border-left-color:var(--danger)}
+.notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}
-.rows strong{display:block;overflow-wrap:anywhere}
-.rows .muted{font-size:.9375rem}
 .rows>li>div{flex:1 1 14rem;min-width:0}
-.tag{font-size:.875rem;color:var(--muted);border:1px solid var(--line);border-radius:99px;padding:.0625rem .625rem;white-space:nowrap}
+.rows strong{display:block;overflow-wrap:anywhere}
+.rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
+.tag{font-size:.875rem;white-space:nowrap}
+.tag::before{content:"";display:inline-block;width:.5rem;height:.5rem;border-radius:50%;background:var(--muted);margin-right:.4375rem;vertical-align:.0625rem}
+.tag.ok::before{background:var(--accent)}
+.tag.warn::before{background:var(--warn)}
+.tag.bad::before{background:var(--danger)}
 details{max-width:100%}
 summary{cursor:pointer;padding:.375rem 0;color:var(--muted)}
-details[open]{flex-basis:100%}
+.rows details[open]{flex-basis:100%}
 details form{margin-top:.5rem}
-.notice{border:1px solid var(--accent);background:var(--wash);border-radius:10px;padding:.75rem 1rem;margin-bottom:1.25rem}
-@media (max-width:30rem){.card{padding:1.5rem 1.25rem}.code strong{font-size:1.875rem}dl{column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}}
-`.trim();
+.pages{display:flex;flex-wrap:wrap;gap:1rem;justify-content:space-between}
+`;
+
+const FORMS = `
+.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.5rem;align-items:center}
+button,.button{font:inherit;font-weight:600;line-height:1.55;display:inline-block;min-height:2.75rem;padding:.5rem 1.25rem;border-radius:10px;border:1px solid var(--field);background:transparent;color:var(--text);cursor:pointer;text-decoration:none;text-align:center}
+button:hover,.button:hover{border-color:var(--text)}
+.primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
+.primary:hover{filter:brightness(1.07);border-color:var(--accent)}
+.actions>.primary{flex:1 1 12rem}
+.actions>.secondary{flex:1 1 8rem}
+.danger{color:var(--danger);border-color:currentColor}
+.quiet{min-height:2.25rem;padding:.25rem .875rem;font-weight:500;font-size:.9375rem;border-color:var(--line)}
+.field{margin-bottom:1.25rem}
+label,legend{display:block;font-weight:600;padding:0}
+.help,.problem{margin:.125rem 0 .375rem;font-size:.9375rem}
+.help,.optional{color:var(--muted);font-weight:400}
+.problem{color:var(--danger)}
+input,select{font:inherit;color:inherit}
+input:not([type=radio],[type=hidden]),select{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
+[aria-invalid=true]{border-color:var(--danger)!important}
+fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
+.choice{display:flex;gap:.625rem;margin-top:.5rem}
+.choice input{flex:none;width:1.125rem;height:1.125rem;margin:.1875rem 0;accent-color:var(--accent)}
+.choice label{font-weight:400}
+.filters{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem 1rem;align-items:end}
+.filters label{font-size:.875rem;font-weight:500}
+.inline{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end}
+.inline>div{flex:1 1 12rem}
+`;
+
+const NARROW = `
+@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav ul{gap:0}nav a{padding:.375rem .5625rem}}
+`;
+
+/** The style sheet of every page; no page loads anything else. */
+export const STYLE = [COLOURS, FRAME, TEXT, BLOCKS, FORMS, NARROW].join("").trim();
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 

@@ -4,7 +4,7 @@ import { startTestService, type TestService } from "../../../src/testing.ts";
 import { type PairStartReply, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { findFreePort } from "../free-port.ts";
-import { call, post } from "../http-calls.ts";
+import { call, execute, post } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";
 import { type Browser, openBrowser, readCsrf } from "./browser.ts";
 
@@ -166,7 +166,9 @@ describe("the approval page", () => {
   });
 
   test("an API key opens no page", async () => {
-    for (const path of ["/", `/pair/${session.sessionToken}`]) {
+    const [connection] = await service.service.connections.list();
+    const paths = ["/", "/devices", "/connections", "/connect/lab", "/log", `/pair/${session.sessionToken}`];
+    for (const path of [...paths, `/connections/${connection?.id}`, `/connections/${connection?.id}/reconnect`]) {
       expect((await call(`${service.url}${path}`, { key: service.apiKey })).status).toBe(401);
     }
   });
@@ -185,26 +187,50 @@ describe("the approval page", () => {
 });
 
 describe("the home page", () => {
-  test("lists devices and connections, and revokes a device at once", async () => {
+  test("shows connections, devices and what happened last, escaped", async () => {
+    const apiKey = await service.createKey("Old <phone>");
+    await execute({ url: service.url, apiKey }, "lab_look");
+    now += 2 * 60 * MINUTE;
+    await signIn();
+    const { text } = await browser.open(`${service.url}/`);
+    expect(text).toContain("Nothing waits for you.");
+    expect(text).toContain("Old &lt;phone&gt;");
+    expect(text).toMatch(/last used <time [^>]*>2 hours ago/);
+    expect(text).toContain("My lab");
+    expect(text).toMatch(/<a href="\/log\/exe_\w+">Look<\/a>/);
+  });
+
+  test("names what waits for the owner", async () => {
+    const [connection] = await service.service.connections.list();
+    await service.service.connections.update(connection?.id ?? "", { state: "reauth_required" });
+    await signIn();
+    const { text } = await browser.open(`${service.url}/`);
+    expect(text).not.toContain("Nothing waits for you.");
+    expect(text).toContain("“My lab” must be reconnected");
+    expect(text).toContain(`/connections/${connection?.id}/reconnect`);
+  });
+});
+
+describe("the devices page", () => {
+  test("lists every key, and revokes one at once", async () => {
     verifies("decision.key-revocable");
     const apiKey = await service.createKey("Old <phone>");
     await call(`${service.url}/api/tools`, { key: apiKey });
     now += 2 * 60 * MINUTE;
     await signIn();
-    const home = await browser.open(`${service.url}/`);
-    expect(home.text).toContain("Old &lt;phone&gt;");
-    expect(home.text).toContain(apiKey.slice(-4));
-    expect(home.text).toContain("last used 2 hours ago");
-    expect(home.text).toContain("My lab");
-    const id = /<strong>Old &lt;phone&gt;<\/strong>[\s\S]*?\/devices\/(key_\w+)\/revoke/.exec(home.text)?.[1];
+    const page = await browser.open(`${service.url}/devices`);
+    expect(page.text).toContain("Old &lt;phone&gt;");
+    expect(page.text).toContain(apiKey.slice(-4));
+    expect(page.text).not.toContain(apiKey.slice(-12));
+    const id = /<strong>Old &lt;phone&gt;<\/strong>[\s\S]*?\/devices\/(key_\w+)\/revoke/.exec(page.text)?.[1];
     const path = `${service.url}/devices/${id}/revoke`;
     expect((await browser.submit(path, {})).status).toBe(403);
     expect((await call(`${service.url}/api/tools`, { key: apiKey })).status).toBe(200);
-    const done = await browser.submit(path, { csrf: readCsrf(home) });
-    expect([done.status, done.headers.location]).toEqual([303, "/?notice=revoked"]);
+    const done = await browser.submit(path, { csrf: readCsrf(page) });
+    expect([done.status, done.headers.location]).toEqual([303, "/devices?notice=revoked"]);
     expect((await call(`${service.url}/api/tools`, { key: apiKey })).status).toBe(401);
-    expect((await browser.open(`${service.url}/`)).text).not.toContain("Old &lt;phone&gt;");
-    expect((await browser.submit(path, { csrf: readCsrf(home) })).status).toBe(404);
+    expect((await browser.open(`${service.url}/devices`)).text).not.toContain("Old &lt;phone&gt;");
+    expect((await browser.submit(path, { csrf: readCsrf(page) })).status).toBe(404);
   });
 
   test("signs out", async () => {
@@ -222,6 +248,10 @@ test("every page carries the full set of headers and loads nothing", async () =>
   await signIn();
   const pages = [
     await browser.open(`${service.url}/`),
+    await browser.open(`${service.url}/devices`),
+    await browser.open(`${service.url}/connections`),
+    await browser.open(`${service.url}/connect/lab`),
+    await browser.open(`${service.url}/log`),
     await browser.open(session.pairUrl),
     await browser.open(`${service.url}/pair/unknown`),
     await browser.open(`${service.url}/nope`),

@@ -1,0 +1,106 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { ConnectionForm } from "../../connections/connection-form.ts";
+import type { Connection } from "../../connections/connections.ts";
+import { listMissingScopes } from "../../connections/scopes.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { connectBody, reconnectBody } from "../../pages/connect-page.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { RouteEnv } from "../guard.ts";
+import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { requireConnection } from "../require-connection.ts";
+import { sendPage } from "../send-page.ts";
+import type { ServiceParts } from "../service-parts.ts";
+
+/** The forms that connect and reconnect an app. What was typed is shown again when something is wrong with it. */
+export function addConnectPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  addConnectForm(app, parts);
+  addReconnectForm(app, parts);
+}
+
+function addConnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  const page = { section: "connections" } as const;
+  app.get("/connect/:slug", async (c) => {
+    const owner = await findOwner(c, parts);
+    if (owner === undefined) return askToSignIn(c, parts);
+    const { csrfToken } = owner;
+    const integration = requireIntegration(parts, c.req.param("slug"));
+    const connections = await parts.connections.list(integration.slug);
+    const body = connectBody({
+      integration,
+      form: { label: connections.length === 0 ? integration.name : "", access: "full", values: {} },
+      problems: new Map(),
+      csrfToken,
+      unwell: connections.filter((connection) => connection.state !== "healthy"),
+    });
+    return sendPage(c, { ...page, title: `Connect ${integration.name}`, body, csrfToken });
+  });
+  app.post("/connect/:slug", async (c) => {
+    const { owner, form: sent } = await readOwnForm(c, parts);
+    const integration = requireIntegration(parts, c.req.param("slug"));
+    const form = readForm(sent, integration);
+    const result = await parts.connector.connect(integration, form);
+    if (result.ok) return c.redirect("/connections?notice=connected", 303);
+    const { csrfToken } = owner;
+    const body = connectBody({ integration, form, problems: result.problems, csrfToken, unwell: [] });
+    return sendPage(c, { ...page, title: `Connect ${integration.name}`, body, csrfToken, status: 400 });
+  });
+}
+
+function addReconnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  const page = { section: "connections" } as const;
+  app.get("/connections/:id/reconnect", async (c) => {
+    const owner = await findOwner(c, parts);
+    if (owner === undefined) return askToSignIn(c, parts);
+    const { csrfToken } = owner;
+    const { connection, integration } = await requireReconnectable(parts, c.req.param("id"));
+    const form = showSettings(integration, connection);
+    const body = reconnectBody({ integration, connection, form, problems: new Map(), csrfToken });
+    return sendPage(c, { ...page, title: `Reconnect ${connection.label}`, body, csrfToken });
+  });
+  app.post("/connections/:id/reconnect", async (c) => {
+    const { owner, form: sent } = await readOwnForm(c, parts);
+    const { connection, integration } = await requireReconnectable(parts, c.req.param("id"));
+    const form = readForm(sent, integration);
+    const result = await parts.connector.reconnect(integration, connection, form);
+    if (result.ok) return c.redirect(`/connections/${connection.id}?notice=reconnected`, 303);
+    const { csrfToken } = owner;
+    const body = reconnectBody({ integration, connection, form, problems: result.problems, csrfToken });
+    return sendPage(c, { ...page, title: `Reconnect ${connection.label}`, body, csrfToken, status: 400 });
+  });
+}
+
+function requireIntegration({ catalog }: ServiceParts, slug: string): Integration {
+  const integration = catalog.integrations.find((candidate) => candidate.slug === slug);
+  if (integration !== undefined) return integration;
+  throw new ServiceError(404, "integration_not_found", "There is no such app. The connections page lists all of them.");
+}
+
+async function requireReconnectable(
+  parts: ServiceParts,
+  id: string,
+): Promise<{ connection: Connection; integration: Integration }> {
+  const { connection, integration } = await requireConnection(parts, id);
+  if (integration !== undefined) return { connection, integration };
+  const message = `“${connection.label}” belongs to an app that is no longer installed. It can only be disconnected.`;
+  throw new ServiceError(409, "integration_not_found", message);
+}
+
+function readForm(sent: URLSearchParams, { settingsForm = [] }: Integration): ConnectionForm {
+  return {
+    label: sent.get("label") ?? "",
+    access: sent.get("access") === "read" ? "read" : "full",
+    values: Object.fromEntries(settingsForm.map(({ name }) => [name, sent.get(`set.${name}`) ?? ""])),
+  };
+}
+
+function showSettings(integration: Integration, connection: Connection): ConnectionForm {
+  const texts = (integration.settingsForm ?? []).flatMap(({ name, kind }) => {
+    const value = connection.settings[name];
+    return kind !== "secret" && typeof value === "string" ? [[name, value] as const] : [];
+  });
+  return {
+    label: connection.label,
+    access: listMissingScopes(integration, connection).length === 0 ? "full" : "read",
+    values: Object.fromEntries(texts),
+  };
+}

@@ -1,0 +1,28 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { devicesBody } from "../../pages/devices-page.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { RouteEnv } from "../guard.ts";
+import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { sendPage } from "../send-page.ts";
+import type { ServiceParts } from "../service-parts.ts";
+
+/** Devices and their keys. */
+export function addDevicePages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  app.get("/devices", async (c) => {
+    const owner = await findOwner(c, parts);
+    if (owner === undefined) return askToSignIn(c, parts);
+    const body = devicesBody({
+      devices: await parts.keys.list(owner.accountId),
+      csrfToken: owner.csrfToken,
+      now: parts.now(),
+      notice: c.req.query("notice") === "revoked" ? "The device was revoked. Its key no longer works." : undefined,
+    });
+    return sendPage(c, { title: "Devices", body, csrfToken: owner.csrfToken, section: "devices" });
+  });
+  app.post("/devices/:id/revoke", async (c) => {
+    const { owner } = await readOwnForm(c, parts);
+    const isRevoked = await parts.keys.revoke(owner.accountId, c.req.param("id"));
+    if (!isRevoked) throw new ServiceError(404, "unknown_device", "There is no such device, or it is revoked already.");
+    return c.redirect("/devices?notice=revoked", 303);
+  });
+}

@@ -1,0 +1,41 @@
+import { html } from "hono/html";
+import type { Connection } from "../connections/connections.ts";
+import type { Integration } from "../integrations/integration.ts";
+import { type Markup, noticeLine } from "./page.ts";
+import { connectionTag } from "./state-tag.ts";
+
+/** An app and its connections. */
+export interface ConnectedApp {
+  readonly integration: Pick<Integration, "slug" | "name" | "description">;
+  readonly connections: readonly Connection[];
+  /** False when the app is no longer installed and only its connections are left. */
+  readonly isInstalled: boolean;
+}
+
+/** Every app with its connections, and a way to connect it. */
+export function connectionsBody(o: { apps: readonly ConnectedApp[]; notice: string | undefined }): Markup {
+  return html`<h1>Connections</h1>
+<p class="lead">An agent reaches only what is connected here.</p>
+${noticeLine(o.notice)}
+${o.apps.map(appCard)}`;
+}
+
+function appCard({ integration, connections, isInstalled }: ConnectedApp): Markup {
+  const { slug, name, description } = integration;
+  const hasNoDefault = connections.length > 1 && !connections.some((connection) => connection.isDefault);
+  return html`<section class="card" aria-labelledby="app-${slug}">
+<div class="title"><h2 id="app-${slug}">${name}</h2>${
+    isInstalled
+      ? html`<a href="/connect/${slug}">${connections.length === 0 ? "Connect" : "Connect another"}<span class="muted"> ${name}</span></a>`
+      : ""
+  }</div>
+<p class="muted">${description}</p>
+${hasNoDefault ? html`<p class="notice warn">None of these is the default, so a call must name its connection. Open one to make it the default.</p>` : ""}
+${connections.length === 0 ? "" : html`<ul class="rows">${connections.map(connectionRow)}</ul>`}
+</section>`;
+}
+
+function connectionRow(connection: Connection): Markup {
+  return html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted"><code>${connection.id}</code>${connection.isDefault ? " · default" : ""}</span></div>
+${connectionTag(connection.state)}</li>`;
+}
