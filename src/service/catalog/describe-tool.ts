@@ -28,7 +28,7 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
         idempotent: action.idempotent,
         input_summary: summariseInput(entry),
       },
-      default_connection_state: describeState(own, chosen),
+      default_connection_state: describeConnectionState(own),
     },
   };
 }
@@ -67,12 +67,15 @@ export function findDefaultConnection(connections: readonly Connection[]): Conne
   return connections.length === 1 ? connections[0] : connections.find((connection) => connection.isDefault);
 }
 
-function describeState(own: readonly Connection[], chosen: Connection | undefined): string {
+/** State of the connection that a call without `connectionId` uses; `not_connected` or `no_default` without one. */
+export function describeConnectionState(own: readonly Connection[]): string {
+  const chosen = findDefaultConnection(own);
   if (chosen !== undefined) return chosen.state;
   return own.length === 0 ? "not_connected" : "no_default";
 }
 
-function summariseInput({ action }: CatalogEntry): { required: string[]; optional: string[] } {
+/** Names of the required and the optional arguments. */
+export function summariseInput({ action }: CatalogEntry): { required: string[]; optional: string[] } {
   const { properties, required } = action.inputSchema;
   const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
   const needed = new Set(Array.isArray(required) ? required : []);

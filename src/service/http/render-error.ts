@@ -54,6 +54,19 @@ export function renderStored(outcome: StoredExecution): Response {
   return respond(summariseOutcome(outcome), 200, undefined);
 }
 
+/** A problem of a catalog endpoint: a blocked summary with the error's own status; a guard error stays bare. */
+export function renderProblem(
+  error: ServiceError,
+  asked: { integrationId: string | null; actionId: string | null; at: string },
+): Response {
+  if (error.options.bare) return renderBare(error);
+  const outcome = { entry: undefined, connectionId: null, startedAt: asked.at, finishedAt: asked.at, error };
+  const summary = summariseOutcome({ ...outcome, status: "blocked", executionId: null, toolName: "" });
+  const { integrationId: integration_id, actionId: action_id } = asked;
+  const display = { title: "Nothing to show", summary: error.message };
+  return respond({ ...summary, integration_id, action_id, display }, error.status, error);
+}
+
 const HTTP_STATUS: Readonly<Record<StoredExecution["status"], number>> = {
   succeeded: 200,
   running: 200,

@@ -91,7 +91,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > Catalog discovery",
     by: "service",
-    planned: "B",
     rules: {
       "catalog.integrations.reply": "GET /api/integrations answers items, page, page_size and total.",
       "catalog.integrations.query": "query filters integrations.",

@@ -5,6 +5,7 @@ import { type Tool, toolDescriptionSchema, toolListSchema, toolSearchSchema } fr
 import { describeTool, summariseTool } from "../../catalog/describe-tool.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";
+import { readLimit } from "../read-query.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Default page size of a search; the document shows none. */
@@ -55,7 +56,7 @@ export function addToolRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): 
   app.openapi(listRoute, async (c) => {
     const asked = c.req.valid("query");
     const integration = readIntegration(asked.integration);
-    const limit = readLimit(asked.limit, TOOL_PAGE.default);
+    const limit = readLimit(asked.limit, { max: TOOL_PAGE.max, byDefault: TOOL_PAGE.default });
     const entries = parts.catalog.entries.filter((e) => integration === null || e.integration.slug === integration);
     const connections = await parts.connections.list();
     const page = entries.slice(0, limit).map((entry) => summariseTool(entry, connections));
@@ -72,7 +73,7 @@ export function addToolRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): 
     const integration = readIntegration(asked.integration);
     const found = parts.catalog.search(words, integration ?? undefined);
     const connections = await parts.connections.list();
-    const page = found.slice(0, readLimit(asked.limit, SEARCH_DEFAULT));
+    const page = found.slice(0, readLimit(asked.limit, { max: TOOL_PAGE.max, byDefault: SEARCH_DEFAULT }));
     const tools = page.map((entry) => summariseTool(entry, connections));
     return c.json({ tools, count: tools.length, query: words, integration }, 200);
   });
@@ -83,13 +84,6 @@ export function addToolRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): 
     if (entry === undefined) throw new ServiceError(404, "tool_not_found", "Tool not found.", { bare: true });
     return c.json({ tool: describeTool(entry, await parts.connections.list()) }, 200);
   });
-}
-
-/** Limits outside the range are clamped, anything that is not a number means the default. */
-function readLimit(text: string | undefined, byDefault: number): number {
-  const wanted = text === undefined || text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isNaN(wanted)) return byDefault;
-  return Math.trunc(Math.min(Math.max(wanted, 1), TOOL_PAGE.max));
 }
 
 function readIntegration(text: string | undefined): string | null {
