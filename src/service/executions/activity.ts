@@ -12,8 +12,12 @@ export interface ActivityFilter {
   readonly to?: string | undefined;
 }
 
-/** One execution without its arguments and output. */
-export type ActivityItem = Omit<ExecutionRow, "arguments" | "output">;
+/** One execution without its arguments and output, with the device that asked for it. */
+export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output"> {
+  /** Null when it was not asked for with a key. */
+  readonly device_label: string | null;
+  readonly device_revoked_at: string | null;
+}
 
 /** One page of executions, newest first. */
 export interface ActivityPage {
@@ -29,7 +33,7 @@ export interface Activity {
     filter: ActivityFilter,
     page: { size: number; before?: string | undefined },
   ): Promise<ActivityPage>;
-  find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
+  find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined>;
   /** Names of tools that were ever called, sorted. */
   listTools(accountId: string): Promise<string[]>;
 }
@@ -38,25 +42,34 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Columns of {@link ActivityItem}. */
 const COLUMNS = [
-  "id",
-  "account_id",
-  "api_key_id",
-  "connection_id",
-  "integration",
-  "action_id",
-  "tool_name",
-  "side_effect_level",
-  "status",
-  "error",
-  "started_at",
-  "finished_at",
+  "executions.id",
+  "executions.account_id",
+  "executions.api_key_id",
+  "executions.connection_id",
+  "executions.integration",
+  "executions.action_id",
+  "executions.tool_name",
+  "executions.side_effect_level",
+  "executions.status",
+  "executions.error",
+  "executions.started_at",
+  "executions.finished_at",
+  "api_keys.label as device_label",
+  "api_keys.revoked_at as device_revoked_at",
 ] as const;
 
 /** Creates the view on the executions of a store. */
 export function createActivity(store: Store): Activity {
+  const ofAccount = (accountId: string) =>
+    store
+      .selectFrom("executions")
+      .leftJoin("api_keys", "api_keys.id", "executions.api_key_id")
+      .select(COLUMNS)
+      .where("executions.account_id", "=", accountId);
+
   return {
     async list(accountId, filter, { size, before }) {
-      let query = store.selectFrom("executions").select(COLUMNS).where("account_id", "=", accountId);
+      let query = ofAccount(accountId);
       if (filter.status !== undefined) query = query.where("status", "=", filter.status);
       if (filter.tool !== undefined) query = query.where("tool_name", "=", filter.tool);
       if (filter.connectionId !== undefined) query = query.where("connection_id", "=", filter.connectionId);
@@ -65,12 +78,12 @@ export function createActivity(store: Store): Activity {
       const [time = "", id = ""] = before?.split("~") ?? [];
       if (before !== undefined) {
         query = query.where((e) =>
-          e.or([e("started_at", "<", time), e.and([e("started_at", "=", time), e("id", "<", id)])]),
+          e.or([e("started_at", "<", time), e.and([e("started_at", "=", time), e("executions.id", "<", id)])]),
         );
       }
       const rows = await query
         .orderBy("started_at", "desc")
-        .orderBy("id", "desc")
+        .orderBy("executions.id", "desc")
         .limit(size + 1)
         .execute();
       const items = rows.slice(0, size);
@@ -79,11 +92,9 @@ export function createActivity(store: Store): Activity {
     },
 
     find(accountId, id) {
-      return store
-        .selectFrom("executions")
-        .selectAll()
-        .where("account_id", "=", accountId)
-        .where("id", "=", id)
+      return ofAccount(accountId)
+        .select(["executions.arguments", "executions.output"])
+        .where("executions.id", "=", id)
         .executeTakeFirst();
     },
 

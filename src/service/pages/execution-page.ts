@@ -21,7 +21,7 @@ export function executionBody(
 <dl>
 <dt>Tool</dt><dd><code>${execution.tool_name}</code></dd>
 <dt>Connection</dt><dd>${o.connection ?? "None, or no longer there"}</dd>
-<dt>Asked by</dt><dd>${o.device ?? "A device that was revoked"}</dd>
+<dt>Asked by</dt><dd>${o.device}</dd>
 <dt>Effect</dt><dd>${execution.side_effect_level}</dd>
 <dt>Started</dt><dd>${exactTime(started_at)}</dd>
 <dt>Finished</dt><dd>${finished_at === null ? "Not yet" : `${exactTime(finished_at)}, after ${describeDuration(started_at, finished_at)}`}</dd>

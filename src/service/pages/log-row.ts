@@ -12,13 +12,12 @@ export interface NamedExecution {
   readonly app: string;
   /** Label of the connection; undefined when none was chosen or it is gone. */
   readonly connection: string | undefined;
-  /** Label of the device or client; undefined when its key is revoked. */
-  readonly device: string | undefined;
+  readonly device: string;
 }
 
 /** One line of the log. */
 export function logRow({ execution, title, app, connection, device }: NamedExecution, now: number): Markup {
   const place = connection === undefined ? app : `${app}, ${connection}`;
-  return html`<li><div><strong><a href="/log/${execution.id}">${title}</a></strong><span class="muted">${place} · ${device ?? "revoked device"} · ${timeTag(execution.started_at, now)}</span></div>
+  return html`<li><div><strong><a href="/log/${execution.id}">${title}</a></strong><span class="muted">${place} · ${device} · ${timeTag(execution.started_at, now)}</span></div>
 ${executionTag(execution.status)}</li>`;
 }

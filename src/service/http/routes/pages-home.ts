@@ -25,7 +25,7 @@ export function addHomePage(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): vo
       errands: connections.flatMap(findErrand),
       devices: await parts.keys.list(accountId),
       connections,
-      recent: await nameExecutions(parts, accountId, items),
+      recent: await nameExecutions(parts, items),
       now: parts.now(),
     });
     return sendPage(c, { title: "Home", body, csrfToken, section: "home" });

@@ -44,7 +44,7 @@ export function addLogPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): vo
         id,
         `${label} (${nameApp(parts, integration)})`,
       ]),
-      rows: await nameExecutions(parts, accountId, items),
+      rows: await nameExecutions(parts, items),
       olderHref: next === undefined ? undefined : address(next),
       newestHref: before === undefined ? undefined : address(undefined),
       now: parts.now(),
@@ -56,7 +56,7 @@ export function addLogPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): vo
     if (owner === undefined) return askToSignIn(c, parts);
     const { accountId, csrfToken } = owner;
     const execution = await parts.activity.find(accountId, c.req.param("id"));
-    const [named] = execution === undefined ? [] : await nameExecutions(parts, accountId, [execution]);
+    const [named] = execution === undefined ? [] : await nameExecutions(parts, [execution]);
     if (named === undefined) throw new ServiceError(404, "unknown_execution", "There is no such execution.");
     const error = named.execution.error === null ? undefined : restoreError(named.execution.error).message;
     const body = executionBody({ ...named, error });
