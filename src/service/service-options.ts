@@ -5,6 +5,7 @@ import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
 import type { ServiceLog } from "./http/service-parts.ts";
 import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
+import type { McpFeatures } from "./mcp/mcp-features.ts";
 
 /** How to run the service. */
 export interface ServiceOptions {
@@ -34,6 +35,13 @@ export interface ServiceOptions {
   readonly usageLimit?: number;
   /** Milliseconds an action may take before the call fails with 503. Default 60,000. */
   readonly providerTimeoutMs?: number;
+  /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
+  readonly mcpExtras?: McpFeatures;
+  /**
+   * Who may approve what a flow waits for: any API key, as the API document says, or only the owner in the dashboard.
+   * Default `api`.
+   */
+  readonly flowApprovals?: "api" | "dashboard";
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */

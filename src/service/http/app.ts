@@ -12,6 +12,7 @@ import { addExecutionRoutes } from "./routes/executions.ts";
 import { addFlowRoutes } from "./routes/flows.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
+import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
 import { addPageRoutes } from "./routes/pages.ts";
 import { addPairingRoutes } from "./routes/pairing.ts";
@@ -32,6 +33,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
   app.onError((error, c) => renderRefusal(c, toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   app.use(guardHost(parts));
+  addServerCardRoutes(app, parts);
   app.use(guardOrigin(parts));
   app.use("/api/*", async (c, next) => {
     await next();
@@ -46,6 +48,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
   addIngestRoute(app, parts);
   addPairingRoutes(app, parts);
   addBootstrapRoutes(app, parts);
+  addMcpRoutes(app, parts);
   addOAuthRoutes(app, parts);
   addFlowRoutes(app, parts);
   addPageRoutes(app, parts);

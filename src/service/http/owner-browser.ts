@@ -25,6 +25,7 @@ const RETURN_PAGES: readonly RegExp[] = [
   /^\/connect\/[a-z0-9_-]{1,64}$/,
   /^\/connections\/[a-z0-9_]{1,40}\/reconnect$/,
   /^\/flows\/[A-Za-z0-9_-]{1,64}$/,
+  /^\/oauth\/approve\/[A-Za-z0-9_-]{20,64}$/,
 ];
 
 /** True for the pages a sign-in may lead back to; anything else leads home. */

@@ -1,0 +1,92 @@
+import type { JsonSchema } from "../../wire/tool.ts";
+import type { Principal } from "../auth/api-keys.ts";
+import type { McpEra } from "./protocol.ts";
+import type { OpenedState } from "./request-state.ts";
+
+/** What a client may be asked for while a request waits. */
+export type InputKind = "form" | "url" | "sampling" | "roots";
+
+/** One question to a client, e.g. `{ method: "elicitation/create", params }`. */
+export interface InputRequest {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** One running request, as tools and prompts see it. */
+export interface McpCall {
+  readonly era: McpEra;
+  readonly principal: Principal;
+  readonly clientGone: AbortSignal;
+  /** What the client answered to earlier questions, by key; empty on the first try. Never trustworthy by itself. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** What this server kept for this request, when the client sent the genuine text back; undefined otherwise. */
+  readonly state: OpenedState | undefined;
+  /** True when the client said it can be asked for this. Never in the legacy revisions, which would need a stream. */
+  canAsk(kind: InputKind): boolean;
+  /** The result that asks the client; `data` comes back in {@link McpCall.state} with its answer. */
+  ask(requests: Readonly<Record<string, InputRequest>>, data?: unknown): McpResult;
+}
+
+/** The `result` member of an answer. */
+export type McpResult = Readonly<Record<string, unknown>>;
+
+/** Hints for the host of a model. All four are always written: what is left out has a default that surprises. */
+export interface ToolAnnotations {
+  readonly title: string;
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+/** A tool. `call` gets arguments that match `inputSchema`. */
+export interface McpTool {
+  readonly name: string;
+  /** Other names it answers to, never listed. */
+  readonly aliases?: readonly string[];
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: ToolAnnotations;
+  call(args: Readonly<Record<string, unknown>>, call: McpCall): Promise<McpResult>;
+}
+
+/** A prompt. `get` finds every required argument. */
+export interface McpPrompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly arguments?: readonly { readonly name: string; readonly description: string; readonly required: boolean }[];
+  get(args: Readonly<Record<string, string>>, call: McpCall): McpResult;
+}
+
+/** A text or a file that a model may read. */
+export interface McpResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly mimeType: string;
+  read(): { readonly text: string } | { readonly blob: string };
+}
+
+/** A family of resources; `read` is undefined for an address outside it. */
+export interface McpResourceTemplate {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly description: string;
+  readonly mimeType: string;
+  read(uri: string): { readonly text: string } | undefined;
+}
+
+/** What an MCP endpoint offers. */
+export interface McpFeatures {
+  readonly tools: readonly McpTool[];
+  readonly prompts: readonly McpPrompt[];
+  readonly resources: readonly McpResource[];
+  readonly resourceTemplates?: readonly McpResourceTemplate[];
+  /** More methods, by name, and the capabilities that announce them. */
+  readonly methods?: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => McpResult>>;
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+}

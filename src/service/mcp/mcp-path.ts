@@ -1,0 +1,2 @@
+/** Path of the MCP endpoint. */
+export const MCP_PATH = "/api/mcp";

@@ -1,0 +1,140 @@
+import { findDefaultConnection } from "../../catalog/describe-tool.ts";
+import { integrationNotFound } from "../../catalog/not-found.ts";
+import { connectUrl, reconnectUrl } from "../../connections/connect-url.ts";
+import type { Connection } from "../../connections/connections.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
+import { isRecord } from "../read-message.ts";
+import { structuredResult } from "../tool-results.ts";
+import { INTEGRATION_ID, objectSchema, orNull, resultSchema } from "../tool-schemas.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { refuse } from "./tool-parts.ts";
+
+/** How long an agent may reasonably wait for the human; the page itself stays. */
+const CONNECT_WAIT_MS = 15 * 60 * 1000;
+const ANSWER = "connect";
+
+/** `svc.get_connection` and `svc.connect_app`. */
+export function createConnectionTools(parts: ToolParts): McpTool[] {
+  return [
+    {
+      name: "svc.get_connection",
+      description: "Shows whether an app is connected, with which account, and whether it must be signed in to again.",
+      inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
+      outputSchema: CONNECTION_RESULT,
+      annotations: {
+        title: "Show a connection",
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+      async call({ integration_id }) {
+        const found = await findApp(parts, integration_id);
+        return "refusal" in found ? found.refusal : structuredResult(describeConnection(found));
+      },
+    },
+    {
+      name: "svc.connect_app",
+      description:
+        "Gives the address of the page on which the human connects an app or signs in to it again. You cannot connect it yourself: show the address to the human, and go on when the app is connected.",
+      inputSchema: objectSchema(
+        {
+          integration_id: INTEGRATION_ID,
+          force_reconnect: {
+            type: "boolean",
+            default: false,
+            description: "True asks for a new sign-in although the app is connected, for example to grant more.",
+          },
+        },
+        ["integration_id"],
+      ),
+      outputSchema: CONNECT_RESULT,
+      annotations: {
+        title: "Ask the human to connect an app",
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: true,
+      },
+      async call({ integration_id, force_reconnect }, call) {
+        const found = await findApp(parts, integration_id);
+        if ("refusal" in found) return found.refusal;
+        return connectApp(parts, { ...found, isForced: force_reconnect === true && call.state === undefined, call });
+      },
+    },
+  ];
+}
+
+interface App {
+  readonly integration: Integration;
+  readonly connections: readonly Connection[];
+}
+
+async function findApp(parts: ToolParts, integrationId: unknown): Promise<App | { readonly refusal: McpResult }> {
+  const integration = parts.catalog.findIntegration(String(integrationId));
+  if (integration === undefined) return { refusal: refuse(integrationNotFound(parts.catalog, String(integrationId))) };
+  return { integration, connections: await parts.connections.list(integration.slug) };
+}
+
+function describeConnection({ integration, connections }: App): Record<string, unknown> {
+  const chosen = findDefaultConnection(connections);
+  return {
+    integration_id: integration.slug,
+    connected: connections.length > 0,
+    state: chosen?.state ?? (connections.length === 0 ? "not_connected" : "no_default"),
+    account_label: chosen?.label ?? null,
+    can_execute: chosen?.state === "healthy",
+    needs_reauth: chosen?.state === "reauth_required",
+  };
+}
+
+function connectApp(parts: ToolParts, o: App & { isForced: boolean; call: McpCall }): McpResult {
+  const { integration, call } = o;
+  const { slug, name } = integration;
+  const chosen = findDefaultConnection(o.connections);
+  if (chosen?.state === "healthy" && !o.isForced) {
+    const instructions = [`${name} is connected as "${chosen.label}".`, "Send the original request again."];
+    return structuredResult({ integration_id: slug, status: "already_connected", instructions });
+  }
+  const url = chosen === undefined ? connectUrl(parts.baseUrl, slug) : reconnectUrl(parts.baseUrl, chosen.id);
+  // Answering means that the human was asked, not that he finished: what counts is the connection, looked at above.
+  if (call.canAsk("url") && !isRecord(call.answers[ANSWER])) {
+    const message = `Connect ${name} on the page of your svc service, then come back.`;
+    const params = { mode: "url", message, url };
+    return call.ask({ [ANSWER]: { method: "elicitation/create", params } }, { asked: ANSWER });
+  }
+  return structuredResult({
+    integration_id: slug,
+    status: "requires_user_action",
+    connect_url: url,
+    expires_at: new Date(parts.now() + CONNECT_WAIT_MS).toISOString(),
+    instructions: [
+      `Ask the human to open ${url} in a browser that is signed in to this service, and to connect ${name} there.`,
+      `Then call svc.get_connection with integration_id "${slug}" until can_execute is true, and send the original request again.`,
+    ],
+  });
+}
+
+const CONNECTION_RESULT = resultSchema(
+  {
+    integration_id: { type: "string" },
+    connected: { type: "boolean" },
+    state: { type: "string" },
+    account_label: orNull({ type: "string" }),
+    can_execute: { type: "boolean" },
+    needs_reauth: { type: "boolean" },
+  },
+  ["integration_id", "connected", "state", "can_execute", "needs_reauth"],
+);
+
+const CONNECT_RESULT = resultSchema(
+  {
+    integration_id: { type: "string" },
+    status: { type: "string", enum: ["requires_user_action", "already_connected"] },
+    connect_url: { type: "string" },
+    expires_at: { type: "string" },
+    instructions: { type: "array", items: { type: "string" } },
+  },
+  ["integration_id", "status", "instructions"],
+);

@@ -1,0 +1,186 @@
+import {
+  describeAction,
+  describeIntegration,
+  findIntegrations,
+  listActions,
+  searchCatalog,
+} from "../../catalog/browse-catalog.ts";
+import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { McpResult, McpTool, ToolAnnotations } from "../mcp-features.ts";
+import { structuredResult } from "../tool-results.ts";
+import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "../tool-schemas.ts";
+import {
+  ACTION_DETAIL_RESULT,
+  ACTION_LIST_RESULT,
+  INTEGRATION_LIST_RESULT,
+  INTEGRATION_RESULT,
+  SEARCH_RESULT,
+  WHOAMI_RESULT,
+} from "./discovery-results.ts";
+import { refuse, type ToolParts } from "./tool-parts.ts";
+
+/** Longest text that is searched for. */
+const MAX_QUERY = 500;
+const SEARCH_PAGE = { byDefault: 10, max: 100 } as const;
+const INTEGRATION_PAGE = { byDefault: 25, max: 100 } as const;
+const MAX_PAGE = 1_000_000;
+
+const CONNECTED_ONLY = { type: "boolean", default: false, description: "True leaves out apps that are not connected." };
+
+/** The tools that only look: who asks, what there is, and how an action is called. */
+export function createDiscoveryTools(parts: ToolParts): McpTool[] {
+  return [whoamiTool(parts), searchTool(parts), ...integrationTools(parts), ...actionTools(parts)];
+}
+
+function whoamiTool(parts: ToolParts): McpTool {
+  return {
+    name: "svc.whoami",
+    description: "Shows the account these tools act for and which apps it has connected.",
+    inputSchema: objectSchema({}),
+    outputSchema: WHOAMI_RESULT,
+    annotations: reads("Show the account"),
+    async call(_args, { principal }) {
+      const connected = new Set((await parts.connections.list()).map((connection) => connection.integration));
+      return structuredResult({
+        user_id: principal.accountId,
+        credential_id: principal.apiKeyId,
+        base_url: parts.baseUrl,
+        connected_integrations: [...connected].sort(),
+        action_count: parts.catalog.entries.length,
+      });
+    },
+  };
+}
+
+function searchTool(parts: ToolParts): McpTool {
+  return {
+    name: "svc.search",
+    description: "Finds actions and apps by what should be done, best first. Start here.",
+    inputSchema: objectSchema(
+      {
+        query: textSchema("What should be done, in a few words.", MAX_QUERY),
+        connected_only: CONNECTED_ONLY,
+        limit: countSchema("Most items to return.", SEARCH_PAGE),
+      },
+      ["query"],
+    ),
+    outputSchema: SEARCH_RESULT,
+    annotations: reads("Search actions"),
+    async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }) {
+      const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
+      return structuredResult({ items: searchCatalog(parts.catalog, await parts.connections.list(), wanted) });
+    },
+  };
+}
+
+function integrationTools(parts: ToolParts): McpTool[] {
+  return [
+    {
+      name: "svc.list_integrations",
+      description: "Lists the apps, with their connection state and the ids of their actions.",
+      inputSchema: objectSchema({
+        query: textSchema("Words to rank the apps by.", MAX_QUERY),
+        category: textSchema("Only apps of this category."),
+        connected_only: CONNECTED_ONLY,
+        supports_action: textSchema("Only apps that have this action id."),
+        page: countSchema("Page, from 1.", { byDefault: 1, max: MAX_PAGE }),
+        page_size: countSchema("Apps per page.", INTEGRATION_PAGE),
+      }),
+      outputSchema: INTEGRATION_LIST_RESULT,
+      annotations: reads("List apps"),
+      async call({ query, category, connected_only, supports_action, page = 1, page_size }) {
+        const items = findIntegrations(parts.catalog, await parts.connections.list(), {
+          query: readText(query),
+          category: readText(category),
+          connectedOnly: connected_only === true,
+          supportsAction: readText(supports_action),
+        });
+        const size = Number(page_size ?? INTEGRATION_PAGE.byDefault);
+        const start = (Number(page) - 1) * size;
+        const shown = items.slice(start, start + size);
+        return structuredResult({ items: shown, page, page_size: size, total: items.length });
+      },
+    },
+    {
+      name: "svc.get_integration",
+      description: "Shows one app: what it is, whether it is connected, and its actions.",
+      inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
+      outputSchema: INTEGRATION_RESULT,
+      annotations: reads("Show an app"),
+      call: ({ integration_id }) =>
+        orRefuse(async () => {
+          const integration = findIntegration(parts, integration_id);
+          const item = describeIntegration(integration, await parts.connections.list());
+          return { ...item, actions: listActions(parts.catalog, integration, undefined) };
+        }),
+    },
+  ];
+}
+
+function actionTools(parts: ToolParts): McpTool[] {
+  return [
+    {
+      name: "svc.list_actions",
+      description: "Lists the actions of one app; with an intent the fitting ones come first.",
+      inputSchema: objectSchema(
+        { integration_id: INTEGRATION_ID, intent: textSchema("What should be done.", MAX_QUERY) },
+        ["integration_id"],
+      ),
+      outputSchema: ACTION_LIST_RESULT,
+      annotations: reads("List actions"),
+      call: ({ integration_id, intent }) =>
+        orRefuse(async () => {
+          const integration = findIntegration(parts, integration_id);
+          const items = listActions(parts.catalog, integration, readText(intent));
+          return { integration_id: integration.slug, items };
+        }),
+    },
+    {
+      name: "svc.get_action",
+      description:
+        "Shows one action: its full input schema, its effect, whether a human must approve it, and examples. Read this before svc.execute.",
+      inputSchema: objectSchema({ integration_id: INTEGRATION_ID, action_id: ACTION_ID }, [
+        "integration_id",
+        "action_id",
+      ]),
+      outputSchema: ACTION_DETAIL_RESULT,
+      annotations: reads("Show an action"),
+      call: ({ integration_id, action_id }) =>
+        orRefuse(async () => {
+          const integration = findIntegration(parts, integration_id);
+          const entry = parts.catalog.findAction(integration.slug, String(action_id));
+          if (entry === undefined) throw actionNotFound(parts.catalog, integration, String(action_id));
+          return describeAction(entry);
+        }),
+    },
+  ];
+}
+
+function findIntegration({ catalog }: ToolParts, asked: unknown) {
+  const integration = catalog.findIntegration(String(asked));
+  if (integration === undefined) throw integrationNotFound(catalog, String(asked));
+  return integration;
+}
+
+async function orRefuse(work: () => Promise<Record<string, unknown>>): Promise<McpResult> {
+  try {
+    return structuredResult(await work());
+  } catch (error) {
+    if (error instanceof ServiceError) return refuse(error);
+    throw error;
+  }
+}
+
+function reads(title: string): ToolAnnotations {
+  return { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+}
+
+function countSchema(description: string, { byDefault, max }: { byDefault: number; max: number }) {
+  return { type: "integer", minimum: 1, maximum: max, default: byDefault, description };
+}
+
+/** Absent and blank are the same. */
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}

@@ -1,0 +1,149 @@
+import type { EventEmitter } from "node:events";
+import type { ClientMetadata, Configuration, JWK, Provider } from "oidc-provider";
+import { OAUTH_SCOPES } from "../../wire/mcp.ts";
+import { deriveToken } from "../auth/secrets.ts";
+import { renderPage } from "../pages/page.ts";
+import { refusedBody } from "../pages/sign-in-page.ts";
+import { PAGE_HEADERS } from "../pages/style.ts";
+import { ServiceError } from "../service-error.ts";
+import { applyClientRules } from "./client-rules.ts";
+import { OAUTH_PATHS } from "./oauth-paths.ts";
+import type { OAuthRecords } from "./oauth-records.ts";
+import { GRANT_CLAIM } from "./read-access-token.ts";
+import { SIGNING_ALGORITHM, type SigningKey } from "./signing-key.ts";
+
+/** Lifetimes in seconds. A refresh token is renewed with each use; an approval has to be given again after a year. */
+const TTL = {
+  AccessToken: 60 * 60,
+  AuthorizationCode: 60,
+  Grant: 365 * 24 * 60 * 60,
+  IdToken: 60 * 60,
+  Interaction: 15 * 60,
+  RefreshToken: 30 * 24 * 60 * 60,
+  Session: 60 * 60,
+} as const;
+
+/** What the authorization server is made of. */
+export interface ProviderParts {
+  readonly records: OAuthRecords;
+  /** Base URL of the service, which is the issuer. */
+  readonly baseUrl: string;
+  /** The one resource that tokens are good for. */
+  readonly resource: string;
+  readonly accountId: string;
+  readonly key: SigningKey;
+  readonly cookieSecret: string;
+  readonly onError: (cause: unknown) => void;
+}
+
+/** Loads the OAuth library, which takes a moment and some memory, and sets it up. */
+export async function createProvider(parts: ProviderParts): Promise<Provider> {
+  const { Provider, errors } = await import("oidc-provider");
+  const settings: Configuration = {
+    ...describeTokens(parts),
+    ...describePages(parts),
+    adapter: (model: string) => parts.records.adapter(model),
+    // Every approval is the owner's own decision: none is taken over from an earlier request.
+    loadExistingGrant: async ({ oidc }) => {
+      const grantId = oidc.result?.consent?.grantId;
+      return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
+    },
+    features: describeFeatures(parts, (message) => new errors.InvalidTarget(message)),
+    extraClientMetadata: {
+      properties: ["svc_rules"],
+      validator: (_ctx, _key, _value, metadata: ClientMetadata) => applyClientRules(metadata, errors),
+    },
+    fetch: async () => {
+      throw new Error("The authorization server does not call out.");
+    },
+  };
+  const provider = new Provider(parts.baseUrl, settings);
+  provider.proxy = true;
+  provider.on("server_error", (_ctx, error) => parts.onError(error));
+  // Without a listener of its own the framework below prints to the terminal.
+  const emitter: EventEmitter = provider;
+  emitter.on("error", parts.onError);
+  return provider;
+}
+
+function describeTokens({ key, accountId }: ProviderParts): Configuration {
+  return {
+    jwks: { keys: [key.jwk as unknown as JWK] },
+    ttl: TTL,
+    scopes: [...OAUTH_SCOPES],
+    claims: { openid: ["sub"], email: ["email"], profile: ["name"] },
+    responseTypes: ["code"],
+    clientAuthMethods: ["none"],
+    clientDefaults: {
+      token_endpoint_auth_method: "none",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      id_token_signed_response_alg: SIGNING_ALGORITHM,
+    },
+    enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+    expiresWithSession: async () => false,
+    extraTokenClaims: (_ctx, token) => ("grantId" in token ? { [GRANT_CLAIM]: token.grantId } : {}),
+    findAccount: (_ctx, id) => (id === accountId ? { accountId: id, claims: async () => ({ sub: id }) } : undefined),
+  };
+}
+
+function describePages({ baseUrl, cookieSecret }: ProviderParts): Configuration {
+  const secure = baseUrl.startsWith("https:");
+  const cookie = { httpOnly: true, sameSite: "lax", signed: true, secure } as const;
+  return {
+    cookies: {
+      names: { session: "svc_oauth_session", interaction: "svc_oauth_request", resume: "svc_oauth_resume" },
+      long: cookie,
+      short: cookie,
+      keys: [deriveToken(cookieSecret, "oauth cookies")],
+    },
+    routes: {
+      authorization: OAUTH_PATHS.authorize,
+      token: OAUTH_PATHS.token,
+      registration: OAUTH_PATHS.register,
+      revocation: OAUTH_PATHS.revoke,
+      jwks: OAUTH_PATHS.jwks,
+    },
+    interactions: { url: (_ctx, { uid }) => `${OAUTH_PATHS.approve}/${uid}` },
+    async renderError(ctx, { error, error_description: reason }) {
+      const message = `The app sent a request that cannot be carried out: ${reason ?? error}. Start again in the app.`;
+      const body = refusedBody(new ServiceError(400, error, message));
+      ctx.set({ ...PAGE_HEADERS });
+      ctx.body = await renderPage({ title: "Refused", body });
+    },
+    clientBasedCORS: () => false,
+  };
+}
+
+function describeFeatures(
+  { resource: endpoint }: ProviderParts,
+  wrongTarget: (message: string) => Error,
+): NonNullable<Configuration["features"]> {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    revocation: { enabled: true },
+    registration: { enabled: true, issueRegistrationAccessToken: false },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => endpoint,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, resource) => {
+        if (resource !== endpoint) throw wrongTarget(`tokens are issued only for ${endpoint}`);
+        return {
+          scope: OAUTH_SCOPES.join(" "),
+          audience: endpoint,
+          accessTokenFormat: "jwt",
+          accessTokenTTL: TTL.AccessToken,
+          jwt: { sign: { alg: SIGNING_ALGORITHM } },
+        };
+      },
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Adapter, AdapterPayload } from "oidc-provider";
+import type { Store } from "../store/open-store.ts";
+import { createOAuthRows } from "./oauth-rows.ts";
+
+/** A client that nobody approved is forgotten after this long: registering needs no sign-in. */
+const UNUSED_CLIENT_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** Clients that may wait for a first approval at one time; beyond, the oldest is forgotten. */
+const MAX_UNUSED_CLIENTS = 500;
+/** Ended records are kept this long, so that late or repeated use is recognised for what it is. */
+const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
+
+/** Clients, approvals ("grants"), codes and refresh tokens, by the names of the OAuth library. */
+export interface OAuthRecords {
+  /** The library's store for one of its models. */
+  adapter(model: string): Adapter;
+  /** True while the owner's approval of this id stands. */
+  hasGrant(grantId: string): Promise<boolean>;
+  /** Keeps a client for good, once the owner approved it. */
+  keepClient(clientId: string): Promise<void>;
+}
+
+/** A code or refresh token used a second time, in the form in which the library renders it. */
+class ReplayError extends Error {
+  override readonly name = "ReplayError";
+  readonly error = "invalid_grant";
+  readonly error_description = "this code or token was used already; the approval has been withdrawn";
+  readonly status = 400;
+  readonly statusCode = 400;
+  readonly expose = true;
+
+  constructor() {
+    super("invalid_grant");
+  }
+}
+
+/** Creates the records of a store. */
+export function createOAuthRecords({ store, now }: { store: Store; now: () => number }): OAuthRecords {
+  const rows = createOAuthRows(store, now);
+  const at = (offset = 0) => new Date(now() + offset).toISOString();
+
+  async function find(model: string, id: string): Promise<AdapterPayload | undefined> {
+    const row = await rows.find(model, id);
+    if (row === undefined) return undefined;
+    if (model === "Client") return row.expiresAt === null || row.expiresAt > at() ? row.payload : undefined;
+    return { ...row.payload, jti: id, ...(row.consumedAt !== null && { consumed: row.consumedAt }) };
+  }
+
+  async function upsert(model: string, id: string, value: AdapterPayload, expiresIn?: number): Promise<void> {
+    const endedBefore = at(-KEPT_AFTER_EXPIRY_MS);
+    const { jti: _jti, ...payload } = value;
+    const lifetime = model === "Client" ? UNUSED_CLIENT_LIFETIME_MS : (expiresIn ?? 0) * 1000;
+    await rows.save(model, id, { payload, expiresAt: lifetime > 0 ? at(lifetime) : null });
+    if (model === "Client") await rows.makeRoom({ endedBefore, model, longest: MAX_UNUSED_CLIENTS });
+  }
+
+  /** Of two that use one code or token at the same time one gets through, and the approval ends for both. */
+  async function consume(model: string, id: string): Promise<void> {
+    if (await rows.consume(model, id)) return;
+    const used = await rows.find(model, id);
+    if (used?.payload.grantId !== undefined) await rows.endGrant(used.payload.grantId);
+    throw new ReplayError();
+  }
+
+  return {
+    adapter: (model) => ({
+      upsert: (id, payload, expiresIn) => upsert(model, id, payload, expiresIn),
+      find: (id) => find(model, id),
+      // Nothing here ends with a session of the library, and user codes belong to a flow that is off.
+      findByUid: async () => undefined,
+      findByUserCode: async () => undefined,
+      consume: (id) => consume(model, id),
+      destroy: (id) => rows.destroy(model, id),
+      revokeByGrantId: rows.endGrant,
+    }),
+
+    async hasGrant(grantId) {
+      const grant = await rows.find("Grant", grantId);
+      return grant !== undefined && grant.expiresAt !== null && grant.expiresAt > at();
+    },
+
+    keepClient: (clientId) => rows.keepForGood("Client", clientId),
+  };
+}

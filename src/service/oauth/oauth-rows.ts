@@ -1,0 +1,85 @@
+import type { AdapterPayload } from "oidc-provider";
+import { hashSecret } from "../auth/secrets.ts";
+import type { Store } from "../store/open-store.ts";
+
+/** What is known of one record besides its payload. */
+export interface OAuthRow {
+  readonly payload: AdapterPayload;
+  /** Seconds since the epoch. */
+  readonly consumedAt: number | null;
+  readonly expiresAt: string | null;
+}
+
+/** The table of OAuth records. Ids are secrets of clients, so they are kept as hashes. */
+export interface OAuthRows {
+  find(model: string, id: string): Promise<OAuthRow | undefined>;
+  save(model: string, id: string, row: { payload: AdapterPayload; expiresAt: string | null }): Promise<void>;
+  /** True for exactly one of those that try. */
+  consume(model: string, id: string): Promise<boolean>;
+  destroy(model: string, id: string): Promise<void>;
+  /** Removes an approval and everything that came from it. */
+  endGrant(grantId: string): Promise<void>;
+  keepForGood(model: string, id: string): Promise<void>;
+  /** Removes what ended before `time`, and all but the `longest` newest records of `model` that may still end. */
+  makeRoom(o: { endedBefore: string; model: string; longest: number }): Promise<void>;
+}
+
+/** Opens the table. */
+export function createOAuthRows(store: Store, now: () => number): OAuthRows {
+  const table = "oauth_records";
+  const change = (model: string, id: string) =>
+    store.updateTable(table).where("model", "=", model).where("id_hash", "=", hashSecret(id));
+
+  async function destroy(model: string, id: string): Promise<void> {
+    await store.deleteFrom(table).where("model", "=", model).where("id_hash", "=", hashSecret(id)).execute();
+  }
+
+  return {
+    async find(model, id) {
+      const row = await store
+        .selectFrom(table)
+        .select(["payload", "consumed_at", "expires_at"])
+        .where("model", "=", model)
+        .where("id_hash", "=", hashSecret(id))
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const payload = JSON.parse(row.payload) as AdapterPayload;
+      return { payload, consumedAt: row.consumed_at, expiresAt: row.expires_at };
+    },
+
+    async save(model, id, { payload, expiresAt }) {
+      const row = { grant_id: payload.grantId ?? null, payload: JSON.stringify(payload), expires_at: expiresAt };
+      const created_at = new Date(now()).toISOString();
+      await store
+        .insertInto(table)
+        .values({ model, id_hash: hashSecret(id), ...row, consumed_at: null, created_at })
+        .onConflict((c) => c.columns(["model", "id_hash"]).doUpdateSet(row))
+        .execute();
+    },
+
+    async consume(model, id) {
+      const used = change(model, id).set({ consumed_at: Math.floor(now() / 1000) });
+      return (await used.where("consumed_at", "is", null).executeTakeFirst()).numUpdatedRows > 0n;
+    },
+
+    destroy,
+
+    async endGrant(grantId) {
+      await destroy("Grant", grantId);
+      await store.deleteFrom(table).where("grant_id", "=", grantId).execute();
+    },
+
+    async keepForGood(model, id) {
+      await change(model, id).set({ expires_at: null }).execute();
+    },
+
+    async makeRoom({ endedBefore, model, longest }) {
+      await store.deleteFrom(table).where("expires_at", "<", endedBefore).execute();
+      const mayEnd = store.selectFrom(table).where("model", "=", model).where("expires_at", "is not", null);
+      const extra = mayEnd.select("id_hash").orderBy("created_at", "desc").limit(1_000).offset(longest);
+      const hashes = (await extra.execute()).map((row) => row.id_hash);
+      if (hashes.length === 0) return;
+      await store.deleteFrom(table).where("model", "=", model).where("id_hash", "in", hashes).execute();
+    },
+  };
+}
