@@ -1,8 +1,10 @@
 import { closeSync, constants, openSync } from "node:fs";
 import * as sqlite from "node:sqlite";
-import { Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
+import { type Dialect, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
 import { migrateStore } from "./migrations.ts";
+import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
 import type { Tables } from "./schema.ts";
+import { inTurnOfStarts } from "./start-turn.ts";
 
 /** The one place where a database dialect is chosen; everything else speaks Kysely. */
 export type Store = Kysely<Tables>;
@@ -11,17 +13,18 @@ export type Store = Kysely<Tables>;
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * Opens the SQLite file, makes it readable by its owner only, and brings its tables up to date.
- * Every commit is on disk before it returns (WAL with `synchronous=FULL`).
+ * Opens a store and brings its tables up to date; processes that do so at one time take turns.
+ *
+ * @param place path of a SQLite file, or address of a PostgreSQL database (`postgres://…`). The file is made readable by
+ *   its owner only. Either has every commit on disk before it returns.
+ * @param onFault told of connections to the database that broke while nobody used them.
+ * @throws ServiceError 503 when the database cannot be reached.
  */
-export async function openStore(file: string): Promise<Store> {
-  // SQLite gives the -wal and -shm files the mode of the main file, so it must exist with 0600 first.
-  closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
-  const database = openSqlite(file);
-  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
-  const store = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(database) }) });
+export async function openStore(place: string, onFault: (reason: string) => void = () => {}): Promise<Store> {
+  const dialect = isPostgresUrl(place) ? await createPostgresDialect(place, onFault) : createSqliteDialect(place);
+  const store = new Kysely<Tables>({ dialect });
   try {
-    await migrateStore(store);
+    await inTurnOfStarts(store, () => migrateStore(store));
   } catch (cause) {
     await store.destroy();
     throw cause;
@@ -33,6 +36,15 @@ export async function openStore(file: string): Promise<Store> {
 export function openSqlite(file: string, timeout = BUSY_TIMEOUT_MS): sqlite.DatabaseSync {
   const Database = "Database" in sqlite ? (sqlite.Database as typeof sqlite.DatabaseSync) : sqlite.DatabaseSync;
   return new Database(file, { timeout });
+}
+
+/** A SQLite file in WAL mode with `synchronous=FULL`. */
+function createSqliteDialect(file: string): Dialect {
+  // SQLite gives the -wal and -shm files the mode of the main file, so it must exist with 0600 first.
+  closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  const database = openSqlite(file);
+  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+  return new SqliteDialect({ database: asKyselyDatabase(database) });
 }
 
 /** Gives a node:sqlite database the better-sqlite3 shape that Kysely's dialect expects. */

@@ -1,0 +1,50 @@
+import { ServiceError } from "../service-error.ts";
+
+/** Code of the refusal while the database cannot be reached. */
+const UNAVAILABLE = "database_unavailable";
+
+/** What Node says of a connection that cannot be made or has broken. */
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+]);
+
+/**
+ * SQLSTATE codes: connection (08), resources (53), shutdown and start of the server, read-only stand-by, and statements
+ * that were given up because they took too long or two of them waited for each other.
+ */
+const SERVER_CODES = /^(?:08...|53...|57P0[1-5]|57014|25006|25P03|40001|40P01|55P03)$/;
+
+/** What `pg` says without any code. */
+const DRIVER_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i;
+
+/**
+ * The refusal 503 for a database that cannot be reached at the moment; any other error as it is. What the failed
+ * statement did is not known when the connection broke while it ran.
+ */
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const isGone = SOCKET_CODES.has(code) || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
+  if (!isGone) return error;
+  return new ServiceError(503, UNAVAILABLE, "The database of this service cannot be reached at the moment.", {
+    type: "network",
+    retryable: true,
+    retryAfterSeconds: 2,
+    hint: "Wait a moment. Before you send a write again, check with a read whether it took effect.",
+    cause: error,
+  });
+}
+
+/** True for the refusal of {@link toStoreError}. */
+export function isStoreUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === UNAVAILABLE;
+}
