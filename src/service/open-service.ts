@@ -14,6 +14,8 @@ import { createExecutionLog } from "./executions/execution-log.ts";
 import { createUrlFiles } from "./fetch/url-files.ts";
 import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
+import { chooseEngine } from "./flows/engines/choose-engine.ts";
+import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { createOAuth } from "./oauth/create-oauth.ts";
@@ -79,13 +81,10 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const known = await findAccount(store);
   const accountId = known ?? createId("acc");
   const work = await createWork(o, store, accountId);
-  if (known === undefined) {
-    await connectFirstApps(work.connections, o.integrations, dataDir);
-    // Last, so that a first start that was cut short is begun again.
-    const created_at = new Date(now()).toISOString();
-    await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
-  }
+  if (known === undefined) await makeAccount(o, store, { accountId, connections: work.connections });
   onClose(() => work.executor.idle());
+  const flows = await openFlows(toFlowOptions(o, store, work));
+  onClose(() => flows.close());
   onClose(keepSweeping(work.blobs, o));
 
   const app = Promise.withResolvers<ReturnType<typeof createApp>>();
@@ -120,6 +119,8 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId }),
       mcpExtras: o.mcpExtras,
       ingestTokens,
+      flows,
+      flowApprovals: o.flowApprovals ?? "api",
       fileEnvelopes: o.fileEnvelopes ?? true,
       baseUrl: url,
       allowedHosts: listHosts(o, listener.port),
@@ -137,6 +138,17 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     connections: work.connections,
     signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
   };
+}
+
+async function makeAccount(
+  o: CheckedOptions,
+  store: Store,
+  { accountId, connections }: { accountId: string; connections: Connections },
+): Promise<void> {
+  await connectFirstApps(connections, o.integrations, o.dataDir);
+  // Last, so that a first start that was cut short is begun again.
+  const created_at = new Date(o.now()).toISOString();
+  await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
 }
 
 async function createWork(o: CheckedOptions, store: Store, accountId: string) {
@@ -161,6 +173,15 @@ async function createWork(o: CheckedOptions, store: Store, accountId: string) {
   const connector = createConnector({ connections, dataDir: o.dataDir });
   const activity = createActivity(store);
   return { catalog, connections, connector, activity, executionLog: log, executor, blobs, urlFiles, serviceKeys };
+}
+
+function toFlowOptions(o: CheckedOptions, store: Store, work: Awaited<ReturnType<typeof createWork>>): FlowsOptions {
+  const { catalog, connections, executor } = work;
+  // Nobody is there to upload a file by a hint.
+  const files = { ...work, ingestTokens: undefined };
+  const templates = findTemplates(catalog);
+  const openEngine = chooseEngine({ dataDir: o.dataDir });
+  return { store, catalog, connections, executor, files, templates, openEngine, now: o.now, log: o.log };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

@@ -42,6 +42,11 @@ export interface ServiceOptions {
    * Default `api`.
    */
   readonly flowApprovals?: "api" | "dashboard";
+  /**
+   * Who may approve what a flow waits for: any API key, as the API document says, or only the owner in the dashboard.
+   * Default `api`.
+   */
+  readonly flowApprovals?: "api" | "dashboard";
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */

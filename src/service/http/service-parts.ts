@@ -9,6 +9,7 @@ import type { Executor } from "../executions/execute-tool.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
+import type { Flows } from "../flows/flows.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
@@ -41,6 +42,9 @@ export interface ServiceParts {
   readonly urlFiles: UrlFiles;
   /** False when bytes in the `files` envelope are ignored, so that callers have to upload them. */
   readonly fileEnvelopes: boolean;
+  readonly flows: Flows;
+  /** Whether API keys may approve flows, or only the owner in the dashboard. */
+  readonly flowApprovals: "api" | "dashboard";
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

@@ -1,0 +1,120 @@
+import type { Principal } from "../auth/api-keys.ts";
+import { createFileAccess } from "../executions/file-access.ts";
+import { restoreError } from "../executions/stored-error.ts";
+import { ServiceError } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+import type { FlowParts } from "./flow-parts.ts";
+import type { PlannedCall } from "./flow-template.ts";
+
+/** One call of a step. */
+export interface StepCall {
+  readonly flowId: string;
+  readonly stepKey: string;
+  /** Counts from 1; a replay after a crash belongs to the attempt it continues. */
+  readonly attempt: number;
+  readonly toolName: string;
+  readonly connectionId: string | undefined;
+  readonly principal: Principal;
+  /** True when a human approved this flow's calls. */
+  readonly isApproved: boolean;
+  readonly call: PlannedCall;
+}
+
+/** How a call ended. */
+export type CallResult =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly error: ServiceError; readonly executionId: string | null };
+
+/** Code of a write that was begun and of which nobody knows whether it took effect. */
+const UNKNOWN = "outcome_unknown";
+const CALL_TAKEN = "flow_call_taken";
+
+/**
+ * Makes a call through the executor, a write at most once in each attempt: its key is bound to its execution before the
+ * provider acts. What an earlier attempt or a process that died has done already is not done again.
+ */
+export async function callOnce(parts: FlowParts, o: StepCall): Promise<CallResult> {
+  const action = parts.catalog.find(o.toolName)?.action;
+  if (action === undefined || action.level === "read" || action.idempotent) return execute(parts, o);
+  const tries = await findTries(parts.store, o);
+  const done = tries.find((one) => one.status === "succeeded");
+  if (done !== undefined) return { ok: true, output: JSON.parse(done.output ?? "null") };
+  if (tries.length > 0) {
+    const found = await lookForEffect(parts, o);
+    if (!found.ok || found.output !== undefined) return found;
+  }
+  const own = tries.find((one) => one.key === toCallKey(o, o.attempt));
+  if (own !== undefined) return { ok: false, error: explainTry(own, o), executionId: own.id };
+  return execute(parts, o, (db, executionId) => takeKey(db, o, executionId));
+}
+
+/** Earlier tries of a call, in this attempt and in those before. */
+function findTries(store: Store, o: StepCall) {
+  const keys = Array.from({ length: o.attempt }, (_, index) => toCallKey(o, index + 1));
+  return store
+    .selectFrom("flow_calls")
+    .innerJoin("executions", "executions.id", "flow_calls.execution_id")
+    .select(["flow_calls.key", "executions.id", "executions.status", "executions.output", "executions.error"])
+    .where("flow_calls.key", "in", keys)
+    .execute();
+}
+
+function toCallKey({ flowId, stepKey, call }: StepCall, attempt: number): string {
+  return `${flowId}:${stepKey}:${attempt}:${call.key}`;
+}
+
+async function takeKey(db: Store, o: StepCall, executionId: string): Promise<void> {
+  const taken = await db
+    .insertInto("flow_calls")
+    .values({ key: toCallKey(o, o.attempt), flow_id: o.flowId, execution_id: executionId })
+    .onConflict((c) => c.doNothing())
+    .returning("key")
+    .executeTakeFirst();
+  if (taken === undefined) throw new ServiceError(409, CALL_TAKEN, "Another process is making this call.");
+}
+
+async function execute(
+  parts: FlowParts,
+  o: StepCall,
+  onStart?: (db: Store, executionId: string) => Promise<void>,
+): Promise<CallResult> {
+  const { toolName, connectionId, principal } = o;
+  const outcome = await parts.executor.execute({
+    principal,
+    toolName,
+    connectionId,
+    arguments: o.call.arguments,
+    confirmed: o.isApproved,
+    ...(onStart && { onStart }),
+    // Nobody waits at the other end; a flow is stopped between its calls.
+    clientGone: new AbortController().signal,
+    ...createFileAccess(parts.files, { account: principal.accountId, toolName }),
+  });
+  if (outcome.error === undefined) return { ok: true, output: outcome.output };
+  const isTaken = outcome.error.code === CALL_TAKEN;
+  return { ok: false, error: isTaken ? outcomeUnknown(o) : outcome.error, executionId: outcome.executionId };
+}
+
+/** Asks the app whether an earlier try took effect; the output is undefined when it did not, or nobody can tell. */
+async function lookForEffect(parts: FlowParts, o: StepCall): Promise<CallResult> {
+  const { find } = o.call;
+  if (find === undefined) return { ok: true, output: undefined };
+  const call = { ...o.call, arguments: find.arguments };
+  const looked = await execute(parts, { ...o, toolName: find.toolName, call, isApproved: false });
+  if (looked.ok) return { ok: true, output: find.pick(looked.output) };
+  return looked.error.status === 404 && looked.error.code === "not_found" ? { ok: true, output: undefined } : looked;
+}
+
+function explainTry({ status, error }: { status: string; error: string | null }, o: StepCall): ServiceError {
+  const known = status === "failed" ? restoreError(error) : undefined;
+  return known === undefined || known.code === UNKNOWN ? outcomeUnknown(o) : known;
+}
+
+function outcomeUnknown({ call, toolName }: StepCall): ServiceError {
+  const message = `The service stopped while ${toolName} was at work on ${call.label}. Whether it took effect is not known.`;
+  const hint =
+    call.find === undefined
+      ? "Check whether it took effect. Resuming the flow makes the call again: resume only if it did not, else cancel."
+      : "Resume the flow: it looks for the result first and makes the call again only when there is none.";
+  return new ServiceError(500, UNKNOWN, message, { type: "unknown", hint });
+}

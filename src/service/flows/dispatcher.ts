@@ -1,0 +1,104 @@
+import type { FlowRow } from "../store/schema.ts";
+import { beginSegment, toSegmentInput } from "./begin-segment.ts";
+import type { EngineOptions, FlowEngine, OpenEngine, SegmentInput } from "./engines/flow-engine.ts";
+import { toSegmentKey } from "./engines/flow-engine.ts";
+import type { FlowParts } from "./flow-parts.ts";
+import { changeFlow, findFlow } from "./flow-rows.ts";
+import { runSegment } from "./run-segment.ts";
+
+/** Brings segments to the engine, which is opened when the first one needs it. */
+export interface Dispatcher {
+  /**
+   * Hands over the segment of a flow that the outbox holds, and waits up to `waitMs` milliseconds for its end. When the
+   * engine cannot take it, the outbox keeps it.
+   */
+  deliver(flowId: string, waitMs: number): Promise<void>;
+  /** Continues a flow whose process died; of several that try, one does. */
+  takeOver(flow: FlowRow): Promise<void>;
+  /** Drops a segment that has not begun. */
+  drop(flow: FlowRow): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Creates the dispatcher; `onEnd` is called when a segment came to its end here. */
+export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; onEnd: () => void }): Dispatcher {
+  const { store } = parts;
+  const waiters = new Map<string, () => void>();
+  const running = new Map<string, Promise<void>>();
+  let opening: Promise<FlowEngine> | undefined;
+  let isStopping = false;
+
+  const run: EngineOptions["run"] = async (input, engine) => {
+    const key = toSegmentKey(input);
+    // Taken for dead and given its own segment back, a process first lets go of what it did before.
+    const before = running.get(key);
+    const work = (before ?? Promise.resolve())
+      .then(() => runSegment({ parts, ...input, isStopping: () => isStopping }, engine))
+      .catch((cause) => parts.log({ level: "error", message: "A segment of a flow could not be run.", cause }));
+    running.set(key, work);
+    await work;
+    if (running.get(key) === work) running.delete(key);
+    waiters.get(key)?.();
+    o.onEnd();
+  };
+  const getEngine = () => {
+    const onFault = (message: string, cause: unknown) => parts.log({ level: "error", message, cause });
+    opening ??= o.openEngine({ run, runner: parts.runner, onFault }).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  const hand = async (input: SegmentInput) => {
+    const key = toSegmentKey(input);
+    await (await getEngine()).start(key, input);
+    await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
+  };
+
+  const deliver = async (flowId: string, waitMs: number) => {
+    const loaded = await findFlow(store, flowId);
+    if (loaded === undefined || isStopping) return;
+    const input = toSegmentInput(loaded);
+    const key = toSegmentKey(input);
+    const end = new Promise<void>((resolve) => waiters.set(key, resolve));
+    try {
+      await hand(input);
+      if (waitMs > 0) await Promise.race([end, sleep(waitMs)]);
+    } catch (cause) {
+      parts.log({ level: "warn", message: "A flow has to wait: its engine does not work.", cause });
+      o.onEnd();
+    } finally {
+      waiters.delete(key);
+    }
+  };
+
+  return {
+    deliver,
+    async takeOver(flow) {
+      if (isStopping || !(await changeFlow(store, flow, { runner: parts.runner }))) return;
+      const { id: flowId, segment } = flow;
+      const key = toSegmentKey({ flowId, segment });
+      const engine = await getEngine();
+      if (await engine.takeOver(key)) {
+        await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
+        return;
+      }
+      const was = { ...flow, runner: parts.runner };
+      if ((await beginSegment(parts, { was, flow: {} })) !== undefined) await deliver(flowId, 0);
+    },
+    async drop({ id: flowId, segment }) {
+      await store.deleteFrom("flow_outbox").where("flow_id", "=", flowId).execute();
+      if (opening !== undefined) await (await opening).cancel(toSegmentKey({ flowId, segment }));
+    },
+    async close() {
+      isStopping = true;
+      await (await opening?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

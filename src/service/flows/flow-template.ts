@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { ServiceError } from "../service-error.ts";
+
+/** What a flow has worked out so far, as its steps see it. */
+export interface FlowState<Input = unknown> {
+  readonly flowId: string;
+  /** When the flow was started, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly input: Input;
+  /** Output of each completed step, by step key. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+  /** Id of the connection that was chosen or the default when the flow started, by integration. */
+  readonly connections: Readonly<Record<string, string | undefined>>;
+}
+
+/** One call of a step that may make several. */
+export interface PlannedCall {
+  /** Names the call within the step; stays the same in every attempt. */
+  readonly key: string;
+  /** What a human calls it, for error messages. */
+  readonly label: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** A read that tells whether an earlier try, whose outcome is unknown, took effect. */
+  readonly find?: {
+    readonly toolName: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+    /** The result the earlier try would have had; undefined when it took no effect. */
+    pick(output: unknown): unknown;
+  };
+}
+
+/** The calls of a `tool_call` step, all of one tool; made one after another. */
+export interface PlannedCalls {
+  readonly toolName: string;
+  readonly connectionId?: string | undefined;
+  readonly calls: readonly PlannedCall[];
+  /** Output of the step, from the results so far in the order of `calls`. */
+  collect(results: readonly unknown[]): unknown;
+}
+
+/** One step of a template. A write needs an approval step before it. */
+export type StepDefinition<Input = unknown> = {
+  readonly key: string;
+  /** True when there is nothing to do; the step is `skipped`. */
+  readonly skip?: (state: FlowState<Input>) => boolean;
+} & (
+  | { readonly type: "tool_call"; plan(state: FlowState<Input>): PlannedCalls }
+  | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
+  /** What the human sees before deciding; `message` says what approving does. */
+  | { readonly type: "approval"; show(state: FlowState<Input>): { message: string } & Record<string, unknown> }
+  /** Milliseconds since the epoch until when to wait. */
+  | { readonly type: "wait"; until(state: FlowState<Input>): number }
+);
+
+/** A kind of flow ("Flow template"). */
+export interface FlowTemplate {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  /** Integrations it acts on, each with the input field that may name a connection. */
+  readonly connectionFields: Readonly<Record<string, string>>;
+  readonly steps: readonly StepDefinition[];
+  /**
+   * Checks the input of a new flow.
+   *
+   * @throws ServiceError 400, bare, naming the field.
+   */
+  readInput(input: unknown, now: number): Record<string, unknown>;
+}
+
+/** A template whose input is described once, in zod. */
+interface TemplateDefinition<Schema extends z.ZodObject>
+  extends Pick<FlowTemplate, "key" | "name" | "description" | "connectionFields"> {
+  readonly input: Schema;
+  /** Further conditions; throws by {@link refuseInput}. */
+  check?(input: z.output<Schema>, now: number): void;
+  readonly steps: readonly StepDefinition<z.output<Schema>>[];
+}
+
+/** The optional connection id of a template's input. */
+export const connectionIdSchema = z
+  .union([z.string().min(1), z.int()], { error: "must be the id of a connection" })
+  .transform(String)
+  .optional();
+
+/** Builds a {@link FlowTemplate}: steps see the input parsed and with its defaults. */
+export function defineTemplate<Schema extends z.ZodObject>(definition: TemplateDefinition<Schema>): FlowTemplate {
+  const { input, check, steps, ...facts } = definition;
+  const parse = (state: FlowState): FlowState<z.output<Schema>> => ({ ...state, input: input.parse(state.input) });
+  return {
+    ...facts,
+    steps: steps.map((step) => parseFirst(step, parse)),
+    readInput(raw, now) {
+      const parsed = input.safeParse(raw);
+      if (!parsed.success) throw explainInput(parsed.error.issues, Object.keys(input.shape));
+      check?.(parsed.data, now);
+      return parsed.data;
+    },
+  };
+}
+
+function parseFirst<Input>(step: StepDefinition<Input>, parse: (state: FlowState) => FlowState<Input>): StepDefinition {
+  const { key, skip } = step;
+  const base = { key, ...(skip && { skip: (state: FlowState) => skip(parse(state)) }) };
+  switch (step.type) {
+    case "tool_call":
+      return { ...base, type: step.type, plan: (state) => step.plan(parse(state)) };
+    case "transform":
+      return { ...base, type: step.type, run: (state) => step.run(parse(state)) };
+    case "approval":
+      return { ...base, type: step.type, show: (state) => step.show(parse(state)) };
+    case "wait":
+      return { ...base, type: step.type, until: (state) => step.until(parse(state)) };
+  }
+}
+
+/** The refusal of a flow's input: 400, bare. */
+export function refuseInput(field: string, problem: string): ServiceError {
+  return new ServiceError(400, "invalid_flow_input", `\`input.${field}\` ${problem}.`, { bare: true });
+}
+
+function explainInput(issues: readonly z.core.$ZodIssue[], fields: readonly string[]): ServiceError {
+  const [issue] = issues;
+  if (issue?.code === "unrecognized_keys") {
+    return refuseInput(issue.keys[0] ?? "", `is not an input of this template; it takes: ${fields.join(", ")}`);
+  }
+  return refuseInput(issue?.path.join(".") ?? "", issue?.message ?? "is not valid");
+}

@@ -1,0 +1,119 @@
+import type { Flow, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
+import { createId } from "../auth/secrets.ts";
+import { createDispatcher } from "./dispatcher.ts";
+import type { OpenEngine } from "./engines/flow-engine.ts";
+import { approveFlow, cancelFlow, resumeFlow } from "./flow-moves.ts";
+import type { FlowParts } from "./flow-parts.ts";
+import { type LoadedFlow, readFlow } from "./flow-rows.ts";
+import type { FlowTemplate } from "./flow-template.ts";
+import { toFlow, toFlowView, toTemplateView } from "./flow-view.ts";
+import { type FlowStart, startFlow } from "./start-flow.ts";
+import { createSweeper } from "./sweeper.ts";
+import { builtInTemplates } from "./templates/built-in.ts";
+
+/** Multi-step flows of the accounts ("Flows"). */
+export interface Flows {
+  /** Templates whose integrations are installed. */
+  readonly templates: readonly TemplateView[];
+  /**
+   * Starts a flow and waits about two seconds for it to end or pause.
+   *
+   * @throws ServiceError 400, bare: unknown template, missing or invalid input.
+   */
+  start(start: FlowStart): Promise<FlowView>;
+  /** Flows of an account, the one that changed last first. */
+  list(accountId: string, limit: number): Promise<Flow[]>;
+  /** @throws ServiceError 404, bare. */
+  get(accountId: string, id: string): Promise<FlowView>;
+  /**
+   * Approves what the flow waits for; `by` says who did. Twice at one time: one wins.
+   *
+   * @throws ServiceError 404, bare; 409, bare: nothing waits, or another step than `stepKey` does.
+   */
+  approve(accountId: string, id: string, o: { stepKey?: string | undefined; by: string }): Promise<FlowView>;
+  /**
+   * Tries a failed flow again at its failed step, or ends a wait whose time has come. Resuming a step whose outcome is
+   * unknown is the human's decision to make its call again.
+   *
+   * @throws ServiceError 404, bare; 409, bare: there is nothing to resume.
+   */
+  resume(accountId: string, id: string): Promise<FlowView>;
+  /** @throws ServiceError 404, bare; 409, bare: the flow has ended. */
+  cancel(accountId: string, id: string): Promise<FlowView>;
+  /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
+  sweep(): Promise<void>;
+  /** Lets running steps end; what is left continues after the next start. */
+  close(): Promise<void>;
+}
+
+/** How to run flows. */
+export interface FlowsOptions extends Omit<FlowParts, "runner"> {
+  readonly openEngine: OpenEngine;
+  /** True when other processes run flows of the same store. Default false. */
+  readonly isShared?: boolean;
+  /** Milliseconds between two signs of life where flows are shared. Default 3,000. */
+  readonly heartbeatMs?: number;
+  /** Milliseconds to wait for a flow before answering that it runs. Default 2,000. */
+  readonly settleMs?: number;
+}
+
+const DEFAULT_HEARTBEAT_MS = 3000;
+const DEFAULT_SETTLE_MS = 2000;
+
+/** Templates of this service whose integrations are installed. */
+export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
+  const slugs = new Set(catalog.integrations.map(({ slug }) => slug));
+  return builtInTemplates.filter(({ connectionFields }) => Object.keys(connectionFields).every((s) => slugs.has(s)));
+}
+
+/** Opens the flows and continues those that a process left behind. No engine is loaded before a flow needs one. */
+export async function openFlows(options: FlowsOptions): Promise<Flows> {
+  const { openEngine, settleMs = DEFAULT_SETTLE_MS } = options;
+  const parts: FlowParts = { ...options, runner: createId("run") };
+  const { store, templates } = parts;
+  const dispatcher = createDispatcher(parts, { openEngine, onEnd: () => sweeper.arm() });
+  const { isShared = false, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
+  const sweeper = createSweeper(parts, dispatcher, { isShared, heartbeatMs });
+
+  const read = async (accountId: string, id: string) => toFlowView(await readFlow(store, id, accountId), templates);
+  const move = async (accountId: string, id: string, change: (loaded: LoadedFlow) => Promise<void>) => {
+    await change(await readFlow(store, id, accountId));
+    await dispatcher.deliver(id, settleMs);
+    return read(accountId, id);
+  };
+  const flows: Flows = {
+    templates: templates.map(toTemplateView),
+    async start(start) {
+      const id = await startFlow(parts, start);
+      await dispatcher.deliver(id, settleMs);
+      return read(start.principal.accountId, id);
+    },
+    async list(accountId, limit) {
+      const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
+      const rows = await query.orderBy("updated_at", "desc").orderBy("id").limit(limit).execute();
+      return rows.map((row) => toFlow(row, templates));
+    },
+    get: read,
+    approve: (accountId, id, { stepKey, by }) =>
+      move(accountId, id, (loaded) => approveFlow(parts, loaded, { stepKey, by })),
+    resume: (accountId, id) => move(accountId, id, (loaded) => resumeFlow(parts, loaded)),
+    async cancel(accountId, id) {
+      const loaded = await readFlow(store, id, accountId);
+      await cancelFlow(parts, loaded);
+      await dispatcher.drop(loaded.flow);
+      return read(accountId, id);
+    },
+    sweep: () => sweeper.sweep(),
+    async close() {
+      await sweeper.close();
+      await dispatcher.close();
+      // Whoever shares the flows need not wait for signs of life that will not come.
+      await store.deleteFrom("flow_runners").where("id", "=", parts.runner).execute();
+    },
+  };
+  await sweeper.sweep().catch((cause) => {
+    parts.log({ level: "error", message: "Flows that were left running could not be continued.", cause });
+  });
+  sweeper.arm();
+  return flows;
+}
