@@ -1,112 +1,128 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import pg from "pg";
-import { findFreePort } from "../service/free-port.ts";
-import { findPostgres } from "./find-postgres.ts";
+import { Client } from "pg";
 
-const run = promisify(execFile);
-
-/** A PostgreSQL server of its own, in a temporary folder and on a free port. */
-export interface PostgresServer {
-  /** Address of the database that is always there. */
-  readonly url: string;
-  /** Makes an empty database; its address. */
+/** A PostgreSQL for tests. */
+export interface TestPostgres {
+  /** Makes an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** Removes a database, with whoever is connected to it. */
-  dropDatabase(url: string): Promise<void>;
-  /** Cuts every connection and stops, as `pg_ctl stop -m fast`. */
+  /** Stops a server that was started here, or drops the databases made on one that was given. */
   stop(): Promise<void>;
-  /** Starts again on the same data and port. */
-  start(): Promise<void>;
-  /** Stops and removes everything. */
-  remove(): Promise<void>;
 }
 
-/**
- * Starts a server that sorts text as English people do, not by bytes, so that code which relies on bytes is found out.
- * It does not wait for the disk: tests kill processes, not the machine.
- */
-export async function startPostgres(): Promise<PostgresServer> {
-  const bin = findPostgres();
-  if (bin === undefined) throw new Error("There is no PostgreSQL on this machine.");
-  const folder = await mkdtemp(join(tmpdir(), "svc-postgres-"));
-  const owner = await findOwner();
-  if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
-  const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
-  await run(
-    join(bin, "initdb"),
-    ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "--no-sync", ...locale],
-    { ...owner, cwd: folder },
+const INSTALLED = "/usr/lib/postgresql";
+const USER = "svc_test";
+
+/** Folder with `initdb` and `postgres`, of the newest version; undefined when none is installed. */
+export function findPostgres(): string | undefined {
+  const packaged = existsSync(INSTALLED)
+    ? readdirSync(INSTALLED)
+        .sort((a, b) => Number(b) - Number(a))
+        .map((version) => join(INSTALLED, version, "bin"))
+    : [];
+  const onPath = (process.env.PATH ?? "").split(":");
+  return [...packaged, ...onPath].find((folder) =>
+    ["initdb", "postgres"].every((name) => existsSync(join(folder, name))),
   );
-  const port = await findFreePort();
-  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`;
-  const url = urlOf("postgres");
-  let server: ChildProcess | undefined;
+}
 
-  async function start(): Promise<void> {
-    const settings = { port, fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_connections: 200 };
-    const flags = Object.entries({ ...settings, listen_addresses: "127.0.0.1", unix_socket_directories: "" });
-    const args = ["-D", join(folder, "data"), ...flags.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
-    server = spawn(join(bin ?? "", "postgres"), args, { ...owner, cwd: folder, stdio: "ignore" });
-    await waitUntilReady(url, server);
+/** The server of `SVC_TEST_POSTGRES` when that is set, else one of its own in a temporary folder on a free port. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const given = process.env.SVC_TEST_POSTGRES;
+  if (given !== undefined && given !== "") return useServer(given, async () => {});
+  const bin = findPostgres();
+  if (bin === undefined) throw new Error("PostgreSQL is not installed.");
+  const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
+  const who = chooseUser();
+  if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid);
+  const data = join(folder, "data");
+  const options = ["-D", data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync"];
+  const made = spawnSync(join(bin, "initdb"), options, { ...who, cwd: folder, encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+  const port = await findPort();
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=200"];
+  const server = spawn(
+    join(bin, "postgres"),
+    ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
+    { ...who, cwd: folder, stdio: "ignore" },
+  );
+  const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
+  const stop = async () => {
+    await end(server);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await waitForServer(url, server);
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  async function stop(): Promise<void> {
-    if (server === undefined || server.exitCode !== null) return;
-    const gone = once(server, "exit");
-    server.kill("SIGINT");
-    await gone;
-  }
+  return useServer(url, stop);
+}
 
-  await start();
+/** PostgreSQL does not run as root: then as `postgres`, the user its package makes. */
+function chooseUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const read = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: read("-u"), gid: read("-g") };
+}
+
+async function findPort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+async function waitForServer(url: string, server: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 300 && server.exitCode === null; tries++) {
+    const isThere = await query(url, "SELECT 1").then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("PostgreSQL did not start.");
+}
+
+function useServer(url: string, stop: () => Promise<void>): TestPostgres {
+  const made: string[] = [];
   return {
-    url,
-    start,
-    stop,
     async createDatabase() {
       const name = `svc_${randomBytes(6).toString("hex")}`;
-      await query(url, `create database ${name}`);
-      return urlOf(name);
+      await query(url, `CREATE DATABASE ${name}`);
+      made.push(name);
+      const own = new URL(url);
+      own.pathname = `/${name}`;
+      return own.href;
     },
-    dropDatabase: (dropped) => query(url, `drop database if exists ${new URL(dropped).pathname.slice(1)} with (force)`),
-    async remove() {
+    async stop() {
+      for (const name of made) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).catch(() => {});
       await stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Runs one statement on a connection of its own. */
-async function query(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
   await client.connect();
   try {
-    await client.query(statement);
+    await client.query(sql);
   } finally {
     await client.end();
   }
 }
 
-/** The server refuses to run as root; the package makes a user for it. */
-async function findOwner(): Promise<{ uid: number; gid: number } | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const { stdout } = await run("id", ["-u", "postgres"]);
-  const { stdout: group } = await run("id", ["-g", "postgres"]);
-  return { uid: Number(stdout), gid: Number(group) };
-}
-
-async function waitUntilReady(url: string, server: ChildProcess): Promise<void> {
-  for (;;) {
-    if (server.exitCode !== null) throw new Error(`The PostgreSQL server ended with ${server.exitCode}.`);
-    const isReady = await query(url, "select 1").then(
-      () => true,
-      () => false,
-    );
-    if (isReady) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = once(server, "exit");
+  server.kill("SIGINT");
+  await gone;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { findPostgres } from "./start-postgres.ts";
 
 /** A group of test files that needs something the project cannot install through npm. */
 export interface SystemSuite {
@@ -41,5 +42,11 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     files: "test/service/files/curl/**/*.test.ts",
     present: () => isInstalled("curl"),
     provide: "sudo apt-get install -y curl",
+  },
+  {
+    name: "postgres (flows and storage shared by several processes, on a real server)",
+    files: "test/**/postgres/**/*.test.ts",
+    present: () => (process.env.SVC_TEST_POSTGRES ?? "") !== "" || findPostgres() !== undefined,
+    provide: "sudo apt-get install -y postgresql",
   },
 ];
