@@ -31,7 +31,7 @@ ${(integration?.settingsForm ?? []).map((field) => settingFact(field, connection
 </dl>
 ${missingList(missing)}
 <div class="actions">
-${integration === undefined ? "" : html`<a class="button" href="${path}/reconnect">Change or reconnect</a>`}
+${integration === undefined ? "" : html`<a class="button" href="${path}/reconnect">Change settings</a>`}
 <a href="/log?connection=${connection.id}">See what was done with it</a>
 </div>
 </section>
@@ -70,7 +70,7 @@ function stateNotice({ state, label }: Connection, path: string): Markup {
     state === "reauth_required"
       ? `The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.`
       : `“${label}” cannot work as it is set up. Until its settings are corrected, calls to it are refused.`;
-  return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button" href="${path}/reconnect">Reconnect</a></p></div>`;
+  return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
 }
 
 function settingFact({ name, label, kind }: SettingField, { settings }: Connection): Markup {

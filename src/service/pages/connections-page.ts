@@ -26,7 +26,7 @@ function appCard({ integration, connections, isInstalled }: ConnectedApp): Marku
   return html`<section class="card" aria-labelledby="app-${slug}">
 <div class="title"><h2 id="app-${slug}">${name}</h2>${
     isInstalled
-      ? html`<a href="/connect/${slug}">${connections.length === 0 ? "Connect" : "Connect another"}<span class="muted"> ${name}</span></a>`
+      ? html`<a href="/connect/${slug}">${connections.length === 0 ? "Connect" : "Connect another"}<span class="hidden"> ${name}</span></a>`
       : ""
   }</div>
 <p class="muted">${description}</p>

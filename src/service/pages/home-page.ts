@@ -52,7 +52,7 @@ function errandsCard(errands: readonly Errand[]): Markup {
 <h2 id="errands">Waiting for you</h2>
 <ul class="rows">${errands.map(
     (errand) =>
-      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button" href="${errand.href}">${errand.action}</a></li>`,
+      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button primary" href="${errand.href}">${errand.action}</a></li>`,
   )}</ul>
 </section>`;
 }

@@ -35,9 +35,8 @@ ${select(
 ${select("connection", "Connection", o.connections, filter.connectionId)}
 <div><label for="from">From</label><input id="from" name="from" type="date" value="${filter.from ?? ""}"></div>
 <div><label for="to">To</label><input id="to" name="to" type="date" value="${filter.to ?? ""}"></div>
-<button>Filter</button>
+<div class="actions"><button>Filter</button>${isFiltered ? html`<a href="/log">Show everything</a>` : ""}</div>
 </form>
-${isFiltered ? html`<p><a href="/log">Show everything</a></p>` : ""}
 </section>
 <section class="card" aria-label="Executions">
 ${

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 
 /** Colours, each pair at least 4.5:1 for text and 3:1 for edges of fields. */
 const COLOURS = `
-:root{color-scheme:light dark;--bg:#f5f5f2;--card:#fff;--text:#1b1f23;--muted:#59626c;--line:#dfe1dd;--field:#868e96;--accent:#0b6b5d;--on-accent:#fff;--wash:#eef5f3;--warn:#8a5a00;--danger:#a3282c}
-@media (prefers-color-scheme:dark){:root{--bg:#121517;--card:#1a1e21;--text:#e9ebed;--muted:#a3acb5;--line:#2d3338;--field:#727c85;--accent:#62d1b8;--on-accent:#06231d;--wash:#182825;--warn:#e9b44c;--danger:#ff9a94}}
+:root{color-scheme:light dark;--bg:#f5f5f2;--card:#fff;--text:#1b1f23;--muted:#59626c;--line:#dfe1dd;--field:#868e96;--accent:#0b6b5d;--on-accent:#fff;--wash:#eef5f3;--warn:#8a5a00;--warn-wash:#fbf5e8;--danger:#a3282c;--danger-wash:#fbf0ef}
+@media (prefers-color-scheme:dark){:root{--bg:#121517;--card:#1a1e21;--text:#e9ebed;--muted:#a3acb5;--line:#2d3338;--field:#727c85;--accent:#62d1b8;--on-accent:#06231d;--wash:#182825;--warn:#e9b44c;--warn-wash:#28231a;--danger:#ff9a94;--danger-wash:#2b1f1f}}
 `;
 
 const FRAME = `
@@ -19,6 +19,7 @@ nav li{margin:0}
 nav a{display:block;padding:.375rem .75rem;border-radius:8px;color:var(--muted);text-decoration:none;font-size:.9375rem}
 nav a:hover{color:var(--text)}
 nav a[aria-current]{background:var(--wash);color:var(--text);font-weight:600}
+.hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-100rem}
 .skip:focus{left:1rem;top:1rem;padding:.5rem 1rem;background:var(--card);border-radius:8px}
 main{padding-bottom:1.5rem}
@@ -49,21 +50,24 @@ const BLOCKS = `
 .card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:2rem;margin-bottom:1.25rem}
 .wide .card{padding:1.5rem}
 .card>:last-child{margin-bottom:0}
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1.25rem;align-items:start}
+.columns>.card{margin:0}
+.columns{margin-bottom:1.25rem;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1.25rem;align-items:start}
 .title{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:baseline;margin-bottom:.75rem}
 .title h2{margin:0}
 .code{margin:1.5rem 0;padding:1.25rem;border-radius:10px;background:var(--wash);text-align:center}
 .code p{margin:0;color:var(--muted);font-size:.9375rem}
 .code strong{display:block;font:600 2.25rem/1.3 ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;letter-spacing:.08em;color:var(--text)}
 .notice{border:1px solid var(--line);border-left:4px solid var(--accent);background:var(--wash);border-radius:10px;padding:.75rem 1rem;margin-bottom:1.25rem}
-.notice.warn{border-left-color:var(--warn)}
-.notice.bad{border-left-color:var(--danger)}
+.notice.warn{border-left-color:var(--warn);background:var(--warn-wash)}
+.notice.bad{border-left-color:var(--danger);background:var(--danger-wash)}
 .notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}
-.rows>li>div{flex:1 1 14rem;min-width:0}
+.rows>li>div{flex:1 1 10rem;min-width:0}
+.rows strong a{color:inherit;text-decoration-color:var(--field);text-underline-offset:.2em}
+.rows strong a:hover{color:var(--accent);text-decoration-color:currentColor}
 .rows strong{display:block;overflow-wrap:anywhere}
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
 .tag{font-size:.875rem;white-space:nowrap}
@@ -100,7 +104,8 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .choice{display:flex;gap:.625rem;margin-top:.5rem}
 .choice input{flex:none;width:1.125rem;height:1.125rem;margin:.1875rem 0;accent-color:var(--accent)}
 .choice label{font-weight:400}
-.filters{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem 1rem;align-items:end}
+.filters{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem 1rem}
+.filters .actions{grid-column:1/-1;margin-top:.25rem}
 .filters label{font-size:.875rem;font-weight:500}
 .inline{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end}
 .inline>div{flex:1 1 12rem}

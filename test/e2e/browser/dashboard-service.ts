@@ -1,0 +1,29 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcClient } from "../../../src/client/client.ts";
+import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { createVault } from "../../service/connections/vault-integration.ts";
+
+/** A service as it looks after some use: devices, connections in every state, executions of every outcome. */
+export async function startUsedService(): Promise<TestService> {
+  const vault = createVault();
+  const service = await startTestService({ integrations: [...builtInIntegrations, vault.integration] });
+  const { connections } = service.service;
+  await mkdir(join(service.dataDir, "drive", "Quotes"), { recursive: true });
+  await writeFile(join(service.dataDir, "drive", "Quotes", "terrace.txt"), "24 square metres, oak\n");
+  const settings = { address: "https://vault.example", token: "stale" };
+  await connections.add({ integration: "vault", label: "Team vault", settings, isDefault: true });
+  await connections.add({ integration: "vault", label: "Read-only vault", settings, scopes: ["vault.read"] });
+  await service.createKey("Kitchen laptop");
+  const client = new SvcClient({ baseUrl: service.url, apiKey: await service.createKey("Claude Code on desk") });
+  const run = (tool: string, args: Record<string, unknown>, confirmed = false) =>
+    client.executeTool(tool, { arguments: args, confirmed });
+  await run("notes_create_page", { title: "Terrace", body: "Ask for a second quote." }, true);
+  await run("mail_search", { query: "is:unread" });
+  await run("drive_list_files", { folder: "Quotes" });
+  await run("drive_read_file", { path: "Quotes/nothing.txt" });
+  await run("vault_look", {});
+  await client.close();
+  return service;
+}

@@ -1,0 +1,115 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TestService } from "../../../src/testing.ts";
+import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
+import { post } from "../../service/http-calls.ts";
+import { findBarriers, LOOKS, type Look, launchChromium, measureOverflow, openWindow } from "./chromium.ts";
+import { startUsedService } from "./dashboard-service.ts";
+
+let browser: Browser;
+let service: TestService;
+/** Addresses of all pages by name. */
+const pages = new Map<string, string>();
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  service = await startUsedService();
+  const { url } = service;
+  const device = pairStartReplySchema.parse(
+    (await post(`${url}/api/plugin/pair/start`, { deviceLabel: "Kitchen laptop", client: "cli" })).json,
+  );
+  const installer = bootstrapStartReplySchema.parse(
+    (await post(`${url}/api/installer/bootstrap-sessions`, { client_label: "Claude Code", hostname: "x".repeat(80) }))
+      .json,
+  );
+  const connections = await service.service.connections.list();
+  const idOf = (label: string) => connections.find((connection) => connection.label === label)?.id ?? "";
+  const paths = {
+    home: "/",
+    devices: "/devices",
+    connections: "/connections",
+    "connection to renew": `/connections/${idOf("Team vault")}`,
+    "healthy connection": `/connections/${idOf("Local drive")}`,
+    connect: "/connect/mail",
+    reconnect: `/connections/${idOf("Read-only vault")}/reconnect`,
+    log: "/log?status=failed",
+    "missing page": "/nothing-here",
+  };
+  for (const [name, path] of Object.entries(paths)) pages.set(name, url + path);
+  pages.set("device approval", device.pairUrl);
+  pages.set("installer approval", installer.approval_url);
+  pages.set("dead link", `${url}/sign-in?token=none`);
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+async function openSignedIn(look: Look): Promise<Page> {
+  const page = await openWindow(browser, look);
+  await page.goto(await service.service.signInUrl());
+  return page;
+}
+
+/** What is wrong with the page that is open. */
+async function judge(page: Page, name: string): Promise<string[]> {
+  const overflow = await measureOverflow(page);
+  const barriers = await findBarriers(page);
+  return [...barriers, ...(overflow > 0 ? [`${overflow} pixels too wide`] : [])].map((text) => `${name}: ${text}`);
+}
+
+test.each(LOOKS)(
+  "every page is accessible and fits: $colorScheme, $width px",
+  async (look) => {
+    const page = await openSignedIn(look);
+    const found: string[] = [];
+    for (const [name, url] of pages) {
+      await page.goto(url);
+      found.push(...(await judge(page, name)));
+    }
+    await page.goto(pages.get("log") ?? "");
+    await page.locator("main a[href^='/log/exe_']").first().click();
+    found.push(...(await judge(page, "execution")));
+    await page.goto(pages.get("connect") ?? "");
+    await page.getByRole("button", { name: "Connect Mail" }).click();
+    await page.getByRole("alert").waitFor();
+    found.push(...(await judge(page, "form with problems")));
+    await page.goto(pages.get("devices") ?? "");
+    await page.locator("summary").first().click();
+    found.push(...(await judge(page, "device about to be revoked")));
+    await page.context().clearCookies();
+    await page.goto(pages.get("home") ?? "");
+    found.push(...(await judge(page, "sign-in")));
+    expect(found).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
+
+describe("this check", () => {
+  test("sees a barrier and a page that is too wide", async () => {
+    const page = await openWindow(browser, { colorScheme: "light", width: 390 });
+    await page.setContent(
+      '<html lang="en"><title>x</title><main><h1>x</h1><input><p style="width:2000px">x</p></main>',
+    );
+    const found = await judge(page, "bad");
+    expect(found.some((line) => line.startsWith("bad: label"))).toBe(true);
+    expect(found.some((line) => line.endsWith("pixels too wide"))).toBe(true);
+    await page.context().close();
+  });
+});
+
+test("no page runs a script or asks another host for anything", async () => {
+  const page = await openSignedIn({ colorScheme: "light", width: 1280 });
+  const foreign: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(service.url)) foreign.push(request.url());
+  });
+  const errors: string[] = [];
+  page.on("console", (message) => errors.push(message.text()));
+  for (const url of pages.values()) await page.goto(url);
+  expect(foreign).toEqual([]);
+  expect(errors.filter((text) => /Content Security Policy|Refused/.test(text))).toEqual([]);
+  expect(await page.locator("script").count()).toBe(0);
+  await page.context().close();
+});
