@@ -12,6 +12,7 @@ const recordSchema = z.object({
   at: z.number(),
   tool: z.string(),
   approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  repeatable: z.object({ key: z.string(), arguments: z.record(z.string(), z.unknown()), until: z.number() }).optional(),
   outcome: z.unknown().optional(),
 });
 const forgottenSchema = z.object({ callId: z.string(), fingerprint: z.string(), forgotten: z.literal(true) });
@@ -134,8 +135,12 @@ function parseLine(line: string): JournalRecord | Forgotten | undefined {
   if (forgotten.success) return forgotten.data;
   const record = recordSchema.safeParse(value);
   if (!record.success) return undefined;
-  const { approval, ...rest } = record.data;
-  return approval === undefined ? rest : { ...rest, approval };
+  const { approval, repeatable, ...rest } = record.data;
+  return {
+    ...rest,
+    ...(approval === undefined ? {} : { approval }),
+    ...(repeatable === undefined ? {} : { repeatable }),
+  };
 }
 
 async function createSegment(folder: string): Promise<{ handle: FileHandle; name: string }> {

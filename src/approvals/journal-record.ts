@@ -19,6 +19,15 @@ export interface JournalRecord extends JournalKey {
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
   readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string };
+  /**
+   * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
+   * (milliseconds since the epoch) and acts at most once.
+   */
+  readonly repeatable?: {
+    readonly key: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+    readonly until: number;
+  };
   /** Set when `done`: the outcome, answered again when the same call comes back. */
   readonly outcome?: unknown;
 }

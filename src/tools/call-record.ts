@@ -5,6 +5,7 @@ import { isRecord } from "../schema/json-schema.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { Pipeline, ToolCall } from "./pipeline.ts";
+import { retireKey } from "./send-keyed.ts";
 
 /** What the journal knows and is told about one call. Plain reads are never saved. */
 export interface CallRecord {
@@ -13,7 +14,7 @@ export interface CallRecord {
   /** An equal call under another id that was sent and never answered. */
   readonly earlierUnanswered: JournalRecord | undefined;
   /** Durable once it resolves; nothing may be sent before. Throws when it cannot be written. */
-  save(state: JournalState, request?: ApprovalRequest): Promise<void>;
+  save(state: JournalState, request?: ApprovalRequest, repeatable?: JournalRecord["repeatable"]): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
 }
@@ -36,7 +37,7 @@ export function openCallRecord(
     key,
     known,
     earlierUnanswered: earlier,
-    async save(state, request) {
+    async save(state, request, repeatable) {
       const approval =
         request === undefined
           ? last?.approval
@@ -47,11 +48,13 @@ export function openCallRecord(
         at: pipeline.now(),
         tool: entry.name,
         ...(approval === undefined ? {} : { approval }),
+        ...(repeatable === undefined ? {} : { repeatable }),
       };
       await pipeline.journal.record(last);
     },
     async finish(outcome) {
       if (last === undefined || outcome.status === "unknown") return outcome;
+      if (last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
       const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
       try {
         await (mayComeAgain(outcome, last) ? pipeline.journal.forget(key) : pipeline.journal.record(settled));

@@ -20,6 +20,7 @@ const entrySchema = z.object({
   connections: z.array(z.object({ id: z.string(), label: z.string(), isDefault: z.literal(true).optional() })),
   askBefore: z.array(z.string()),
   policyReason: z.string().optional(),
+  keyKeptMs: z.number().optional(),
 });
 const cacheSchema = z.object({
   version: z.literal(1),

@@ -24,6 +24,11 @@ export interface CatalogEntry {
   readonly askBefore: readonly string[];
   /** The service's own words on why it wants a confirmation. */
   readonly policyReason: string | undefined;
+  /**
+   * Milliseconds the service keeps an idempotency key of this tool's canonical executions, when its description says
+   * that it honours them; undefined for every other service.
+   */
+  readonly keyKeptMs?: number | undefined;
 }
 
 /** True when a human is asked before anything is sent. */
@@ -58,6 +63,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     connections: readConnections(tool, canonical),
     askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
     policyReason: readText(tool.policyReason),
+    ...readKeyPromise(canonical),
   };
 }
 
@@ -85,6 +91,13 @@ function readEffect(tool: Tool, action: Record<string, unknown>): Effect {
 
 function toEffect(value: unknown): Effect {
   return SIDE_EFFECT_LEVELS.find((level) => level === value) ?? "unknown";
+}
+
+/** Our service's promise, `canonical.idempotency_key.kept_seconds`; the document does not name one. */
+function readKeyPromise(canonical: Record<string, unknown>): { keyKeptMs?: number } {
+  const promise = canonical.idempotency_key;
+  const seconds = isRecord(promise) ? promise.kept_seconds : undefined;
+  return typeof seconds === "number" && seconds > 0 ? { keyKeptMs: seconds * 1_000 } : {};
 }
 
 function readConnections(tool: Tool, canonical: Record<string, unknown>): ConnectionChoice[] {

@@ -14,7 +14,7 @@ export function fillGaps(described: CatalogEntry, listed: CatalogEntry | undefin
 /** A fresh list entry that keeps the description known from before. */
 export function keepDescription(listed: CatalogEntry, known: CatalogEntry | undefined): CatalogEntry {
   if (known?.schemaHash === undefined) return listed;
-  const { inputSchema, schemaHash, connections, askBefore, policyReason } = known;
+  const { inputSchema, schemaHash, connections, askBefore, policyReason, keyKeptMs } = known;
   const merged = fillGaps(listed, known);
-  return { ...merged, inputSchema, schemaHash, connections, askBefore, policyReason };
+  return { ...merged, inputSchema, schemaHash, connections, askBefore, policyReason, keyKeptMs };
 }

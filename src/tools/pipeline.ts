@@ -53,6 +53,11 @@ export interface PipelineSettings {
   readonly validation: ValidationMode;
   /** Which model family the schemas are shown to. */
   readonly profile: SchemaProfile;
+  /**
+   * when_known: a write without files on the default connection goes through `POST /api/executions` under an idempotency
+   * key when the service's description of the tool promises to keep one · off: never.
+   */
+  readonly idempotencyKeys: "when_known" | "off";
   /** Milliseconds a request for approval stays open. */
   readonly approvalTtlMs: number;
   /** Milliseconds for one request; undefined leaves it to the client. */
@@ -76,6 +81,8 @@ export interface Pipeline {
   readonly advised: Set<string>;
   /** Accounts a human chose, by integration. */
   readonly chosen: Map<string, string>;
+  /** How many executions of a call have ended under its idempotency key, so that another try gets another key. */
+  readonly endedKeys: Map<string, number>;
   /** Calls under way, so that the same call made twice at once runs once. */
   readonly running: Map<string, Promise<ToolOutcome>>;
   readonly emit: (event: SessionEvent) => void;

@@ -45,3 +45,23 @@ export async function planCall(
     notes: [...parts.notes, ...prepared.notes, ...fileNotes].map((note) => cleanText(note, 240)),
   });
 }
+
+/** The plan of a request that was sent before, for reading its answer; nothing is inspected. */
+export function restorePlan(
+  pipeline: Pipeline,
+  entry: CatalogEntry,
+  sent: { readonly arguments: Record<string, unknown>; readonly note: string },
+): CallPlan {
+  return {
+    entry,
+    arguments: sent.arguments,
+    files: [],
+    connectionId: undefined,
+    mustAsk: false,
+    askReason: undefined,
+    approved: undefined,
+    upload: pipeline.settings.upload,
+    uploaded: new Map(),
+    notes: [sent.note],
+  };
+}

@@ -42,25 +42,38 @@ const CODE_BY_STATUS: Readonly<Record<number, string>> = {
   503: "provider_unavailable",
 };
 
+/** Canonical codes in the words of the tool-name endpoint, so that one failure has one name whichever way it took. */
+const TOOL_CODE_BY_CANONICAL: Readonly<Record<string, string>> = {
+  action_not_found: "tool_not_found",
+  integration_not_connected: "needs_connection",
+  reauth_required: "needs_reauth",
+  validation_error: "invalid_arguments",
+};
+
+function toToolCode(canonicalCode: string | undefined): string | undefined {
+  return canonicalCode === undefined ? undefined : (TOOL_CODE_BY_CANONICAL[canonicalCode] ?? canonicalCode);
+}
+
 /** Reads a failed answer of any of the three documented shapes. */
 export function readFailure(reply: ExecuteReply): Failure {
   const error = reply.kind === "envelope" ? (reply.envelope.error ?? undefined) : undefined;
   const envelope: Record<string, unknown> = reply.kind === "envelope" ? reply.envelope : {};
   const summary = reply.kind === "summary" ? reply.summary : reply.kind === "envelope" ? reply.envelope.canonical : {};
   const fallback = CODE_BY_STATUS[reply.status] ?? "execution_failed";
-  const code = error?.code ?? summary?.error_code ?? fallback;
+  const canonicalCode = summary?.error_code ?? undefined;
+  const code = error?.code ?? (reply.kind === "summary" ? toToolCode(canonicalCode) : canonicalCode) ?? fallback;
   const next = summary?.recommended_next_action ?? undefined;
   const bare = reply.kind === "bare" ? reply.error : undefined;
-  const details = reply.kind === "envelope" ? (reply.envelope.details ?? []) : [];
+  const details = reply.kind === "envelope" ? (reply.envelope.details ?? []) : readTexts(summary?.details);
   return {
     status: reply.status,
     code,
-    canonicalCode: summary?.error_code ?? undefined,
+    canonicalCode,
     type: error?.type ?? undefined,
     message: bare ?? error?.message ?? summary?.message ?? `The service answered HTTP ${reply.status}.`,
     hint: (reply.kind === "envelope" ? reply.envelope.hint : undefined) ?? summary?.hint ?? undefined,
     details,
-    retryable: error?.retryable ?? (reply.status === 429 || reply.status === 503),
+    retryable: error?.retryable ?? (reply.status === 429 || reply.status === 503 || canonicalCode === "rate_limited"),
     retryAfterMs: reply.retryAfterMs,
     nextAction: next === undefined ? undefined : { tool: next.tool, input: next.input },
     upload: readUpload(error?.upload ?? envelope.upload),

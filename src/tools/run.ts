@@ -10,12 +10,13 @@ import { describeFailure, describeKeyProblem, describeMissingConnection } from "
 import { type Judgement, judgeReply } from "./judge-reply.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { CallPlan, Pipeline, Step, ToolCall } from "./pipeline.ts";
-import { planCall } from "./plan-call.ts";
+import { planCall, restorePlan } from "./plan-call.ts";
 import { prepareCall } from "./prepare-call.ts";
 import { requestApproval } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
 import { parseArguments, restoreArguments } from "./restore-arguments.ts";
-import { type Answered, sendCall } from "./send-call.ts";
+import { type Answered, readKeyedAnswer, sendCall } from "./send-call.ts";
+import { findRepeatable, sendKeyed } from "./send-keyed.ts";
 
 /**
  * THE pipeline: every call of every runtime takes these steps in this order. The result is a value whatever the
@@ -53,6 +54,8 @@ async function runOnce(
   record: CallRecord,
   given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
 ): Promise<ToolOutcome> {
+  const repeated = await askAgain(pipeline, call, given.entry, record);
+  if (repeated !== undefined) return repeated;
   const remembered = answerFromJournal(pipeline, given.entry, record);
   if (remembered !== undefined) return remembered;
   try {
@@ -66,6 +69,25 @@ async function runOnce(
     if (isControlFlow(error) || isAbort(error)) throw error;
     return describeBreakdown(given.entry, error);
   }
+}
+
+/**
+ * Asks for the answer of a request that an earlier process sent under an idempotency key: it acted at most once, and
+ * this request acts only if that one never arrived.
+ */
+async function askAgain(
+  pipeline: Pipeline,
+  call: ToolCall,
+  entry: CatalogEntry,
+  record: CallRecord,
+): Promise<ToolOutcome | undefined> {
+  const repeatable = findRepeatable(pipeline, record.known);
+  if (repeatable === undefined) return undefined;
+  const note = "the answer of this call was lost; it was asked for again under the same idempotency key";
+  const plan = restorePlan(pipeline, entry, { arguments: { ...repeatable.arguments }, note });
+  const sent = readKeyedAnswer(pipeline, plan, await sendKeyed(pipeline, call, entry, repeatable));
+  if (!sent.ok) return sent.outcome;
+  return record.finish(await settle(pipeline, call, plan, judgeReply(sent.value.reply, sent.value)));
 }
 
 /** Steps 2 to 5, and a look at the files. */

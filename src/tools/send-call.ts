@@ -6,9 +6,11 @@ import { isApproved } from "./bind-plan.ts";
 import { type CallRecord, createUnknownOutcome } from "./call-record.ts";
 import { describeSvcError } from "./describe-error.ts";
 import type { SentRequest } from "./judge-reply.ts";
+import { isLostAnswer } from "./lost-answer.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { cleanText } from "./safe-text.ts";
+import { type KeyedAnswer, planKeyedSend, sendKeyed } from "./send-keyed.ts";
 
 const READ_TRIES = 3;
 const FIRST_WAIT_MS = 500;
@@ -21,7 +23,8 @@ export interface Answered extends SentRequest {
 
 /**
  * Steps 7 and 8. Streams files into the request and sends it. Reads are tried up to three times on lost connections,
- * 429 and 503; anything that may act is sent once, and when its answer is lost the outcome is `unknown`.
+ * 429 and 503; anything that may act is sent once, and when its answer is lost the outcome is `unknown`. A write under
+ * an idempotency key that the service honours is the exception: its answer is asked for again.
  */
 export async function sendCall(
   pipeline: Pipeline,
@@ -30,6 +33,12 @@ export async function sendCall(
   record: CallRecord,
 ): Promise<Step<Answered>> {
   const isRead = isPlainRead(plan);
+  const repeatable = isApproved(pipeline, plan) ? await planKeyedSend(pipeline, call, plan) : undefined;
+  if (repeatable !== undefined) {
+    await record.save("sending", undefined, repeatable);
+    const answer = await sendKeyed(pipeline, call, plan.entry, repeatable);
+    return readKeyedAnswer(pipeline, plan, answer);
+  }
   for (let tries = 1; ; tries += 1) {
     const sent = await sendOnce(pipeline, call, plan, record);
     const wait = isRead && tries < READ_TRIES ? waitBeforeRetry(pipeline, sent, tries) : undefined;
@@ -38,6 +47,15 @@ export async function sendCall(
     await pipeline.sleep(wait, call.signal);
     throwIfAborted(call.signal);
   }
+}
+
+/** The answer to a keyed request, or the outcome when there is none. */
+export function readKeyedAnswer(pipeline: Pipeline, plan: CallPlan, answer: KeyedAnswer): Step<Answered> {
+  if (answer.kind === "reply") return proceed({ reply: answer.reply, confirmed: true, hasEnvelope: false });
+  const { error } = answer;
+  if (answer.kind === "refused") return stop(toOutcome(pipeline, plan, { kind: "error", error }));
+  const why = `The request left, and then: ${cleanText(error.message, 300)}`;
+  return stop({ ...createUnknownOutcome(pipeline, plan.entry, why), notes: [...plan.notes] });
 }
 
 function isPlainRead(plan: CallPlan): boolean {
@@ -113,12 +131,6 @@ function toOutcome(pipeline: Pipeline, plan: CallPlan, sent: Extract<Sent, { kin
   const nothing = error.sent === false ? " Nothing was sent." : "";
   const details = describeSvcError(error);
   return createOutcome("failed", entry.name, { ...details, message: `${details.message}${nothing}` }, notes);
-}
-
-/** No answer, or one that is not the service's: a gateway's page says nothing about what the service did. */
-function isLostAnswer(error: SvcError): boolean {
-  if (error.code === "bad_response") return error.status === undefined || error.status < 400 || error.status >= 500;
-  return error.code === "unreachable" || error.code === "timeout" || error.code === "aborted";
 }
 
 function describeChangedFile(plan: CallPlan, error: SvcError): ToolOutcome {

@@ -45,6 +45,8 @@ export interface SessionSettings {
   readonly validation?: ValidationMode | undefined;
   /** Default `full`. */
   readonly profile?: SchemaProfile | undefined;
+  /** Whether writes may use idempotency keys where the service honours them. Default `when_known`. */
+  readonly idempotencyKeys?: PipelineSettings["idempotencyKeys"] | undefined;
   /** Milliseconds a request for approval stays open. Default 10 minutes. */
   readonly approvalTtlMs?: number | undefined;
   /** Milliseconds for one request. Default: the client's. */
@@ -108,6 +110,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     spent: new Map(),
     advised: new Set(),
     chosen: new Map(),
+    endedKeys: new Map(),
     running: new Map(),
     emit,
     now,
@@ -137,6 +140,7 @@ function readSettings(options: SessionSettings): PipelineSettings {
     upload: options.upload ?? "envelope",
     validation: options.validation ?? "advise",
     profile: options.profile ?? "full",
+    idempotencyKeys: options.idempotencyKeys ?? "when_known",
     approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
     timeoutMs: options.timeoutMs,
   };

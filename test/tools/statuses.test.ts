@@ -173,6 +173,7 @@ describe("every status of POST /api/tools/{name}/execute becomes a stated outcom
     const waits: number[] = [];
     const session = await openTestSession(service, {
       answer: sayYes,
+      idempotencyKeys: "off",
       sleep: async (ms) => void waits.push(ms),
     });
     const read = await session.call({ ...nextCall(), toolName: "probe_fail", arguments: { how: "rate_limit" } });
@@ -188,7 +189,7 @@ describe("every status of POST /api/tools/{name}/execute becomes a stated outcom
   it("500: a write is reported, not repeated, and nothing of the crash gets out", async () => {
     verifies("execute.handled-500");
     const service = await start();
-    const session = await openTestSession(service, { answer: sayYes });
+    const session = await openTestSession(service, { answer: sayYes, idempotencyKeys: "off" });
     const outcome = await session.call({ ...nextCall(), toolName: "probe_fail_write", arguments: { how: "crash" } });
     expect(outcome).toMatchObject({ status: "failed", code: "unexpected_error", retryable: false });
     expect(JSON.stringify(outcome)).not.toContain("secret detail");

@@ -1,4 +1,5 @@
 import type { Tool } from "../../wire/tool.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../canonical/idempotency-keys.ts";
 import type { Connection } from "../connections/connections.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
@@ -37,8 +38,10 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
 export function describeTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
   const { integration, action } = entry;
   const own = connections.filter((connection) => connection.integration === integration.slug);
+  const summary = summariseTool(entry, connections);
   return {
-    ...summariseTool(entry, connections),
+    ...summary,
+    canonical: { ...summary.canonical, idempotency_key: { kept_seconds: IDEMPOTENCY_KEPT_MS / 1000 } },
     inputSchema: action.inputSchema,
     policyReason: explainPolicy(entry),
     askBefore: action.askBefore ?? [],
