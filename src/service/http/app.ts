@@ -14,6 +14,7 @@ import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
+import { addOpenApiRoute } from "./routes/openapi.ts";
 import { addPageRoutes } from "./routes/pages.ts";
 import { addPairingRoutes } from "./routes/pairing.ts";
 import { addToolRoutes } from "./routes/tools.ts";
@@ -41,6 +42,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
     c.header("x-content-type-options", "nosniff");
   });
   addHealthRoute(app);
+  addOpenApiRoute(app, parts);
   addToolRoutes(app, parts);
   addExecuteRoute(app, parts);
   addExecutionRoutes(app, parts);

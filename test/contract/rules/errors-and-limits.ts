@@ -63,7 +63,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
   {
     section: "Errors > Tool-endpoint codes",
     by: "service",
-    planned: "B",
     rules: {
       "codes.media-url-not-a-file": "A URL that yields no file is reported as media_url_not_a_file.",
     },
@@ -100,6 +99,7 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
     section: "Versioning",
     by: "service",
     rules: {
+      "versioning.interface-version": "The interface description carries version 1.0.0.",
       "versioning.no-path-segment": "Paths carry no version segment.",
     },
   },
@@ -116,7 +116,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
     by: "service",
     planned: "B",
     rules: {
-      "versioning.interface-version": "The interface description carries version 1.0.0.",
       "versioning.card-versions": "The server card carries its version and the supported protocol versions.",
     },
   },

@@ -1,0 +1,47 @@
+import type { ZodType } from "zod";
+
+/** Who may call: a live API key; a key or an OAuth token; a single-use upload token; anybody. */
+export type OperationAccess = "key" | "mcp" | "ingest" | "anybody";
+
+/** A value of the path, the query or a header. */
+export interface OperationParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly description: string;
+  /** Default: a text. */
+  readonly schema?: ZodType;
+  /** Default false; a path parameter is always required. */
+  readonly required?: boolean;
+}
+
+/** Bodies by content type; `binary` stands for bytes of any kind, `nothing` for an empty body. */
+export type OperationBody = ZodType | "binary" | "nothing";
+
+/** What one status means. */
+export interface OperationAnswer {
+  readonly description: string;
+  /** Several shapes when the status has several causes. */
+  readonly body: OperationBody | readonly ZodType[];
+  /** Default `application/json`. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One method of one path, as the OpenAPI document describes it. */
+export interface Operation {
+  readonly method: "get" | "post";
+  /** In OpenAPI form: `/api/tools/{name}`. */
+  readonly path: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** Heading it stands under. */
+  readonly tag: string;
+  readonly access: OperationAccess;
+  readonly parameters?: readonly OperationParameter[];
+  readonly request?: { readonly required: boolean; readonly content: Readonly<Record<string, OperationBody>> };
+  /**
+   * Answers of this operation. Those that every operation has are added: 400 for a foreign `Host`, 401 without a live
+   * key, 403 for other web sites, 500; where a status is named here too, both shapes are documented.
+   */
+  readonly answers: Readonly<Record<number, OperationAnswer>>;
+}
