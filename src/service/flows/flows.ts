@@ -81,6 +81,13 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
     await dispatcher.deliver(id, settleMs);
     return read(accountId, id);
   };
+  const close = async () => {
+    await sweeper.close();
+    await dispatcher.close();
+    // Whoever shares the flows need not wait for signs of life that will not come.
+    await store.deleteFrom("flow_runners").where("id", "=", parts.runner).execute();
+  };
+  let closing: Promise<void> | undefined;
   const flows: Flows = {
     templates: templates.map(toTemplateView),
     async start(start) {
@@ -104,11 +111,9 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
       return read(accountId, id);
     },
     sweep: () => sweeper.sweep(),
-    async close() {
-      await sweeper.close();
-      await dispatcher.close();
-      // Whoever shares the flows need not wait for signs of life that will not come.
-      await store.deleteFrom("flow_runners").where("id", "=", parts.runner).execute();
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
   await sweeper.sweep().catch((cause) => {
