@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
-import { createId } from "./auth/secrets.ts";
+import { createId, createSecret } from "./auth/secrets.ts";
 import { createCanonicalExecutions } from "./canonical/canonical-executions.ts";
 import { createIdempotencyKeys } from "./canonical/idempotency-keys.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -19,18 +19,17 @@ import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { createOAuth } from "./oauth/create-oauth.ts";
+import { type Ground, openGround } from "./open-ground.ts";
 import { createBootstrap } from "./registration/bootstrap.ts";
 import { createPairing } from "./registration/pairing.ts";
-import { readSecretKey } from "./secrets/read-secret-key.ts";
 import { createSettingsSeal } from "./secrets/seal-settings.ts";
-import { createSecretBox } from "./secrets/secret-box.ts";
 import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
-import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
 import { findAccount } from "./store/find-account.ts";
 import { readIngestSecret } from "./store/ingest-secret.ts";
-import { openStore, type Store } from "./store/open-store.ts";
-import { createServiceKeys } from "./store/service-keys.ts";
+import type { Store } from "./store/open-store.ts";
+import { createServiceKeys, type ServiceKeys } from "./store/service-keys.ts";
 import { createSpentTokens } from "./store/spent-tokens.ts";
+import { inTurnOfStarts, isShared } from "./store/start-turn.ts";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
 export interface OpenService {
@@ -74,14 +73,12 @@ async function undoAll(opened: Undo[]): Promise<void> {
 
 async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {
   const { now, dataDir } = o;
-  const folder = await claimDataFolder(dataDir, new Date(now()).toISOString());
-  onClose(() => folder.release());
-  const store = await openStore(join(dataDir, STORE_FILE));
-  onClose(() => store.destroy());
-  const known = await findAccount(store);
-  const accountId = known ?? createId("acc");
-  const work = await createWork(o, store, accountId);
-  if (known === undefined) await makeAccount(o, store, { accountId, connections: work.connections });
+  const ground = await openGround(o, onClose);
+  const { folder, store, node } = ground;
+  const { accountId, work } = await inTurnOfStarts(store, () => openAccount(o, ground));
+  node.onBeat(() => work.executionLog.settle());
+  node.onBeat(() => work.executionLog.closeAbandoned());
+  await node.start();
   onClose(() => work.executor.idle());
   const flows = await openFlows(toFlowOptions(o, store, work));
   onClose(() => flows.close());
@@ -97,7 +94,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const sessions = createOwnerSessions(store, now);
   const keys = createApiKeys(store, now);
   const pairing = createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` });
-  const secret = o.ingestSecret === undefined ? await readIngestSecret(dataDir) : o.ingestSecret;
+  const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, work.serviceKeys) : o.ingestSecret;
   const spent = createSpentTokens(store, now);
   const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
   const canonical = createCanonicalExecutions({
@@ -140,6 +137,20 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   };
 }
 
+/** The owner's account, made by the first start. */
+async function openAccount(o: CheckedOptions, ground: Ground) {
+  const known = await findAccount(ground.store);
+  const accountId = known ?? createId("acc");
+  const work = createWork(o, ground, accountId);
+  if (known === undefined) await makeAccount(o, ground.store, { accountId, connections: work.connections });
+  return { accountId, work };
+}
+
+/** What one process of a shared store signs, the others have to accept. */
+function findIngestSecret({ dataDir }: CheckedOptions, store: Store, keys: ServiceKeys): Promise<string> {
+  return isShared(store) ? keys.read("ingest", createSecret) : readIngestSecret(dataDir);
+}
+
 async function makeAccount(
   o: CheckedOptions,
   store: Store,
@@ -151,14 +162,12 @@ async function makeAccount(
   await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
 }
 
-async function createWork(o: CheckedOptions, store: Store, accountId: string) {
-  const { now, integrations } = o;
+function createWork(o: CheckedOptions, { store, box, node }: Ground, accountId: string) {
+  const { now, integrations, usageLimit } = o;
   const catalog = createCatalog(integrations);
-  const box = createSecretBox(await readSecretKey(o.dataDir, o.secretKey));
   const seal = createSettingsSeal(box, integrations);
   const connections = createConnections({ store, accountId, integrations, seal, now });
-  const log = createExecutionLog(store, now, o.usageLimit);
-  await log.closeAbandoned();
+  const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
   const executor: Executor = createExecutor({
     catalog,
     connections,
@@ -175,13 +184,14 @@ async function createWork(o: CheckedOptions, store: Store, accountId: string) {
   return { catalog, connections, connector, activity, executionLog: log, executor, blobs, urlFiles, serviceKeys };
 }
 
-function toFlowOptions(o: CheckedOptions, store: Store, work: Awaited<ReturnType<typeof createWork>>): FlowsOptions {
+function toFlowOptions(o: CheckedOptions, store: Store, work: ReturnType<typeof createWork>): FlowsOptions {
   const { catalog, connections, executor } = work;
   // Nobody is there to upload a file by a hint.
   const files = { ...work, ingestTokens: undefined };
   const templates = findTemplates(catalog);
-  const openEngine = chooseEngine({ dataDir: o.dataDir });
-  return { store, catalog, connections, executor, files, templates, openEngine, now: o.now, log: o.log };
+  const openEngine = chooseEngine(o);
+  const sharing = { isShared: isShared(store), heartbeatMs: o.heartbeatMs };
+  return { store, catalog, connections, executor, files, templates, openEngine, ...sharing, now: o.now, log: o.log };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

@@ -6,11 +6,20 @@ import type { ServiceLog } from "./http/service-parts.ts";
 import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
+import { isPostgresUrl } from "./store/open-postgres.ts";
 
 /** How to run the service. */
 export interface ServiceOptions {
   /** Folder for everything the service keeps; created with mode 0700. One process serves it at a time. */
   readonly dataDir: string;
+  /**
+   * Address of a PostgreSQL database that any number of processes may share, e.g. `postgres://svc@db.example.org/svc`.
+   * Each needs a `dataDir` of its own, and the same `secretKey`, `publicUrl` and `files`. Default: a SQLite file in
+   * `dataDir`. Needs the package `pg`.
+   */
+  readonly database?: string;
+  /** Milliseconds between two signs of life in a shared database; three missing ones mean death. Default 5,000. */
+  readonly heartbeatMs?: number;
   /** Default 8790; 0 takes a free one. */
   readonly port?: number;
   /** Address to listen on; default 127.0.0.1. Any other than loopback needs `publicUrl`. */
@@ -24,7 +33,10 @@ export interface ServiceOptions {
    * Default: none, so that only public https addresses are fetched.
    */
   readonly allowHosts?: readonly string[];
-  /** Secret that signs upload tokens. Default: made once and kept in `dataDir`; null turns ingest off (503). */
+  /**
+   * Secret that signs upload tokens. Default: made once and kept in `dataDir`, or encrypted in a shared `database`; null
+   * turns ingest off (503).
+   */
   readonly ingestSecret?: string | null;
   /**
    * Text of at least 32 characters from which the key for secrets of connections is derived; the same for every process
@@ -42,11 +54,6 @@ export interface ServiceOptions {
    * Default `api`.
    */
   readonly flowApprovals?: "api" | "dashboard";
-  /**
-   * Who may approve what a flow waits for: any API key, as the API document says, or only the owner in the dashboard.
-   * Default `api`.
-   */
-  readonly flowApprovals?: "api" | "dashboard";
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -58,6 +65,9 @@ export interface ServiceOptions {
 /** Default port of the service. */
 const DEFAULT_PORT = 8790;
 
+/** Default of `heartbeatMs`. */
+const DEFAULT_HEARTBEAT_MS = 5000;
+
 /** Shortest `secretKey`: 32 random letters hold more than 128 bits. */
 const MIN_SECRET_KEY = 32;
 
@@ -67,6 +77,7 @@ const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 export interface CheckedOptions extends ServiceOptions {
   readonly port: number;
   readonly host: string;
+  readonly heartbeatMs: number;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
   readonly integrations: readonly Integration[];
@@ -91,6 +102,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
       "Make one with: openssl rand -base64 32",
     );
   }
+  checkSharing(options);
   const publicOrigin = options.publicUrl === undefined ? undefined : readOrigin(options.publicUrl);
   if (!isLoopback(host) && publicOrigin === undefined) {
     throw invalid(
@@ -104,12 +116,22 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     dataDir: resolve(options.dataDir),
     port,
     host,
+    heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     publicOrigin,
     allowedFileHosts: readAllowedHosts(options.allowHosts ?? []),
     integrations: options.integrations ?? builtInIntegrations,
     now: options.now ?? Date.now,
     log: options.log ?? (() => {}),
   };
+}
+
+function checkSharing({ database }: ServiceOptions): void {
+  if (database === undefined || (isPostgresUrl(database) && URL.canParse(database))) return;
+  throw invalid(
+    "database",
+    "The database must be the address of a PostgreSQL database.",
+    "Use the form postgres://user@host:5432/name, or leave it out to use a file in the data folder.",
+  );
 }
 
 /** Origin of a service that listens here and has no public address. */

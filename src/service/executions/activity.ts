@@ -54,6 +54,7 @@ const COLUMNS = [
   "executions.error",
   "executions.started_at",
   "executions.finished_at",
+  "executions.node_id",
   "api_keys.label as device_label",
   "api_keys.revoked_at as device_revoked_at",
 ] as const;

@@ -4,6 +4,8 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
+import { isStoreUnavailable } from "../store/store-errors.ts";
+import { createLateRecords } from "./late-records.ts";
 import { storeError } from "./stored-error.ts";
 
 /** One call as its row names it. */
@@ -24,34 +26,63 @@ export interface ExecutionLog {
    * acts leaves a trace.
    *
    * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
-   * @throws ServiceError 402 `usage_limit_reached`, and what `onStart` throws.
+   * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and what `onStart` throws.
    */
   start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }>;
+  /** The end is kept for later when the store is away: see {@link ExecutionLog.settle}. */
   succeed(id: string, output: string): Promise<string>;
   fail(id: string, error: ServiceError): Promise<string>;
   /** Writes a finished row for a call that was refused before anything ran; it is not counted. */
   refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
   /** One execution of an account. */
   find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
-  /** Closes rows that a killed process left open: whether their provider acted is not known. */
+  /** Closes rows of processes that are no more: whether their provider acted is not known. */
   closeAbandoned(): Promise<void>;
+  /** Writes what could not be written while the store was away. @throws ServiceError 503 while it still is. */
+  settle(): Promise<void>;
+}
+
+/** What the log knows besides its store. */
+export interface ExecutionLogOptions {
+  /** Executions per account and UTC day; default no limit. */
+  readonly usageLimit?: number | undefined;
+  /** The process that runs what this log starts, as named in `nodes`; without one, rows are open until somebody closes them. */
+  readonly nodeId?: string | undefined;
 }
 
 /** Does its own writes together with the row of an execution. */
 export type OnStart = (transaction: Store, executionId: string) => Promise<void>;
 
-/** Creates the log. `usageLimit` is executions per account and UTC day; undefined means no limit. */
-export function createExecutionLog(store: Store, now: () => number, usageLimit?: number): ExecutionLog {
+/** Creates the log of one process. */
+export function createExecutionLog(
+  store: Store,
+  now: () => number,
+  { usageLimit, nodeId }: ExecutionLogOptions = {},
+): ExecutionLog {
   const at = () => new Date(now()).toISOString();
+  const late = createLateRecords(store, at);
 
   async function finish(id: string, change: Partial<ExecutionRow>): Promise<string> {
     const finished_at = at();
-    await store
-      .updateTable("executions")
-      .set({ ...change, finished_at })
-      .where("id", "=", id)
-      .execute();
+    await late.end(id, { ...change, finished_at });
     return finished_at;
+  }
+
+  async function insert(row: ExecutionRow, onStart?: OnStart): Promise<void> {
+    const day = { account_id: row.account_id, day: row.started_at.slice(0, 10), executions: 1 };
+    await store.transaction().execute(async (transaction) => {
+      const { executions } = await transaction
+        .insertInto("usage_days")
+        .values(day)
+        .onConflict((c) =>
+          c.columns(["account_id", "day"]).doUpdateSet((e) => ({ executions: e("usage_days.executions", "+", 1) })),
+        )
+        .returning("executions")
+        .executeTakeFirstOrThrow();
+      if (usageLimit !== undefined && executions > usageLimit) throw usageLimitReached(usageLimit);
+      await transaction.insertInto("executions").values(row).execute();
+      await onStart?.(transaction, row.id);
+    });
   }
 
   return {
@@ -67,21 +98,14 @@ export function createExecutionLog(store: Store, now: () => number, usageLimit?:
     },
 
     async start(call, onStart) {
-      const row = { ...createRow(call), status: "started" as const, started_at: at() };
-      const day = { account_id: row.account_id, day: row.started_at.slice(0, 10), executions: 1 };
-      await store.transaction().execute(async (transaction) => {
-        const { executions } = await transaction
-          .insertInto("usage_days")
-          .values(day)
-          .onConflict((c) =>
-            c.columns(["account_id", "day"]).doUpdateSet((e) => ({ executions: e("usage_days.executions", "+", 1) })),
-          )
-          .returning("executions")
-          .executeTakeFirstOrThrow();
-        if (usageLimit !== undefined && executions > usageLimit) throw usageLimitReached(usageLimit);
-        await transaction.insertInto("executions").values(row).execute();
-        await onStart?.(transaction, row.id);
-      });
+      const started = { status: "started" as const, started_at: at(), node_id: nodeId ?? null };
+      const row: ExecutionRow = { ...createRow(call), ...started };
+      try {
+        await insert(row, onStart);
+      } catch (error) {
+        if (isStoreUnavailable(error)) late.doubt(row.id, error);
+        throw error;
+      }
       return { id: row.id, startedAt: row.started_at };
     },
 
@@ -113,8 +137,13 @@ export function createExecutionLog(store: Store, now: () => number, usageLimit?:
         .updateTable("executions")
         .set({ status: "failed", error, finished_at: at() })
         .where("status", "=", "started")
+        .where((e) =>
+          e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]),
+        )
         .execute();
     },
+
+    settle: late.settle,
   };
 }
 
@@ -133,6 +162,7 @@ function createRow({ principal, entry, connectionId, arguments: args }: LoggedCa
     error: null,
     started_at: "",
     finished_at: null,
+    node_id: null,
   };
 }
 

@@ -4,6 +4,7 @@ import { activityIndex } from "./activity-index.ts";
 import { bootstrapTable } from "./bootstrap-table.ts";
 import { flowTables } from "./flow-tables.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
+import { nodeTables } from "./node-tables.ts";
 import { oauthTables } from "./oauth-tables.ts";
 
 /** Tables of the first release. A released migration is never edited; a change is a new entry below. */
@@ -122,6 +123,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-activity-index": activityIndex,
   "0005-flows": flowTables,
   "0006-oauth": oauthTables,
+  "0007-nodes": nodeTables,
 };
 
 /** Brings the tables up to date. Throws the database's own error when a migration fails. */

@@ -98,7 +98,11 @@ export interface Tables {
     error: string | null;
     started_at: string;
     finished_at: string | null;
+    /** The process that runs it, or ran it. */
+    node_id: string | null;
   };
+  /** Processes that use this store; one whose beats stand still is dead. */
+  nodes: { id: string; beats: number; started_at: string; last_seen_at: string };
   idempotency_keys: {
     account_id: string;
     key: string;

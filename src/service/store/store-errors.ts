@@ -45,6 +45,6 @@ export function toStoreError(error: unknown): unknown {
 }
 
 /** True for the refusal of {@link toStoreError}. */
-export function isStoreUnavailable(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === UNAVAILABLE;
 }

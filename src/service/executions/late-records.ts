@@ -1,0 +1,70 @@
+import type { ServiceError } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+import type { ExecutionRow } from "../store/schema.ts";
+import { isStoreUnavailable } from "../store/store-errors.ts";
+import { storeError } from "./stored-error.ts";
+
+/** How often a start that may have been written is looked for after the store came back. */
+const LOOKS = 5;
+
+/** Records of executions that are written later when the store was away in the meantime. */
+export interface LateRecords {
+  /** Writes how an execution ended, at once or as soon as the store is back: the provider has acted, nothing undoes it. */
+  end(id: string, end: Partial<ExecutionRow>): Promise<void>;
+  /** Notes an execution that was not run, though its start may have been written before the connection broke. */
+  doubt(id: string, reason: ServiceError): void;
+  /** Writes what is due. @throws ServiceError 503 while the store is still away; nothing is forgotten then. */
+  settle(): Promise<void>;
+}
+
+/** Creates the late records of one process. */
+export function createLateRecords(store: Store, at: () => string): LateRecords {
+  const ends = new Map<string, Partial<ExecutionRow>>();
+  const doubts = new Map<string, { reason: ServiceError; looks: number }>();
+
+  async function write(id: string, end: Partial<ExecutionRow>): Promise<void> {
+    await store.updateTable("executions").set(end).where("id", "=", id).execute();
+  }
+
+  /** Closes a start that led to nothing and frees the keys that were taken with it. */
+  async function withdraw(id: string, reason: ServiceError): Promise<boolean> {
+    return store.transaction().execute(async (transaction) => {
+      const closed = await transaction
+        .updateTable("executions")
+        .set({ status: "refused", error: storeError(reason), finished_at: at() })
+        .where("id", "=", id)
+        .executeTakeFirst();
+      await transaction.deleteFrom("idempotency_keys").where("execution_id", "=", id).execute();
+      await transaction.deleteFrom("flow_calls").where("execution_id", "=", id).execute();
+      return closed.numUpdatedRows > 0n;
+    });
+  }
+
+  return {
+    async end(id, end) {
+      try {
+        await write(id, end);
+      } catch (error) {
+        if (!isStoreUnavailable(error)) throw error;
+        ends.set(id, end);
+      }
+    },
+
+    doubt(id, reason) {
+      doubts.set(id, { reason, looks: 0 });
+    },
+
+    async settle() {
+      for (const [id, end] of ends) {
+        await write(id, end);
+        ends.delete(id);
+      }
+      for (const [id, { reason, looks }] of doubts) {
+        // The server may still be about to carry out what it was sent before the connection broke.
+        const isDone = (await withdraw(id, reason)) || looks + 1 >= LOOKS;
+        if (isDone) doubts.delete(id);
+        else doubts.set(id, { reason, looks: looks + 1 });
+      }
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { type Node, openNode } from "./nodes/node.ts";
+import { checkSharedKey } from "./secrets/check-shared-key.ts";
+import { readSecretKey } from "./secrets/read-secret-key.ts";
+import { createSecretBox, type SecretBox } from "./secrets/secret-box.ts";
+import type { CheckedOptions } from "./service-options.ts";
+import { connectStore } from "./store/connect-store.ts";
+import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folder.ts";
+import type { Store } from "./store/open-store.ts";
+import { inTurnOfStarts, isShared } from "./store/start-turn.ts";
+
+/** What a service stands on: its data folder, its store, the key of its secrets, and its place among other processes. */
+export interface Ground {
+  readonly folder: DataFolder;
+  readonly store: Store;
+  readonly box: SecretBox;
+  readonly node: Node;
+}
+
+/** Opens the ground; what was opened is handed to `onClose` at once, also when a later part fails. */
+export async function openGround(o: CheckedOptions, onClose: (undo: () => Promise<unknown>) => void): Promise<Ground> {
+  const { now, dataDir } = o;
+  const folder = await claimDataFolder(dataDir, new Date(now()).toISOString());
+  onClose(() => folder.release());
+  const store = await connectStore(o.database ?? join(dataDir, STORE_FILE), o.log);
+  onClose(() => store.destroy());
+  const box = createSecretBox(await readSecretKey(dataDir, o.secretKey));
+  if (isShared(store)) await inTurnOfStarts(store, () => checkSharedKey(store, box, now()));
+  const node = await openNode({ ...o, store, isShared: isShared(store) });
+  onClose(() => node.close());
+  return { folder, store, box, node };
+}
