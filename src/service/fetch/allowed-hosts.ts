@@ -16,7 +16,7 @@ function invalid(entry: string): SvcError {
 }
 
 function readEntry(entry: string): string {
-  const [, host, port] = /^([^\s/?#@\\]+):(\d{1,5})$/.exec(entry.trim()) ?? [];
+  const [, host, port] = /^([^\s/?#@\\*]+):(\d{1,5})$/.exec(entry.trim()) ?? [];
   const url = host === undefined ? null : URL.parse(`http://${host}/`);
   const number = Number(port);
   if (url === null || url.port !== "" || number < 1 || number > 65_535) throw invalid(entry);

@@ -3,10 +3,15 @@ import { refuseUrl } from "./url-refusal.ts";
 
 const LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"]);
 const NO_SUCH_HOST = new Set(["ENOTFOUND", "ENODATA"]);
-const BAD_ANSWER = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]);
 /** Codes of OpenSSL and node:tls for a certificate that does not prove the host. */
 const BAD_CERTIFICATE = /CERT|SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|^ERR_TLS/;
 const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
+
+/** The answer breaks the rules of HTTP; the parser's errors often have no code. */
+function isUnreadable(error: unknown, code: string): boolean {
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return true;
+  return error instanceof Error && error.name === "HTTPParserError" && code !== "HPE_INVALID_EOF_STATE";
+}
 
 function readCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
@@ -34,7 +39,7 @@ export function explainFailure(error: unknown, limit: { isOver: boolean; isCalle
   if (BAD_CERTIFICATE.test(code)) {
     return refuseUrl("media_url_failed", "leads to a host without a valid certificate for its name.", { cause });
   }
-  if (BAD_ANSWER.has(code) || code.startsWith("HPE_") || NO_TLS.test(code)) {
+  if (isUnreadable(error, code) || NO_TLS.test(code)) {
     return refuseUrl("media_url_failed", "leads to a host whose answer cannot be read.", { cause });
   }
   return refuseUrl("media_url_unavailable", "could not be read: the connection failed.", { cause });

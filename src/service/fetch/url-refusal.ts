@@ -22,7 +22,7 @@ const DIRECT_LINK = "Give a direct link to the file itself that anyone can open 
 const HINTS: Readonly<Record<UrlRefusalCode, string>> = {
   media_url_invalid: "Give a public https URL without a user name, on port 443 or 8443.",
   media_url_blocked:
-    "Give a public https URL, or send the bytes in the files envelope. The owner of this service can open one own host with --allow-host HOST:PORT.",
+    "Give a public https URL, or send the bytes in the files envelope. The owner of this service can allow a host of theirs with --allow-host HOST:PORT.",
   media_url_failed: `${DIRECT_LINK}, or send the bytes in the files envelope.`,
   media_url_not_a_file: `${DIRECT_LINK}, not to a page that shows it.`,
   media_url_unavailable: "Try again later, or send the bytes in the files envelope.",

@@ -58,7 +58,6 @@ export const canonicalRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > Execution (canonical)",
     by: "service",
-    planned: "B",
     rules: {
       "canonical.public-url": "A public URL in input takes the place of files.",
     },

@@ -51,7 +51,6 @@ export const fileRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > File rules",
     by: "service",
-    planned: "B",
     rules: {
       "files.url-accepted": "File rule 1: a URL field and a file-uploadable object accept a public HTTPS URL.",
       "files.url-rehosted": "File rule 1: the service fetches the URL and re-hosts the bytes.",

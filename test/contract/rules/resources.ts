@@ -115,7 +115,6 @@ export const resourceRules: readonly RuleGroup[] = [
   {
     section: "Resources > File-uploadable object",
     by: "service",
-    planned: "B",
     rules: {
       "uploadable.public-url": "A public HTTPS URL is accepted as s3key.",
     },
