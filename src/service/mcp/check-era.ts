@@ -27,9 +27,8 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** Which revision family a request speaks. `initialize` is always legacy, `server/discover` always modern. */
+/** Which revision family a request speaks: the modern one when it says so, or asks for what only that one has. */
 export function chooseEra(message: RpcMessage, headers: McpHeaders): McpEra {
-  if (message.method === "initialize") return "legacy";
   if (message.method === "server/discover") return "modern";
   if (readMeta(message)[META.protocolVersion] !== undefined) return "modern";
   return headers.version !== undefined && isModernVersion(headers.version) ? "modern" : "legacy";

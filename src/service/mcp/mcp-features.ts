@@ -86,7 +86,12 @@ export interface McpFeatures {
   readonly prompts: readonly McpPrompt[];
   readonly resources: readonly McpResource[];
   readonly resourceTemplates?: readonly McpResourceTemplate[];
-  /** More methods, by name, and the capabilities that announce them. */
-  readonly methods?: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => McpResult>>;
-  readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** More methods of each revision family, by name, and the capabilities that announce them. */
+  readonly more?: Readonly<Partial<Record<McpEra, MoreMethods>>>;
+}
+
+/** Methods beyond tools, prompts and resources. */
+export interface MoreMethods {
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly methods: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => McpResult>>;
 }

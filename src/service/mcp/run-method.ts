@@ -3,7 +3,7 @@ import { callTool } from "./call-tool.ts";
 import type { McpFeatures, McpPrompt, McpResource, McpResult, McpTool } from "./mcp-features.ts";
 import type { CallParts } from "./open-call.ts";
 import { openCall } from "./open-call.ts";
-import { isLegacyVersion, LEGACY_VERSIONS, MCP_VERSIONS, RPC_CODES } from "./protocol.ts";
+import { isLegacyVersion, LEGACY_VERSIONS, MCP_VERSIONS, type McpEra, RPC_CODES } from "./protocol.ts";
 import type { RpcMessage } from "./read-message.ts";
 import { isRecord } from "./read-message.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
@@ -48,7 +48,7 @@ export async function runMethod(parts: MethodParts, message: RpcMessage, request
     case "resources/read":
       return { ...readResource(features, params, isLegacy), ...cache };
     default:
-      return runOther(parts, message, isLegacy);
+      return runOther(parts, message, request.era);
   }
 }
 
@@ -67,9 +67,11 @@ export function describeResource({ read: _read, ...resource }: McpResource): Mcp
   return resource;
 }
 
-function runOther(parts: MethodParts, { method, params }: RpcMessage, isLegacy: boolean): McpResult {
+function runOther(parts: MethodParts, { method, params }: RpcMessage, era: McpEra): McpResult {
   const { features, serverInfo, instructions } = parts;
-  const capabilities = { tools: {}, prompts: {}, resources: {}, ...features.capabilities };
+  const isLegacy = era === "legacy";
+  const more = features.more?.[era];
+  const capabilities = { tools: {}, prompts: {}, resources: {}, ...more?.capabilities };
   if (method === "server/discover" && !isLegacy) {
     return { supportedVersions: MCP_VERSIONS, capabilities, instructions, ...CACHE };
   }
@@ -79,7 +81,7 @@ function runOther(parts: MethodParts, { method, params }: RpcMessage, isLegacy: 
     return { protocolVersion, capabilities, serverInfo, instructions };
   }
   if (method === "ping" && isLegacy) return {};
-  const extra = features.methods?.[method];
+  const extra = more?.methods[method];
   if (extra !== undefined) return extra(params);
   throw new RpcError(RPC_CODES.methodNotFound, `There is no method "${method}".`, { method });
 }
