@@ -9,6 +9,7 @@ import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
+import type { Pins } from "./pins.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
 
@@ -71,6 +72,7 @@ export interface Pipeline {
   readonly roots: MediaRoots;
   readonly journal: Journal;
   readonly rules: StandingRules;
+  readonly pins: Pins;
   readonly results: ResultStore;
   readonly settings: PipelineSettings;
   readonly approve: Approver | undefined;

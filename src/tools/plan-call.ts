@@ -6,6 +6,11 @@ import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall }
 import type { PreparedCall } from "./prepare-call.ts";
 import { cleanText } from "./safe-text.ts";
 
+/** Why a human has to agree to the tool itself before its next call; undefined when it is as they know it. */
+export function findPinObjection(pipeline: Pipeline, entry: CatalogEntry): string | undefined {
+  return pipeline.pins.mode === "ask" ? pipeline.pins.judge(entry)?.reason : undefined;
+}
+
 /**
  * Opens and hashes the local files, so that a human can see what would be sent. A refused file ends the call; nothing
  * was sent and no file stays open.
@@ -36,7 +41,7 @@ export async function planCall(
     arguments: prepared.arguments,
     files: inspected.files,
     connectionId,
-    mustAsk: mustAskFirst(entry),
+    mustAsk: mustAskFirst(entry) || findPinObjection(pipeline, entry) !== undefined,
     askReason:
       prepared.problems.length === 0 ? undefined : `The local check disagrees: ${prepared.problems.join("; ")}`,
     approved: undefined,

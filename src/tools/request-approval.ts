@@ -6,7 +6,7 @@ import { fingerprintPlan, toApprovalFile } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
-import { planCall } from "./plan-call.ts";
+import { findPinObjection, planCall } from "./plan-call.ts";
 import { prepareCall } from "./prepare-call.ts";
 import { parseArguments } from "./restore-arguments.ts";
 import { cleanText } from "./safe-text.ts";
@@ -30,7 +30,7 @@ export async function requestApproval(
     return proceed({ ...plan, approved: fingerprintPlan(pipeline, plan), notes: [...plan.notes, note] });
   }
   let current = plan;
-  let reason = explainReason(plan, record);
+  let reason = explainReason(pipeline, plan, record);
   for (let round = 0; round <= MAX_EDITS; round += 1) {
     const request = createRequest(pipeline, current, reason);
     await record.save("pending", request);
@@ -47,13 +47,25 @@ export async function requestApproval(
   return stop(decline(current, "The arguments were edited too often; start again with a new call."));
 }
 
+/** The request a call would put before a human first; undefined when a standing rule allows it. */
+export function createFirstRequest(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  record: CallRecord,
+): ApprovalRequest | undefined {
+  if (isAllowedByRule(pipeline, plan)) return undefined;
+  return createRequest(pipeline, call, plan, { reason: explainReason(plan, record), round: 0 });
+}
+
 function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan): boolean {
+  if (findPinObjection(pipeline, entry) !== undefined) return false;
   const { principal } = pipeline.client;
   return pipeline.rules.allows({ principal, tool: entry.name, connection: connectionId, effect: entry.effect });
 }
 
-function explainReason(plan: CallPlan, record: CallRecord): string {
-  const parts = [plan.askReason, plan.entry.policyReason];
+function explainReason(pipeline: Pipeline, plan: CallPlan, record: CallRecord): string {
+  const parts = [findPinObjection(pipeline, plan.entry), plan.askReason, plan.entry.policyReason];
   if (record.earlierUnanswered !== undefined) {
     parts.unshift("An equal call was sent before and never answered: it may already have happened.");
   }

@@ -10,7 +10,7 @@ import { describeFailure, describeKeyProblem, describeMissingConnection } from "
 import { type Judgement, judgeReply } from "./judge-reply.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { CallPlan, Pipeline, Step, ToolCall } from "./pipeline.ts";
-import { planCall, restorePlan } from "./plan-call.ts";
+import { findPinObjection, planCall, restorePlan } from "./plan-call.ts";
 import { prepareCall } from "./prepare-call.ts";
 import { requestApproval } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
@@ -34,6 +34,8 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
   const resolved = await resolveTool(pipeline, call);
   if (!resolved.ok) return resolved.outcome;
   const entry = resolved.value;
+  const change = pipeline.pins.judge(entry);
+  if (change !== undefined) pipeline.emit({ type: "tool_not_pinned", change });
   const parsed = parseArguments(entry.name, call.arguments);
   if (!parsed.ok) return parsed.outcome;
   const record = openCallRecord(pipeline, call, { entry, args: parsed.value.args });
@@ -122,6 +124,7 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
       plan = approval.value;
       await record.save("approved");
     }
+    if (findPinObjection(pipeline, plan.entry) !== undefined) await pipeline.pins.accept(plan.entry);
     const sent = await sendCall(pipeline, call, plan, record);
     if (!sent.ok) return sent.outcome;
     const judgement = judgeReply(sent.value.reply, sent.value);

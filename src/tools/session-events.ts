@@ -1,5 +1,6 @@
 import type { Effect } from "../approvals/request.ts";
 import type { OutcomeStatus } from "./outcome.ts";
+import type { PinChange } from "./pins.ts";
 
 /** How the schema of a tool changed between two descriptions. */
 export interface SchemaChange {
@@ -15,6 +16,7 @@ export type SessionEvent =
   | { readonly type: "cache_rebuilt"; readonly reason: string }
   | { readonly type: "tools_omitted"; readonly integration: string | null; readonly count: number }
   | { readonly type: "schema_changed"; readonly change: SchemaChange }
+  | { readonly type: "tool_not_pinned"; readonly change: PinChange }
   | { readonly type: "approval_requested"; readonly callId: string; readonly toolName: string }
   | { readonly type: "sending"; readonly callId: string; readonly toolName: string; readonly confirmed: boolean }
   | { readonly type: "uploading"; readonly callId: string; readonly toolName: string; readonly field: string }

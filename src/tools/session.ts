@@ -8,6 +8,7 @@ import { createMediaRoots } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import { createCatalog, type ToolCatalog } from "./catalog.ts";
 import type { ToolOutcome } from "./outcome.ts";
+import { openPins, type PinMode, type Pins } from "./pins.ts";
 import type {
   ConnectionChooser,
   Pipeline,
@@ -45,6 +46,10 @@ export interface SessionSettings {
   readonly validation?: ValidationMode | undefined;
   /** Default `full`. */
   readonly profile?: SchemaProfile | undefined;
+  /** Where the pinned tools are kept. Default `tools.lock.json` in `stateDir`. */
+  readonly pinFile?: string | undefined;
+  /** What happens to tools that are new or changed since they were pinned. Default `ask` once there is a pin file. */
+  readonly pinning?: PinMode | undefined;
   /** Whether writes may use idempotency keys where the service honours them. Default `when_known`. */
   readonly idempotencyKeys?: PipelineSettings["idempotencyKeys"] | undefined;
   /** Milliseconds a request for approval stays open. Default 10 minutes. */
@@ -67,6 +72,8 @@ export interface ToolSession {
   /** Permissions a human gave for good; list and revoke them here. */
   readonly rules: StandingRules;
   readonly journal: Journal;
+  /** The tools a human agreed to. */
+  readonly pins: Pins;
   readonly profile: SchemaProfile;
   /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
   call(call: ToolCall): Promise<ToolOutcome>;
@@ -103,6 +110,12 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     roots,
     journal,
     rules: await openStandingRules(stateDir && join(stateDir, "always-allow.json"), { now }),
+    pins: await openPins({
+      file: options.pinFile ?? (stateDir && join(stateDir, "tools.lock.json")),
+      mode: options.pinning,
+      service: client.baseUrl,
+      now,
+    }),
     results,
     settings,
     approve: options.approve,
@@ -122,6 +135,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     catalog,
     journal,
     rules: pipeline.rules,
+    pins: pipeline.pins,
     profile: settings.profile,
     staticTools: createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call }),
     call,

@@ -4,15 +4,20 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
 import type { Terminal } from "../terminal.ts";
+import { comparePins } from "./tools-pins.ts";
 
 interface ToolsFlags {
   readonly baseUrl?: string;
   readonly integration?: string;
+  readonly pin?: true;
+  readonly check?: true;
+  readonly pinFile?: string;
 }
 
-/** `svc tools`: every tool of the paired account, grouped by integration. */
+/** `svc tools`: every tool of the paired account, grouped by integration; pins them or compares them with the pins. */
 export async function tools(context: CliContext, flags: ToolsFlags): Promise<number> {
   const { terminal } = context;
+  if (flags.pin === true || flags.check === true) return comparePins(context, flags);
   const { client } = await openClient(context, flags);
   const catalog = createCatalog({ client, cacheDir: catalogFolder(context) });
   try {
