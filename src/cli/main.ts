@@ -4,6 +4,7 @@ import { isSvcError } from "../errors.ts";
 import { printCompletion } from "./completion.ts";
 import type { CliContext, RunCommand } from "./context.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
+import { MCP_CLIENT_NAMES } from "./install/mcp-clients.ts";
 import { findPlaces } from "./places.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 
@@ -121,6 +122,16 @@ function addPairingCommands(program: Command, run: Run): void {
     .option("--again", "pair again although a key is stored")
     .action(run(async () => (await import("./commands/pair.ts")).pair));
   program
+    .command("install")
+    .description("give an agent client (Claude, Cursor, VS Code) access: a signed-in human approves in a browser")
+    .addOption(
+      new Option("--client <name>", "which client; default: the one that is on this machine").choices(MCP_CLIENT_NAMES),
+    )
+    .addOption(baseUrlOption())
+    .option("--file <path>", "write this configuration file instead of the client's usual one")
+    .option("--print", "only show what would be written, with the key masked")
+    .action(run(async () => (await import("./commands/install.ts")).install));
+  program
     .command("status")
     .description("show what this machine is paired with and whether the key works")
     .addOption(baseUrlOption())
@@ -137,7 +148,24 @@ function addToolCommands(program: Command, run: Run): void {
     .description("list the tools you can call")
     .addOption(baseUrlOption())
     .option("--integration <slug>", "only this integration")
+    .addOption(
+      new Option("--pin", "agree to the tools as they are now: later changes are asked about").conflicts("check"),
+    )
+    .option("--check", "compare the tools with the pinned ones; exit code 1 when one that may act is new or changed")
+    .option("--pin-file <path>", "where the pins are kept (default: in the state folder)")
     .action(run(async () => (await import("./commands/tools.ts")).tools));
+  program
+    .command("integrations")
+    .description("list the apps and whether they are connected")
+    .addOption(baseUrlOption())
+    .option("--connected", "only connected ones")
+    .action(run(async () => (await import("./commands/integrations.ts")).integrations));
+  program
+    .command("connect")
+    .description("print the link on which a signed-in human connects an app")
+    .argument("<app>", "slug of the app, e.g. mail")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/connect.ts")).connect));
   program
     .command("search")
     .description("find tools by what they do")

@@ -4,14 +4,20 @@ import { isSvcError, SvcError } from "../errors.ts";
 import { BOOTSTRAP_LIFETIME_MS } from "../wire/limits.ts";
 import type { BootstrapPollReply } from "../wire/registration.ts";
 import { readReason } from "./exchange.ts";
-import { readShownUrl } from "./shown-text.ts";
+import { readShownCode, readShownUrl } from "./shown-text.ts";
 
 /** What the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
 
 /** Told to the human while an installation goes on. */
 export type BootstrapProgress =
-  | { readonly kind: "started"; readonly approvalUrl: string; readonly expiresAt: string }
+  | {
+      readonly kind: "started";
+      readonly approvalUrl: string;
+      /** Must be the one that the approval page shows; absent where the service gives none. */
+      readonly displayCode?: string;
+      readonly expiresAt: string;
+    }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
@@ -52,7 +58,9 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
   const { client, signal, onProgress, sleep = sleepFor, now = Date.now } = options;
   const session = await client.startBootstrap(options.request ?? {}, { signal });
   const approvalUrl = readShownUrl(session.approval_url, client.baseUrl, "approval_url");
-  onProgress({ kind: "started", approvalUrl, expiresAt: session.expires_at });
+  const displayCode = readShownCode(session.display_code);
+  const code = displayCode === undefined ? {} : { displayCode };
+  onProgress({ kind: "started", approvalUrl, ...code, expiresAt: session.expires_at });
   const startedAt = now();
   let intervalMs = clampInterval(session.poll_interval_ms);
   for (;;) {

@@ -1,0 +1,66 @@
+import { SvcError } from "../../errors.ts";
+
+/** One server that a client's configuration shall hold. */
+export interface ServerEntry {
+  readonly serversKey: string;
+  readonly serverName: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** A client's configuration with one server added or replaced; everything else is kept. */
+export interface MergedConfig {
+  readonly text: string;
+  /** True when a server of this name was there before. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Puts a server into the text of a configuration file; an empty text is an empty configuration. Indentation and numbers
+ * of any size stay as they are.
+ *
+ * @throws SvcError `invalid_config` naming the file when it is not plain JSON (comments cannot be kept, so a file that
+ *   has some is left alone) or the servers are not an object.
+ */
+export function mergeConfig(file: string, text: string, { serversKey, serverName, entry }: ServerEntry): MergedConfig {
+  const config = readObject(file, text.trim() === "" ? {} : parse(file, text), "The file");
+  const servers = readObject(file, config[serversKey] ?? {}, `"${serversKey}"`);
+  const merged = { ...config, [serversKey]: { ...servers, [serverName]: entry } };
+  const indent = /^\s*\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
+  return { text: `${JSON.stringify(merged, null, indent)}\n`, replaced: Object.hasOwn(servers, serverName) };
+}
+
+/** Numbers that a double cannot hold are carried through as they are written. */
+const keepNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+  const source = context?.source;
+  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
+};
+
+/** `JSON.rawJSON` where this Node has it, else the nearest number. */
+function rawJson(source: string): unknown {
+  const make: unknown = Reflect.get(JSON, "rawJSON");
+  return typeof make === "function" ? make(source) : Number(source);
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""), keepNumbers);
+  } catch {
+    throw refuse(file, "is not plain JSON: it may hold comments or be damaged");
+  }
+}
+
+function readObject(file: string, value: unknown, what: string): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw refuse(file, `cannot take a server: ${what} is not an object`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refuse(file: string, reason: string): SvcError {
+  return new SvcError("invalid_config", `${file} ${reason}. Nothing was changed.`, {
+    field: "file",
+    hint: "Correct the file, or add the server by hand: the same command with --print shows it.",
+  });
+}
