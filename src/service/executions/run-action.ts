@@ -68,7 +68,14 @@ function timedOut({ action }: CatalogEntry, cause: unknown): ServiceError {
 
 function serialise(result: unknown): { value: unknown; json: string } {
   const value = result === undefined ? null : result;
-  const json = JSON.stringify(value);
-  if (json === undefined) throw new ServiceError(500, "bad_result", "The action returned something that is not JSON.");
+  const refuse = (cause?: unknown) =>
+    new ServiceError(500, "bad_result", "The action returned something that is not JSON.", { type: "provider", cause });
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch (cause) {
+    throw refuse(cause);
+  }
+  if (json === undefined) throw refuse();
   return { value, json };
 }

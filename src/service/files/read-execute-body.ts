@@ -1,4 +1,5 @@
 import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../wire/limits.ts";
+import { isTooDeep, MAX_JSON_DEPTH } from "../json-depth.ts";
 import { ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-rate.ts";
@@ -126,6 +127,7 @@ export async function readExecuteBody(
   const target = createFileTarget(options.blobs);
   try {
     const document = await split(bytes, options, target);
+    if (isTooDeep(document.value)) throw malformed(`The request body nests deeper than ${MAX_JSON_DEPTH} levels.`);
     if (!isObject(document.value)) throw malformed("The request body must be a JSON object.");
     const { files, ...body } = document.value;
     const received = await readEnvelope(files, { ...target, findFile: document.findFile });

@@ -1,3 +1,4 @@
+import { isTooDeep, MAX_JSON_DEPTH } from "../json-depth.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** Largest body of a route that sets no other limit, in bytes. */
@@ -7,7 +8,7 @@ const DEFAULT_BODY_LIMIT = 1024 * 1024;
  * Reads a JSON object; an empty body is `{}`. A declared length above the limit is refused before a byte is
  * read, an undeclared one while it is read.
  *
- * @throws ServiceError bare: 413 too large, 400 not a JSON object.
+ * @throws ServiceError bare: 413 too large, 400 not a JSON object, or nested too deep.
  */
 export async function readJsonObject(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, limit);
@@ -17,6 +18,11 @@ export async function readJsonObject(request: Request, limit = DEFAULT_BODY_LIMI
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
     throw new ServiceError(400, "invalid_json", "The request body is not valid JSON.", { bare: true, cause });
+  }
+  if (isTooDeep(body)) {
+    throw new ServiceError(400, "too_deep", `The request body nests deeper than ${MAX_JSON_DEPTH} levels.`, {
+      bare: true,
+    });
   }
   if (isObject(body)) return body;
   throw new ServiceError(400, "invalid_body", "The request body must be a JSON object.", { bare: true });

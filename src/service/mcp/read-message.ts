@@ -1,3 +1,4 @@
+import { isTooDeep, MAX_JSON_DEPTH } from "../json-depth.ts";
 import { RPC_CODES } from "./protocol.ts";
 import { RpcError } from "./rpc-error.ts";
 
@@ -27,6 +28,7 @@ export function readMessage(text: string): RpcMessage | UnreadableMessage {
   }
   if (Array.isArray(body)) return refuse(null, "A batch is not accepted: send one request at a time.");
   if (!isRecord(body)) return refuse(null, "The request must be a JSON object.");
+  if (isTooDeep(body)) return refuse(null, `The request nests deeper than ${MAX_JSON_DEPTH} levels.`);
   const id = isId(body.id) ? body.id : null;
   if (body.jsonrpc !== "2.0") return refuse(id, '`jsonrpc` must be "2.0".');
   if (typeof body.method !== "string") return refuse(id, "`method` is required and must be a string.");
