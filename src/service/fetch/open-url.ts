@@ -80,12 +80,9 @@ function readHeader({ headers }: Answer, name: string): string | undefined {
 }
 
 /** Neither credentials nor cookies: nothing but these is ever sent. */
-async function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Answer> {
+function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Answer> {
   const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": "svc-agent-plugin" };
-  const answer = await request(url, { dispatcher, signal, headers });
-  // A body that nobody reads any more fails when its connection is closed.
-  answer.body.on("error", () => {});
-  return answer;
+  return request(url, { dispatcher, signal, headers });
 }
 
 function findNext(answer: Answer, url: URL): URL | undefined {

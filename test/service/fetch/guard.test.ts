@@ -219,6 +219,16 @@ describe("redirects", () => {
     }
   });
 
+  it("are followed without their bodies, however long those are", async () => {
+    web.handler = answerBy({
+      "/a": (response) => response.writeHead(302, { location: "/b" }).write("a".repeat(100_000)),
+      "/b": (response) => response.end("there"),
+    });
+    const { staged } = await fetchFile("https://files.example.org/a");
+    expect(staged.size).toBe(5);
+    await staged.discard();
+  });
+
   it("that never end are refused after five", async () => {
     web.handler = answerBy({ "/a": redirectTo("/b"), "/b": redirectTo("/a") });
     const error = await refusal(fetchFile("https://files.example.org/a"));

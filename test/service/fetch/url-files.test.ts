@@ -212,7 +212,8 @@ describe("hosts that misbehave", () => {
       const drip = setInterval(() => response.write("a".repeat(600)), 5);
       response.on("close", () => clearInterval(drip));
     };
-    await expectRefusal("media_url_unavailable", 503, { limits: { totalMs: 100 } });
+    const { signal } = new AbortController();
+    await expectRefusal("media_url_unavailable", 503, { limits: { totalMs: 100 }, signal });
     web.handler = answerBy({ "/a": redirectTo("/b"), "/b": () => {} });
     await expectRefusal("media_url_unavailable", 503, { limits: { totalMs: 100 } });
   });
@@ -254,6 +255,7 @@ describe("a page", () => {
   it.each([
     ["no image", send("<!doctype html><title>Sign in</title>")],
     ["an image that is a page", page("/a2")],
+    ["an image that is a page under the name of a picture", page("/page.svg")],
     ["an image that is missing", page("/missing.png")],
     ["an image that is no image", page("/text")],
     ["an image inside this network", page("https://169.254.169.254/latest/meta-data/")],
@@ -267,6 +269,7 @@ describe("a page", () => {
     web.handler = answerBy({
       "/a": answer,
       "/a2": page("/x.png"),
+      "/page.svg": page("/x.png"),
       "/x.png": send(PNG),
       "/text": send("no image"),
       "/inside": redirectTo("https://127.0.0.1/x.png"),
