@@ -7,7 +7,7 @@ import type { CheckedOptions } from "./service-options.ts";
 import { connectStore } from "./store/connect-store.ts";
 import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folder.ts";
 import type { Store } from "./store/open-store.ts";
-import { inTurnOfStarts, isShared } from "./store/start-turn.ts";
+import { inTurnOfStarts, isShared } from "./store/turns.ts";
 
 /** What a service stands on: its data folder, its store, the key of its secrets, and its place among other processes. */
 export interface Ground {

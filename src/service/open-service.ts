@@ -29,7 +29,7 @@ import { readIngestSecret } from "./store/ingest-secret.ts";
 import type { Store } from "./store/open-store.ts";
 import { createServiceKeys, type ServiceKeys } from "./store/service-keys.ts";
 import { createSpentTokens } from "./store/spent-tokens.ts";
-import { inTurnOfStarts, isShared } from "./store/start-turn.ts";
+import { inTurnOfStarts, isShared } from "./store/turns.ts";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
 export interface OpenService {

@@ -9,10 +9,20 @@ import { Client } from "pg";
 
 /** A PostgreSQL for tests. */
 export interface TestPostgres {
+  /** Address of a database that is always there. */
+  readonly url: string;
   /** Makes an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   /** Stops a server that was started here, or drops the databases made on one that was given. */
   stop(): Promise<void>;
+}
+
+/** A PostgreSQL that a test may take away. */
+interface OwnPostgres extends TestPostgres {
+  /** Cuts every connection and stops the server; its data stay. */
+  pause(): Promise<void>;
+  /** Starts it again on the same port. */
+  resume(): Promise<void>;
 }
 
 const INSTALLED = "/usr/lib/postgresql";
@@ -34,36 +44,55 @@ export function findPostgres(): string | undefined {
 /** The server of `SVC_TEST_POSTGRES` when that is set, else one of its own in a temporary folder on a free port. */
 export async function startPostgres(): Promise<TestPostgres> {
   const given = process.env.SVC_TEST_POSTGRES;
-  if (given !== undefined && given !== "") return useServer(given, async () => {});
+  return given ? useServer(given, async () => {}) : startOwnPostgres();
+}
+
+/**
+ * A server of its own, of version 15 or newer. It sorts text as people do and not by bytes, so that code which relies
+ * on bytes is found out.
+ */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
   const bin = findPostgres();
   if (bin === undefined) throw new Error("PostgreSQL is not installed.");
   const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
   const who = chooseUser();
   if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid);
   const data = join(folder, "data");
-  const options = ["-D", data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync"];
+  const options = ["-D", data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", ...LOCALE];
   const made = spawnSync(join(bin, "initdb"), options, { ...who, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
   const port = await findPort();
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=200"];
-  const server = spawn(
-    join(bin, "postgres"),
-    ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
-    { ...who, cwd: folder, stdio: "ignore" },
-  );
   const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
+  const flags = ["-D", data, "-p", String(port), ...SETTINGS.flatMap((setting) => ["-c", setting])];
+  let server: ChildProcess | undefined;
+  const pause = async () => {
+    if (server !== undefined) await end(server);
+  };
+  const resume = async () => {
+    server = spawn(join(bin, "postgres"), flags, { ...who, cwd: folder, stdio: "ignore" });
+    await waitForServer(url, server);
+  };
   const stop = async () => {
-    await end(server);
+    await pause();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await waitForServer(url, server);
+    await resume();
   } catch (error) {
     await stop();
     throw error;
   }
-  return useServer(url, stop);
+  return { ...useServer(url, stop), pause, resume };
 }
+
+const LOCALE = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
+const SETTINGS = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "fsync=off",
+  "synchronous_commit=off",
+  "max_connections=200",
+];
 
 /** PostgreSQL does not run as root: then as `postgres`, the user its package makes. */
 function chooseUser(): { uid?: number; gid?: number } {
@@ -92,9 +121,11 @@ async function waitForServer(url: string, server: ChildProcess): Promise<void> {
   throw new Error("PostgreSQL did not start.");
 }
 
-function useServer(url: string, stop: () => Promise<void>): TestPostgres {
+/** Databases on a server that runs; `stop` comes after they were dropped. */
+export function useServer(url: string, stop: () => Promise<void>): TestPostgres {
   const made: string[] = [];
   return {
+    url,
     async createDatabase() {
       const name = `svc_${randomBytes(6).toString("hex")}`;
       await query(url, `CREATE DATABASE ${name}`);

@@ -30,6 +30,11 @@ function isInstalled(program: string): boolean {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
+/** True when tests can start a PostgreSQL, or are given one by `SVC_TEST_POSTGRES`. */
+export function hasPostgres(): boolean {
+  return Boolean(process.env.SVC_TEST_POSTGRES) || findPostgres() !== undefined;
+}
+
 export const SYSTEM_SUITES: readonly SystemSuite[] = [
   {
     name: "browser (pairing and sign-in pages in real Chromium)",
@@ -46,7 +51,7 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
   {
     name: "postgres (flows and storage shared by several processes, on a real server)",
     files: "test/**/postgres/**/*.test.ts",
-    present: () => (process.env.SVC_TEST_POSTGRES ?? "") !== "" || findPostgres() !== undefined,
+    present: hasPostgres,
     provide: "sudo apt-get install -y postgresql",
   },
 ];

@@ -4,6 +4,7 @@ import type { SettingsSeal } from "../secrets/seal-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ConnectionRow } from "../store/schema.ts";
+import { takeTurn } from "../store/turns.ts";
 
 /** One connected account of an integration. */
 export interface Connection extends ConnectionView {
@@ -94,6 +95,7 @@ export function createConnections(o: {
         updated_at: at(),
       };
       await store.transaction().execute(async (transaction) => {
+        await takeTurn(transaction, "connections");
         await transaction.insertInto("connections").values(row).execute();
         if (connection.isDefault) await takeDefault(transaction, row);
       });
@@ -102,6 +104,7 @@ export function createConnections(o: {
 
     async update(id, change) {
       const row = await store.transaction().execute(async (transaction) => {
+        await takeTurn(transaction, "connections");
         const own = transaction.selectFrom("connections").selectAll().where("id", "=", id);
         const known = await own.where("account_id", "=", accountId).executeTakeFirst();
         if (known === undefined) return undefined;

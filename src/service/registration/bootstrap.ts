@@ -6,6 +6,7 @@ import { createDisplayCode, createId, createSecret, hashSecret } from "../auth/s
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { BootstrapRow } from "../store/schema.ts";
+import { takeTurn } from "../store/turns.ts";
 import { type BootstrapView, viewBootstrap } from "./bootstrap-view.ts";
 import type { InstallerFacts } from "./read-installer.ts";
 
@@ -56,6 +57,7 @@ export function createBootstrap(parts: BootstrapParts): Bootstrap {
       const pollToken = createSecret();
       const session = createSession({ installer, address, approvalToken, pollToken, now: now() });
       await store.transaction().execute(async (transaction) => {
+        await takeTurn(transaction, `bootstrap ${address}`);
         await makeRoom(transaction, { address, keptSince: at(-KEPT_AFTER_EXPIRY_MS), hourAgo: at(-HOUR_MS) });
         await transaction.insertInto("bootstrap_sessions").values(session).execute();
       });

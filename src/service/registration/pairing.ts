@@ -4,6 +4,7 @@ import { createDisplayCode, createSecret, hashSecret } from "../auth/secrets.ts"
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { PairingRow } from "../store/schema.ts";
+import { takeTurn } from "../store/turns.ts";
 import { exchangePairing } from "./exchange-pairing.ts";
 import { type PairingView, viewPairing } from "./pairing-view.ts";
 
@@ -38,7 +39,6 @@ export function createPairing(o: {
 
   return {
     async start({ deviceLabel, client }) {
-      await makeRoom(store, at(), at(-KEPT_AFTER_EXPIRY_MS));
       const sessionToken = createSecret();
       const verifier = createSecret();
       const session: PairingRow = {
@@ -56,7 +56,11 @@ export function createPairing(o: {
         approved_at: null,
         exchanged_at: null,
       };
-      await store.insertInto("pairing_sessions").values(session).execute();
+      await store.transaction().execute(async (transaction) => {
+        await takeTurn(transaction, "pairing");
+        await makeRoom(transaction, at(), at(-KEPT_AFTER_EXPIRY_MS));
+        await transaction.insertInto("pairing_sessions").values(session).execute();
+      });
       return {
         sessionToken,
         pairUrl: o.pairUrl(sessionToken),

@@ -4,7 +4,7 @@ import { type Dialect, Kysely, type SqliteDatabase, SqliteDialect } from "kysely
 import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
 import type { Tables } from "./schema.ts";
-import { inTurnOfStarts } from "./start-turn.ts";
+import { inTurnOfStarts } from "./turns.ts";
 
 /** The one place where a database dialect is chosen; everything else speaks Kysely. */
 export type Store = Kysely<Tables>;

@@ -7,6 +7,7 @@ import { openService } from "../open-service.ts";
 import type { ServiceOptions } from "../service-options.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { decideAsOwner } from "./decide-as-owner.ts";
+import { testDefaults } from "./test-defaults.ts";
 
 /** One write that reached a provider. */
 interface Effect {
@@ -38,7 +39,8 @@ export interface TestService {
 /** Starts the real service on a free port and a temporary data folder. */
 export async function startTestService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "svc-test-")));
-  const open = await openService({ ...options, dataDir, port: options.port ?? 0 });
+  const defaults = await testDefaults.forFolder?.(dataDir);
+  const open = await openService({ ...defaults, ...options, dataDir, port: options.port ?? 0 });
   const { url, signInUrl, connections } = open;
   const createKey = async (label = "Test device") => {
     const { apiKey } = await open.keys.issue({ accountId: open.accountId, label, client: null });

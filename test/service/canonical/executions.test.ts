@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openService } from "../../../src/service/open-service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { findStore } from "../find-store.ts";
 import { call, execute, type Reply } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
 
@@ -281,7 +282,9 @@ describe("reading an execution", () => {
     verifies("decision.execution-unknown-404");
     const { json } = await run("look");
     await service.service.close();
-    const open = await openService({ dataDir: service.dataDir, port: 0, integrations: [lab.integration] });
+    const { dataDir } = service;
+    const place = { dataDir, ...(await findStore(dataDir)) };
+    const open = await openService({ ...place, port: 0, integrations: [lab.integration] });
     try {
       const foreign = await open.keys.issue({ accountId: "acc_other", label: "Other", client: null });
       const ask = (id: string, key: string) => call(`${open.url}/api/executions/${id}`, { key });

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSqlite } from "../../../src/service/store/open-store.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { findStore, openStoreOf } from "../find-store.ts";
 import { call, type Reply } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
 
@@ -144,18 +144,21 @@ describe("a service that was killed while a write ran", () => {
   let child: ChildProcess;
 
   async function startChild(): Promise<{ url: string; apiKey: string }> {
-    child = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+    const { database } = await findStore(dataDir);
+    child = spawn(process.execPath, [CHILD, dataDir, ...(database ? [database] : [])], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line);
     throw new Error("The child ended before it was ready.");
   }
   afterEach(() => child.kill("SIGKILL"));
 
-  function countStarted(): unknown {
-    const database = openSqlite(join(dataDir, "svc.db"));
+  async function countStarted(): Promise<number> {
+    const store = await openStoreOf(dataDir);
     try {
-      return database.prepare("select count(*) as n from executions where status = 'started'").get()?.n;
+      return (await store.selectFrom("executions").select("id").where("status", "=", "started").execute()).length;
     } finally {
-      database.close();
+      await store.destroy();
     }
   }
 

@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SvcClient } from "../../../src/client/client.ts";
 import { bootstrapInstaller, type InstallConfig } from "../../../src/pairing/bootstrap.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { type BootstrapStartReply, bootstrapStartReplySchema } from "../../../src/wire/registration.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { readStored } from "../find-store.ts";
 import { call, post, type Reply } from "../http-calls.ts";
 import { openBrowser, readCsrf } from "../pages/browser.ts";
 
@@ -215,8 +214,7 @@ test("no secret is on the disk", async () => {
   const session = await start();
   await service.decide(session.approval_url);
   const { json } = await poll(session);
-  const files = await Promise.all(["svc.db", "svc.db-wal"].map((name) => readFile(join(service.dataDir, name))));
-  const stored = Buffer.concat(files).toString("latin1");
+  const stored = await readStored(service.dataDir);
   expect(stored).toContain(session.session_id);
   const secrets = [json.install.headers["x-svc-api-key"], session.poll_url, session.approval_url].map((text) =>
     String(text).split("/").at(-1),

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { type PairStartReply, pairExchangeReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { readStored } from "../find-store.ts";
 import { call, post, type Reply } from "../http-calls.ts";
 
 const MINUTE = 60_000;
@@ -155,8 +154,7 @@ test("no secret is on the disk", async () => {
   await service.decide(session.pairUrl);
   const { json } = await exchange(session.sessionToken, session.verifier);
   const link = new URL(await service.service.signInUrl()).searchParams.get("token");
-  const files = await Promise.all(["svc.db", "svc.db-wal"].map((name) => readFile(join(service.dataDir, name))));
-  const stored = Buffer.concat(files).toString("latin1");
+  const stored = await readStored(service.dataDir);
   expect(stored).toContain(json.apiKeyId);
   for (const secret of [json.apiKey, session.verifier, session.sessionToken, link]) {
     expect(stored).not.toContain(secret);

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { type Kysely, PostgresAdapter, sql } from "kysely";
+
+/** Locks of one service among those of other programs in a database: the upper half of the number. */
+const SPACE = 7_386_001;
+
+/** True when several processes may use the store at one time. */
+export function isShared<T>(store: Kysely<T>): boolean {
+  return store.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/**
+ * Does what a start does to a database that may be empty, one process at a time. A data folder has one process anyway.
+ * The lock belongs to a connection, so that it is free again when its process dies.
+ */
+export async function inTurnOfStarts<T, Result>(store: Kysely<T>, work: () => Promise<Result>): Promise<Result> {
+  if (!isShared(store)) return work();
+  return store.connection().execute(async (connection) => {
+    const lock = sql`${sql.lit(SPACE)}, ${sql.lit(toNumber("start"))}`;
+    await sql`select pg_advisory_lock(${lock})`.execute(connection);
+    try {
+      return await work();
+    } finally {
+      await sql`select pg_advisory_unlock(${lock})`.execute(connection);
+    }
+  });
+}
+
+/**
+ * Lets no other transaction that takes the same turn run beside this one, to its end: for what is counted or looked at
+ * before it is changed. SQLite has one transaction at a time anyway.
+ */
+export async function takeTurn<T>(transaction: Kysely<T>, name: string): Promise<void> {
+  if (!isShared(transaction)) return;
+  await sql`select pg_advisory_xact_lock(${sql.lit(SPACE)}, ${sql.lit(toNumber(name))})`.execute(transaction);
+}
+
+function toNumber(name: string): number {
+  return createHash("sha256").update(name).digest().readInt32BE();
+}

@@ -1,0 +1,20 @@
+import { afterAll, inject } from "vitest";
+import { testDefaults } from "../../src/service/test-kit/test-defaults.ts";
+import { useServer } from "./start-postgres.ts";
+
+/**
+ * Makes `startTestService` keep its data in a PostgreSQL database: a fresh one for every data folder, dropped after the
+ * test file.
+ */
+const server = useServer(inject("postgresUrl"), async () => {});
+/** Short, as tests wait until a killed process is known to be dead. */
+const HEARTBEAT_MS = 300;
+const databases = new Map<string, Promise<string>>();
+
+testDefaults.forFolder = async (dataDir) => {
+  const database = databases.get(dataDir) ?? server.createDatabase();
+  databases.set(dataDir, database);
+  return { database: await database, heartbeatMs: HEARTBEAT_MS };
+};
+
+afterAll(() => server.stop());
