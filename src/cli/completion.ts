@@ -13,9 +13,10 @@ export function printCompletion(program: Command, shell: string): number {
 }
 
 const flagsOf = (command: Command) => command.options.flatMap((option) => (option.long ? [option.long] : []));
+const wordsOf = (command: Command) => [...command.commands.map((sub) => sub.name()), ...flagsOf(command)];
 
 function bashScript(program: Command): string {
-  const cases = program.commands.map((command) => `    ${command.name()}) words="${flagsOf(command).join(" ")}" ;;`);
+  const cases = program.commands.map((command) => `    ${command.name()}) words="${wordsOf(command).join(" ")}" ;;`);
   return `_svc() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words
   case "\${COMP_WORDS[1]}" in

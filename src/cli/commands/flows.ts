@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { openJournal } from "../../approvals/journal.ts";
+import type { SvcClient } from "../../client/client.ts";
+import { SvcError } from "../../errors.ts";
+import { createFlowTools } from "../../flows/flow-tools.ts";
+import { findWaitingApproval } from "../../flows/read-flow.ts";
+import { watchFlow } from "../../flows/watch-flow.ts";
+import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
+import type { FlowView } from "../../wire/flow.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
+import { openClient } from "../open-session.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+interface FlowFlags {
+  readonly baseUrl?: string;
+}
+
+/** `svc flows templates`: what can be started. */
+export function flowTemplates(context: CliContext, flags: FlowFlags): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    const { templates } = await client.listFlowTemplates({ signal: context.signal });
+    context.terminal.answer(templates, () => formatTemplates(context.terminal, templates));
+    return EXIT.ok;
+  });
+}
+
+/** `svc flows list`: the latest flows. */
+export function listFlows(context: CliContext, flags: FlowFlags & { readonly limit: string }): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    const limit = wholeNumber(flags.limit, "--limit", 1, 100);
+    const { flows } = await client.listFlows({ limit }, { signal: context.signal });
+    context.terminal.answer(flows, () => formatFlowList(flows));
+    return EXIT.ok;
+  });
+}
+
+/** `svc flows start`: starts a flow and watches it. */
+export function startFlow(
+  context: CliContext,
+  template: string,
+  flags: FlowFlags & { readonly input: string; readonly detach?: true },
+): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    const body = { flowTemplate: template, input: readInput(flags.input), triggerType: "manual" as const };
+    const { flowId, flow } = await client.startFlow(body, { signal: context.signal });
+    if (flags.detach === true) {
+      context.terminal.answer(flow, () => `Started ${flowId}. Next: svc flows watch ${flowId}`);
+      return EXIT.ok;
+    }
+    return showUntilRest(context, client, flowId);
+  });
+}
+
+/** `svc flows watch`: the steps as they go, until the flow ends or needs somebody. */
+export function watch(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
+  return withClient(context, flags, (client) => showUntilRest(context, client, id));
+}
+
+/** `svc flows approve`: shows what the flow is about to do, asks, and watches it go on. */
+export function approve(
+  context: CliContext,
+  id: string,
+  flags: FlowFlags & { readonly step?: string },
+): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    const { terminal, places, signal } = context;
+    const output = terminal.json ? process.stderr : context.output;
+    const approver = createTerminalApprover({ input: context.input, output });
+    const journal = await openJournal(join(places.state, "journal"));
+    try {
+      const tools = createFlowTools({
+        client,
+        journal,
+        approve: approver,
+        approvalTtlMs: 10 * 60 * 1_000,
+        spent: new Map(),
+        now: Date.now,
+        sleep,
+        emit: () => undefined,
+      });
+      const args = { flow_id: id, wait_seconds: 0, ...(flags.step === undefined ? {} : { step: flags.step }) };
+      const tool = tools.find(({ name }) => name === "svc_approve_flow");
+      const outcome = await tool?.run(args, { callId: randomUUID(), signal });
+      if (outcome?.status === "succeeded") return await showUntilRest(context, client, id);
+      const isRefused = outcome?.status === "declined" || outcome?.status === "needs_approval";
+      const text = `${outcome?.message ?? ""} ${isRefused ? "" : (outcome?.hint ?? "")}`.trim();
+      terminal.answer(outcome, () => text);
+      return outcome?.status === "unknown" ? EXIT.unknownOutcome : isRefused ? EXIT.notApproved : EXIT.failed;
+    } finally {
+      approver.close();
+      await journal.close();
+    }
+  });
+}
+
+/** `svc flows resume`: tries a failed flow again. */
+export function resume(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    await client.resumeFlow(id, { signal: context.signal });
+    return showUntilRest(context, client, id);
+  });
+}
+
+/** `svc flows cancel`: ends a flow. */
+export function cancel(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
+  return withClient(context, flags, async (client) => {
+    const view = await client.cancelFlow(id, { signal: context.signal });
+    context.terminal.answer(view, () => `The flow is ${view.flow.status}. What it did stays done.`);
+    return EXIT.ok;
+  });
+}
+
+async function withClient(
+  context: CliContext,
+  flags: FlowFlags,
+  work: (client: SvcClient) => Promise<number>,
+): Promise<number> {
+  const { client } = await openClient(context, flags);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+async function showUntilRest(context: CliContext, client: SvcClient, id: string): Promise<number> {
+  const { terminal, output, signal } = context;
+  const screen = createFlowScreen(terminal, output);
+  let last: FlowView | undefined;
+  for await (const view of watchFlow(client, id, { signal, sleep })) {
+    screen.show(view);
+    last = view;
+  }
+  if (last === undefined) return EXIT.failed;
+  const view = last;
+  const { status } = view.flow;
+  if (terminal.json) terminal.answer(view, () => "");
+  else terminal.say(adviseNext(view));
+  return status === "failed" || status === "cancelled" ? EXIT.failed : EXIT.ok;
+}
+
+function adviseNext(view: FlowView): string {
+  const { id, status } = view.flow;
+  if (findWaitingApproval(view) !== undefined) return `\nIt waits for you. Next: svc flows approve ${id}`;
+  if (status === "failed") return `\nIt failed. Next: svc flows resume ${id}, or svc flows cancel ${id}`;
+  return `\nThe flow is ${status}.`;
+}
+
+function readInput(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Refused below, like JSON that is not an object.
+  }
+  throw new SvcError("invalid_config", "--input is not a JSON object.", {
+    field: "--input",
+    hint: `Example: --input '{"notionParent":"Tasks"}'`,
+  });
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal });
+}

@@ -1,0 +1,85 @@
+import { toPlainText } from "../approvals/plain-text.ts";
+import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Shows a flow while it runs. */
+export interface FlowScreen {
+  show(view: FlowView): void;
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  pending: "·",
+  running: "…",
+  waiting: "?",
+  completed: "✓",
+  failed: "✗",
+  skipped: "-",
+};
+
+/**
+ * On a terminal the steps are redrawn in place; elsewhere each change of a step is a line of its own, so that a log
+ * stays readable. Nothing is drawn with `--json`.
+ */
+export function createFlowScreen(terminal: Terminal, output: Pick<NodeJS.WriteStream, "write">): FlowScreen {
+  const seen = new Map<string, string>();
+  let drawn = 0;
+  return {
+    show(view) {
+      if (terminal.json) return;
+      if (terminal.interactive) {
+        const lines = [formatTitle(terminal, view), ...view.steps.map((step) => formatStep(terminal, step))];
+        output.write(`${drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`}${lines.join("\n")}\n`);
+        drawn = lines.length;
+        return;
+      }
+      if (seen.size === 0) terminal.say(formatTitle(terminal, view));
+      for (const step of view.steps) {
+        const state = `${step.status} ${step.attemptCount ?? 0}`;
+        if (seen.get(step.stepKey) !== state && step.status !== "pending") terminal.say(formatStep(terminal, step));
+        seen.set(step.stepKey, state);
+      }
+    },
+  };
+}
+
+function formatTitle(terminal: Terminal, { flow }: FlowView): string {
+  return terminal.style("bold", `${clean(flow.name ?? flow.templateKey ?? "Flow")} (${flow.id})`);
+}
+
+function formatStep(terminal: Terminal, step: FlowStep): string {
+  const mark = MARKS[step.status] ?? " ";
+  const color = { completed: "green", failed: "red", waiting: "yellow", running: "cyan" } as const;
+  const style = Object.entries(color).find(([status]) => status === step.status)?.[1] ?? "dim";
+  const attempts = (step.attemptCount ?? 0) > 1 ? `, attempt ${step.attemptCount}` : "";
+  const problem = step.status === "failed" ? describeError(step.error) : "";
+  return `  ${terminal.style(style, mark)} ${clean(step.stepKey).padEnd(26)} ${clean(step.status)}${attempts}${problem}`;
+}
+
+function describeError(error: unknown): string {
+  const message = typeof error === "object" && error !== null ? Reflect.get(error, "message") : error;
+  return typeof message === "string" ? `: ${clean(message, 200)}` : "";
+}
+
+/** One paragraph per template. */
+export function formatTemplates(terminal: Terminal, templates: readonly FlowTemplate[]): string {
+  if (templates.length === 0) return "This service has no flow templates.";
+  return templates
+    .map(({ key, name, description }) =>
+      [`${terminal.style("bold", clean(key))}  ${clean(name ?? "")}`, `  ${clean(description ?? "", 600)}`].join("\n"),
+    )
+    .join("\n");
+}
+
+/** One line per flow. */
+export function formatFlowList(flows: readonly Flow[]): string {
+  if (flows.length === 0) return 'No flow yet. Next: "svc flows templates" shows what can be started.';
+  return flows
+    .map(({ id, status, name, templateKey, createdAt }) =>
+      [clean(id), clean(status).padEnd(9), createdAt ?? "", clean(name ?? templateKey ?? "")].join("  "),
+    )
+    .join("\n");
+}
+
+function clean(text: string, max = 120): string {
+  return toPlainText(text, { max });
+}

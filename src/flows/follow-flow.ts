@@ -1,0 +1,70 @@
+import type { SvcClient } from "../client/client.ts";
+import { isSvcError } from "../errors.ts";
+import type { FlowView } from "../wire/flow.ts";
+import type { FlowCall } from "./ask-human.ts";
+import { createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
+import type { FlowToolName } from "./flow-tool.ts";
+import { findWaitingApproval, showFlow } from "./read-flow.ts";
+import type { GateParts } from "./run-gated.ts";
+import { watchFlow } from "./watch-flow.ts";
+
+const WATCH_SECONDS = 20;
+
+/** Progress of a watched flow. */
+export interface FlowProgress {
+  readonly type: "flow_progress";
+  readonly callId: string;
+  readonly flowId: string;
+  readonly status: string;
+  /** The step it is at. */
+  readonly step: string | null;
+  readonly view: FlowView;
+}
+
+/** What the flow tools reach for. */
+export interface FlowToolParts extends Omit<GateParts, "principal"> {
+  readonly client: SvcClient;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly emit: (event: FlowProgress) => void;
+}
+
+/** Waits for the flow to end or to need the user, and shows how it stands then. What was done before stays a success. */
+export async function followFlow(
+  parts: FlowToolParts,
+  call: FlowCall,
+  tool: FlowToolName,
+  from: { readonly seconds: number | undefined } & ({ readonly view: FlowView } | { readonly id: string }),
+): Promise<FlowOutcome> {
+  const id = "view" in from ? from.view.flow.id : from.id;
+  let view = "view" in from ? from.view : undefined;
+  const { now, sleep } = parts;
+  const options = { signal: call.signal, forMs: (from.seconds ?? WATCH_SECONDS) * 1_000, now, sleep };
+  const notes: string[] = [];
+  try {
+    for await (const next of watchFlow(parts.client, id, options)) {
+      view = next;
+      const { status, currentStep } = next.flow;
+      parts.emit({ type: "flow_progress", callId: call.callId, flowId: id, status, step: currentStep ?? null, view });
+    }
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    if (view === undefined || !isSvcError(error)) throw error;
+    notes.push("the flow could not be watched to the end; look at it with svc_get_flow");
+  }
+  if (view === undefined) throw new TypeError("A watched flow always has a first view.");
+  return createFlowOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view), notes });
+}
+
+function adviseNext(view: FlowView): string | undefined {
+  if (findWaitingApproval(view) !== undefined) {
+    return "The flow waits for the user: tell them what it is about to do and call svc_approve_flow, which asks them.";
+  }
+  if (view.flow.status === "failed") return "Tell the user what failed; svc_resume_flow tries again from there.";
+  const isOver = view.flow.status === "completed" || view.flow.status === "cancelled";
+  return isOver ? undefined : "The flow goes on by itself; look again with svc_get_flow.";
+}
+
+/** The call's signal as the client takes it. */
+export function toOptions({ signal }: FlowCall): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

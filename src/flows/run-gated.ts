@@ -1,0 +1,125 @@
+import { createFingerprint } from "../approvals/fingerprint.ts";
+import type { Journal } from "../approvals/journal.ts";
+import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
+import { isSvcError } from "../errors.ts";
+import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
+import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
+
+/** What {@link runGated} works with. */
+export interface GateParts extends AskParts {
+  readonly journal: Journal;
+}
+
+/** Something a flow tool does only after a human said yes. */
+export interface GatedAction {
+  /** What the caller asked for; with the call id it names the call in the journal. */
+  readonly arguments: Record<string, unknown>;
+  /** Reads what would happen now; an outcome ends the call. Read again after the yes: it must still be the same. */
+  prepare(): Promise<FlowQuestion | FlowOutcome>;
+  send(): Promise<FlowOutcome>;
+}
+
+/**
+ * Does something to a flow after a human approved exactly what was shown, at most once per call: the journal remembers
+ * what was sent, so that neither a crash nor a re-run does it twice. A lost answer is `unknown`, never repeated.
+ */
+export async function runGated(
+  parts: GateParts,
+  call: FlowCall,
+  tool: string,
+  action: GatedAction,
+): Promise<FlowOutcome> {
+  const journal = call.journal ?? parts.journal;
+  const subject = { tool, arguments: action.arguments, connection: undefined, files: [], principal: parts.principal };
+  const key = { callId: call.callId, fingerprint: createFingerprint(subject) };
+  const known = await journal.find(key);
+  const remembered = known === undefined ? undefined : answerFromJournal(tool, known);
+  if (remembered !== undefined) return remembered;
+  const note = (state: JournalRecord["state"], more: Partial<JournalRecord> = {}) =>
+    journal.record({ ...key, state, at: parts.now(), tool, ...more });
+  const question = await action.prepare();
+  if (isOutcome(question)) return question;
+  const request = createFlowRequest(parts, call, question);
+  const { id, fingerprint, expiresAt } = request;
+  await note("pending", { approval: { id, fingerprint, expiresAt } });
+  const decision = await askHuman(parts, call, request);
+  if (isOutcome(decision)) return decision;
+  if (decision.type !== "approve") return refuse(tool, decision);
+  const now = await action.prepare();
+  if (isOutcome(now)) return now;
+  if (createFlowRequest(parts, call, now).fingerprint !== fingerprint) return describeChange(tool);
+  await note("sending", { approval: { id, fingerprint, expiresAt } });
+  const outcome = await send(tool, action, call);
+  if (outcome.status !== "unknown") {
+    const isOver = outcome.status === "succeeded" || outcome.retryable !== true;
+    await (isOver ? note("done", { outcome }) : journal.forget(key));
+  }
+  return outcome;
+}
+
+async function send(tool: string, action: GatedAction, call: FlowCall): Promise<FlowOutcome> {
+  try {
+    return await action.send();
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    if (!isSvcError(error)) throw error;
+    const isAnswered = error.status !== undefined && error.status >= 400 && error.status < 500;
+    if (error.sent === false || isAnswered) return describeFlowError(tool, error);
+    return describeUnknown(tool, cleanText(error.message, 300));
+  }
+}
+
+function answerFromJournal(tool: string, known: JournalRecord): FlowOutcome | undefined {
+  if (isUnanswered(known)) return describeUnknown(tool, "It was sent earlier and never answered.");
+  if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
+  const at = new Date(known.at).toISOString();
+  const note = `answered from the journal: this call already ended at ${at} and was not made again`;
+  return { ...known.outcome, notes: [...known.outcome.notes, note] };
+}
+
+function describeUnknown(tool: string, why: string): FlowOutcome {
+  return createFlowOutcome("unknown", tool, {
+    code: "outcome_unknown",
+    message: `It is not known whether this took effect. ${why} It will not be sent again by itself.`,
+    hint: "Look at the flow with svc_get_flow, or without its id at the list of flows, before doing it again.",
+    retryable: false,
+  });
+}
+
+function describeChange(tool: string): FlowOutcome {
+  return createFlowOutcome("failed", tool, {
+    code: "flow_changed",
+    message: "The flow is not as it was when it was approved. Nothing was done.",
+    hint: "Make the call again, so that the user sees the flow as it is now.",
+    retryable: true,
+  });
+}
+
+function refuse(
+  tool: string,
+  decision: { type: "edit" } | { type: "decline"; message?: string | undefined },
+): FlowOutcome {
+  if (decision.type === "edit") {
+    return createFlowOutcome("declined", tool, {
+      code: "edit_not_possible",
+      message: "The user wanted it changed, which a flow tool cannot do in place. Nothing was done.",
+      hint: "Ask the user what they want instead.",
+      retryable: false,
+    });
+  }
+  const said =
+    decision.message === undefined || decision.message.trim() === ""
+      ? ""
+      : ` They said: ${cleanText(decision.message, 300)}`;
+  return createFlowOutcome("declined", tool, {
+    code: "declined",
+    message: `The user declined. Nothing was done.${said}`,
+    hint: "Do not make this call again unless the user asks for it.",
+    retryable: false,
+  });
+}
+
+/** True for an outcome, in contrast to a question, a decision or whatever a journal file held. */
+function isOutcome(value: unknown): value is FlowOutcome {
+  return typeof value === "object" && value !== null && "toolName" in value && "notes" in value && "status" in value;
+}

@@ -1,0 +1,202 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openJournal } from "../../src/approvals/journal.ts";
+import type { ApprovalRequest } from "../../src/approvals/request.ts";
+import { SvcClient } from "../../src/client/client.ts";
+import type { FlowCall } from "../../src/flows/ask-human.ts";
+import type { FlowOutcome } from "../../src/flows/flow-outcome.ts";
+import type { FlowToolName } from "../../src/flows/flow-tool.ts";
+import { createFlowTools } from "../../src/flows/flow-tools.ts";
+import type { FlowProgress } from "../../src/flows/follow-flow.ts";
+import { startTestService, type TestService } from "../../src/testing.ts";
+import { startLossyProxy } from "../tools/lossy-proxy.ts";
+import { closeAll, closeLater, makeFolder, sayNo, sayYes } from "../tools/open-test-session.ts";
+
+/** The flow tools against the real service. */
+
+let service: TestService;
+let asked: ApprovalRequest[];
+let events: FlowProgress[];
+let answer: (request: ApprovalRequest) => ReturnType<typeof sayYes>;
+
+beforeEach(async () => {
+  service = closeLater(await startTestService());
+  asked = [];
+  events = [];
+  answer = sayYes;
+});
+afterEach(closeAll);
+
+type Run = (name: FlowToolName, args: unknown, call?: Partial<FlowCall>) => Promise<FlowOutcome>;
+
+async function open(url = service.url, stateDir?: string): Promise<Run> {
+  const client = closeLater(new SvcClient({ baseUrl: url, apiKey: service.apiKey }));
+  const tools = createFlowTools({
+    client,
+    journal: closeLater(await openJournal(stateDir)),
+    approve: async (request) => {
+      asked.push(request);
+      return answer(request);
+    },
+    approvalTtlMs: 60_000,
+    spent: new Map(),
+    now: Date.now,
+    sleep: async (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+    emit: (event) => events.push(event),
+  });
+  let calls = 0;
+  return async (name, args, call = {}) => {
+    const tool = tools.find((one) => one.name === name);
+    if (tool === undefined) throw new Error(`No tool ${name}`);
+    return tool.run(args, { callId: `call_${++calls}`, ...call });
+  };
+}
+
+const REMINDER = { template: "notes_reminder", input: { text: "Water the plants", delaySeconds: 1 } };
+const idOf = (outcome: FlowOutcome) => (outcome.result as { flow_id: string }).flow_id;
+const statusOf = (outcome: FlowOutcome) => (outcome.result as { status: string }).status;
+const pages = async () => readdir(join(service.dataDir, "notes", "Reminders")).catch(() => []);
+
+describe("a flow from the first word to the last", () => {
+  it("is found, started, shown, approved and done", async () => {
+    const run = await open();
+    const listed = await run("svc_list_flow_templates", {});
+    const { templates } = listed.result as { templates: { key: string }[] };
+    expect(templates.map(({ key }) => key)).toContain("notes_reminder");
+    const started = await run("svc_start_flow", REMINDER);
+    expect(started).toMatchObject({
+      status: "succeeded",
+      result: { status: "waiting", current_step: "approve_reminder" },
+    });
+    expect(started.hint).toContain("svc_approve_flow");
+    expect(asked[0]).toMatchObject({ tool: "svc_start_flow", arguments: REMINDER, effect: "write" });
+    expect(await pages()).toEqual([]);
+    const done = await run("svc_approve_flow", { flow_id: idOf(started), wait_seconds: 15 });
+    expect(done).toMatchObject({ status: "succeeded", result: { status: "completed" } });
+    expect(asked[1]).toMatchObject({
+      tool: "svc_approve_flow",
+      arguments: {
+        step: "approve_reminder",
+        about_to_do: { text: "Water the plants" },
+        after_that: ["wait_until_due (wait)", "create_reminder (tool_call)"],
+      },
+    });
+    expect(asked[1]?.description).toContain("leave a reminder");
+    expect(await pages()).toHaveLength(1);
+    expect(events.map(({ status }) => status)).toContain("completed");
+    expect(new Set(events.map(({ step }) => step)).size).toBeGreaterThan(1);
+    expect(await run("svc_get_flow", {})).toMatchObject({
+      result: { flows: [{ flow_id: idOf(started), status: "completed" }] },
+    });
+  });
+
+  it("stays where it is when the human declines, and can be cancelled", async () => {
+    const run = await open();
+    const id = idOf(await run("svc_start_flow", REMINDER));
+    answer = sayNo;
+    expect(await run("svc_approve_flow", { flow_id: id })).toMatchObject({ status: "declined", code: "declined" });
+    expect(statusOf(await run("svc_get_flow", { flow_id: id, wait_seconds: 0 }))).toBe("waiting");
+    expect(await run("svc_cancel_flow", { flow_id: id })).toMatchObject({ result: { status: "cancelled" } });
+    expect(await run("svc_approve_flow", { flow_id: id })).toMatchObject({ code: "nothing_to_approve" });
+    expect(asked).toHaveLength(2);
+    expect(await pages()).toEqual([]);
+  });
+
+  it("is not started when the human declines, or when nobody can be asked", async () => {
+    const run = await open();
+    answer = sayNo;
+    expect((await run("svc_start_flow", REMINDER)).status).toBe("declined");
+    const nobody = { approve: () => Promise.reject(new Error("no terminal")) };
+    expect(await run("svc_start_flow", REMINDER, nobody)).toMatchObject({
+      status: "needs_approval",
+      code: "approval_failed",
+    });
+    expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+  });
+
+  it.each([
+    ["svc_start_flow", { template: "nope" }, "template_not_found"],
+    ["svc_start_flow", {}, "invalid_arguments"],
+    ["svc_get_flow", { flow_id: "nope" }, "flow_not_found"],
+    ["svc_cancel_flow", { flow_id: "nope" }, "flow_not_found"],
+    ["svc_approve_flow", { flow_id: "nope" }, "flow_not_found"],
+    ["svc_start_flow", { template: "notes_reminder", input: { text: "" } }, "service_failure"],
+  ] as const)("%s %j ends as %s", async (name, args, code) => {
+    const run = await open();
+    expect(await run(name, args)).toMatchObject({ status: "failed", code, retryable: false });
+  });
+});
+
+describe("an approval", () => {
+  it("that was given for a flow which moved on meanwhile does nothing", async () => {
+    const run = await open();
+    const id = idOf(await run("svc_start_flow", REMINDER));
+    const client = closeLater(new SvcClient({ baseUrl: service.url, apiKey: service.apiKey }));
+    const approve: FlowCall["approve"] = async (request) => {
+      await client.cancelFlow(id);
+      return sayYes(request);
+    };
+    expect(await run("svc_approve_flow", { flow_id: id }, { approve })).toMatchObject({
+      status: "failed",
+      code: "nothing_to_approve",
+    });
+  });
+
+  it("counts for one call only: a replayed decision approves nothing", async () => {
+    const run = await open();
+    const id = idOf(await run("svc_start_flow", REMINDER));
+    const [first] = asked;
+    answer = () => sayYes(first!);
+    expect(await run("svc_approve_flow", { flow_id: id })).toMatchObject({
+      status: "needs_approval",
+      code: "approval_wrong_id",
+    });
+    expect(statusOf(await run("svc_get_flow", { flow_id: id, wait_seconds: 0 }))).toBe("waiting");
+  });
+});
+
+describe("nothing twice", () => {
+  it("the same call made again is answered from the journal, also by a new process", async () => {
+    const stateDir = await makeFolder();
+    const run = await open(service.url, stateDir);
+    const first = await run("svc_start_flow", REMINDER, { callId: "c1" });
+    const again = await (await open(service.url, stateDir))("svc_start_flow", REMINDER, { callId: "c1" });
+    expect(idOf(again)).toBe(idOf(first));
+    expect(again.notes.join(" ")).toContain("answered from the journal");
+    expect(asked).toHaveLength(1);
+  });
+
+  it("a lost answer to a start is unknown and not repeated", async () => {
+    const proxy = closeLater(await startLossyProxy(service.url));
+    const stateDir = await makeFolder();
+    const run = await open(proxy.url, stateDir);
+    proxy.lose("/api/flows/start", 1);
+    const call = { callId: "c1" };
+    expect(await run("svc_start_flow", REMINDER, call)).toMatchObject({ status: "unknown", code: "outcome_unknown" });
+    expect(await run("svc_start_flow", REMINDER, call)).toMatchObject({ status: "unknown" });
+    expect(((await run("svc_get_flow", {})).result as { flows: unknown[] }).flows).toHaveLength(1);
+  });
+
+  it("an interrupt of a graph passes through, and the call made again goes on with its answer", async () => {
+    const run = await open();
+    const interrupt = Object.assign(new Error("interrupt"), { is_bubble_up: true });
+    const call = { callId: "c1", keepsAnswers: true };
+    let shown: ApprovalRequest | undefined;
+    const pause: FlowCall["approve"] = (request) => {
+      shown = request;
+      return Promise.reject(interrupt);
+    };
+    await expect(run("svc_start_flow", REMINDER, { ...call, approve: pause })).rejects.toBe(interrupt);
+    const outcome = await run("svc_start_flow", REMINDER, { ...call, approve: async () => sayYes(shown!) });
+    expect(outcome.status).toBe("succeeded");
+  });
+
+  it("an aborted call does nothing and rejects", async () => {
+    const run = await open();
+    const signal = AbortSignal.abort();
+    await expect(run("svc_start_flow", REMINDER, { signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect(asked).toEqual([]);
+  });
+});
