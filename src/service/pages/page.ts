@@ -9,6 +9,7 @@ const SECTIONS = {
   home: { path: "/", name: "Home" },
   devices: { path: "/devices", name: "Devices" },
   connections: { path: "/connections", name: "Connections" },
+  flows: { path: "/flows", name: "Flows" },
   log: { path: "/log", name: "Log" },
 } as const;
 

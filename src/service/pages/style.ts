@@ -70,6 +70,11 @@ const BLOCKS = `
 .rows strong a:hover{color:var(--accent);text-decoration-color:currentColor}
 .rows strong{display:block;overflow-wrap:anywhere}
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
+.rows>li>.problem,.rows>li>details{flex-basis:100%;margin:0}
+.text{white-space:pre-wrap;overflow-wrap:anywhere}
+.data{padding-left:1.5rem;margin:0}
+.data dl,details>dl{margin-bottom:.75rem}
+dd dl{grid-template-columns:1fr;gap:0}
 .tag{font-size:.875rem;white-space:nowrap}
 .tag::before{content:"";display:inline-block;width:.5rem;height:.5rem;border-radius:50%;background:var(--muted);margin-right:.4375rem;vertical-align:.0625rem}
 .tag.ok::before{background:var(--accent)}

@@ -4,6 +4,7 @@ import type { ServiceParts } from "../service-parts.ts";
 import { addConnectPages } from "./pages-connect.ts";
 import { addConnectionPages } from "./pages-connections.ts";
 import { addDevicePages } from "./pages-devices.ts";
+import { addFlowPages } from "./pages-flows.ts";
 import { addHomePage } from "./pages-home.ts";
 import { addInstallPages } from "./pages-install.ts";
 import { addLogPages } from "./pages-log.ts";
@@ -19,5 +20,6 @@ export function addPageRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): 
   addDevicePages(app, parts);
   addConnectionPages(app, parts);
   addConnectPages(app, parts);
+  addFlowPages(app, parts);
   addLogPages(app, parts);
 }

@@ -1,0 +1,70 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { FLOW_PAGE } from "../../../wire/limits.ts";
+import { flowBody } from "../../pages/flow-page.ts";
+import { flowsBody } from "../../pages/flows-page.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { RouteEnv } from "../guard.ts";
+import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { sendPage } from "../send-page.ts";
+import type { ServiceParts } from "../service-parts.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  approved: "Approved. The flow goes on.",
+  resumed: "Resumed. The flow goes on.",
+  cancelled: "The flow is cancelled.",
+  changed: "The flow had changed before you pressed the button. This is how it stands now.",
+};
+
+/** How the log of a flow names who approved it here. */
+const APPROVER = "the owner, in the dashboard";
+
+/** The list of flows, and the page of each with what its owner can do about it. */
+export function addFlowPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+  const { flows } = parts;
+  app.get("/flows", async (c) => {
+    const owner = await findOwner(c, parts);
+    if (owner === undefined) return askToSignIn(c, parts);
+    const body = flowsBody({ flows: await flows.list(owner.accountId, FLOW_PAGE.max), now: parts.now() });
+    return sendPage(c, { title: "Flows", body, csrfToken: owner.csrfToken, section: "flows" });
+  });
+  app.get("/flows/:id", async (c) => {
+    const owner = await findOwner(c, parts);
+    if (owner === undefined) return askToSignIn(c, parts);
+    const { accountId, csrfToken } = owner;
+    const view = await flows.get(accountId, c.req.param("id"));
+    const body = flowBody({ ...view, csrfToken, now: parts.now(), notice: NOTICES[c.req.query("notice") ?? ""] });
+    return sendPage(c, { title: view.flow.name ?? "Flow", body, csrfToken, section: "flows" });
+  });
+  app.post("/flows/:id/approve", async (c) => {
+    const { owner, form } = await readOwnForm(c, parts);
+    // The step that the page showed, so that an old page cannot approve a later step.
+    const stepKey = form.get("step") ?? "";
+    const id = c.req.param("id");
+    return answerMove(c, "approved", () => flows.approve(owner.accountId, id, { stepKey, by: APPROVER }));
+  });
+  app.post("/flows/:id/resume", async (c) => {
+    const { owner } = await readOwnForm(c, parts);
+    return answerMove(c, "resumed", () => flows.resume(owner.accountId, c.req.param("id")));
+  });
+  app.post("/flows/:id/cancel", async (c) => {
+    const { owner } = await readOwnForm(c, parts);
+    return answerMove(c, "cancelled", () => flows.cancel(owner.accountId, c.req.param("id")));
+  });
+}
+
+/** Leads back to the flow, also when somebody else was faster. */
+async function answerMove(
+  c: Context<RouteEnv, "/flows/:id/approve">,
+  notice: keyof typeof NOTICES,
+  move: () => Promise<unknown>,
+): Promise<Response> {
+  const path = `/flows/${encodeURIComponent(c.req.param("id"))}`;
+  try {
+    await move();
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 409) return c.redirect(`${path}?notice=changed`, 303);
+    throw error;
+  }
+  return c.redirect(`${path}?notice=${notice}`, 303);
+}

@@ -1,0 +1,121 @@
+import { html } from "hono/html";
+import { z } from "zod";
+import type { Flow, FlowStep, FlowView } from "../../wire/flow.ts";
+import { dataView, nameOf } from "./data-view.ts";
+import { flowTag, stepTag } from "./flow-tags.ts";
+import { describeStart } from "./flows-page.ts";
+import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { exactTime, timeTag } from "./time-tag.ts";
+
+interface FlowPage extends FlowView {
+  readonly csrfToken: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly notice: string | undefined;
+}
+
+/** One flow: what it waits for, what can be done about it, and every step. */
+export function flowBody(o: FlowPage): Markup {
+  const { flow, steps } = o;
+  return html`<h1>${flow.name ?? flow.id}</h1>
+<p class="lead">${flowTag(flow.status)} · ${describeStart(flow, o.now)}</p>
+${noticeLine(o.notice)}
+${decisionCard(o)}
+<section class="card" aria-labelledby="steps">
+<h2 id="steps">Steps</h2>
+<ol class="rows steps">${steps.map((step) => stepRow(step, o.now))}</ol>
+</section>
+<section class="card" aria-labelledby="facts">
+<h2 id="facts">What it was started with</h2>
+${dataView(flow.input ?? {})}
+<p class="muted">Id <code>${flow.id}</code></p>
+</section>
+<p><a href="/flows">All flows</a></p>`;
+}
+
+/** The step a flow stands at. */
+export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined {
+  return steps.find((step) => step.stepKey === flow.currentStep);
+}
+
+/** What an approval step shows: a sentence, and the data it is about. */
+const shownSchema = z.looseObject({ message: z.string().optional() });
+const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
+const errorSchema = z.looseObject({ message: z.string() });
+
+/** What a step failed with, in words; undefined when it did not. */
+export function describeStepError({ error }: FlowStep): string | undefined {
+  return error === null || error === undefined
+    ? undefined
+    : (errorSchema.safeParse(error).data?.message ?? "It failed.");
+}
+
+function decisionCard(o: FlowPage): Markup {
+  const step = findCurrentStep(o);
+  if (o.flow.status === "waiting" && step?.stepType === "approval") return approvalCard(o, step);
+  if (o.flow.status === "waiting") return waitCard(o, step);
+  if (o.flow.status === "failed") return failureCard(o, step);
+  if (o.flow.status !== "running" && o.flow.status !== "pending") return html``;
+  return html`<section class="card" aria-label="State"><p>It is running. <a href="/flows/${o.flow.id}">Look again</a></p>
+<div class="actions">${cancelForm(o)}</div></section>`;
+}
+
+function approvalCard(o: FlowPage, step: FlowStep): Markup {
+  const { message, ...shown } = shownSchema.safeParse(step.output).data ?? {};
+  return html`<section class="card" aria-labelledby="decision">
+<h2 id="decision">It waits for your approval</h2>
+<p><strong>${message ?? nameOf(step.stepKey)}</strong></p>
+${Object.keys(shown).length === 0 ? "" : dataView(shown)}
+<div class="actions">
+<form method="post" action="/flows/${o.flow.id}/approve">${csrfField(o.csrfToken)}<input type="hidden" name="step" value="${step.stepKey}"><button class="primary">Approve</button></form>
+${cancelForm(o)}
+</div>
+</section>`;
+}
+
+function waitCard(o: FlowPage, step: FlowStep | undefined): Markup {
+  const until = waitSchema.safeParse(step?.output).data?.waitUntil;
+  const isOver = until !== undefined && Date.parse(until) <= o.now;
+  return html`<section class="card" aria-labelledby="decision">
+<h2 id="decision">It waits for its time</h2>
+<p>${until === undefined ? "It goes on by itself." : html`It goes on by itself ${timeTag(until, o.now)}, at ${exactTime(until)}.`}</p>
+<div class="actions">${isOver ? moveForm(o, "resume", "Go on now") : ""}${cancelForm(o)}</div>
+</section>`;
+}
+
+function failureCard(o: FlowPage, step: FlowStep | undefined): Markup {
+  return html`<section class="card" aria-labelledby="decision">
+<h2 id="decision">It failed${step === undefined ? "" : html` at “${nameOf(step.stepKey)}”`}</h2>
+<p class="notice bad">${(step && describeStepError(step)) ?? "It failed."}</p>
+<p>Steps that are done are not repeated. Resuming tries the failed one again.</p>
+<div class="actions">${moveForm(o, "resume", "Resume")}${cancelForm(o)}</div>
+</section>`;
+}
+
+function moveForm({ flow, csrfToken }: FlowPage, verb: "resume", label: string): Markup {
+  return html`<form method="post" action="/flows/${flow.id}/${verb}">${csrfField(csrfToken)}<button class="primary">${label}</button></form>`;
+}
+
+function cancelForm({ flow, csrfToken }: { flow: Flow; csrfToken: string }): Markup {
+  return html`<details><summary>Cancel this flow</summary>
+<p class="muted">It ends here. What its steps have done already stays done.</p>
+<form method="post" action="/flows/${flow.id}/cancel">${csrfField(csrfToken)}<button class="danger">Cancel the flow</button></form>
+</details>`;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  tool_call: "tool call",
+  transform: "worked out here",
+  wait: "wait",
+  approval: "approval",
+};
+
+function stepRow(step: FlowStep, now: number): Markup {
+  const { stepKey, stepType, attemptCount = 0, completedAt, output } = step;
+  const facts = [TYPES[stepType] ?? stepType, attemptCount > 1 ? `${attemptCount} attempts` : ""].filter(Boolean);
+  const error = describeStepError(step);
+  return html`<li><div><strong>${nameOf(stepKey)}</strong><span class="muted">${facts.join(" · ")}${completedAt ? html` · ${timeTag(completedAt, now)}` : ""}</span></div>
+${stepTag(step)}
+${error === undefined ? "" : html`<p class="problem">${error}</p>`}
+${output === null || output === undefined ? "" : html`<details><summary>What came out<span class="hidden"> of ${nameOf(stepKey)}</span></summary>${dataView(output)}</details>`}</li>`;
+}
