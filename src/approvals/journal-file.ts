@@ -3,18 +3,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, unlink } from "node:fs
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { JOURNAL_STATES, type JournalKey, type JournalRecord, toMapKey } from "./journal-record.ts";
+import { type JournalKey, type JournalRecord, readJournalRecord, toMapKey } from "./journal-record.ts";
 
-const recordSchema = z.object({
-  callId: z.string(),
-  fingerprint: z.string(),
-  state: z.enum(JOURNAL_STATES),
-  at: z.number(),
-  tool: z.string(),
-  approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
-  repeatable: z.object({ key: z.string(), arguments: z.record(z.string(), z.unknown()), until: z.number() }).optional(),
-  outcome: z.unknown().optional(),
-});
 const forgottenSchema = z.object({ callId: z.string(), fingerprint: z.string(), forgotten: z.literal(true) });
 
 /** Files this process writes now: a container gives every process the same id, so the id alone does not tell. */
@@ -133,14 +123,7 @@ function parseLine(line: string): JournalRecord | Forgotten | undefined {
   }
   const forgotten = forgottenSchema.safeParse(value);
   if (forgotten.success) return forgotten.data;
-  const record = recordSchema.safeParse(value);
-  if (!record.success) return undefined;
-  const { approval, repeatable, ...rest } = record.data;
-  return {
-    ...rest,
-    ...(approval === undefined ? {} : { approval }),
-    ...(repeatable === undefined ? {} : { repeatable }),
-  };
+  return readJournalRecord(value);
 }
 
 async function createSegment(folder: string): Promise<{ handle: FileHandle; name: string }> {

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /**
  * probing: an unconfirmed request is on its way · pending: a human is asked · approved: may be sent · sending: a request
  * that may act is on its way · done: answered.
@@ -40,4 +42,27 @@ export function isUnanswered(record: JournalRecord): boolean {
 /** The journal's key as one string. */
 export function toMapKey(key: JournalKey): string {
   return `${key.fingerprint} ${key.callId}`;
+}
+
+const recordSchema = z.object({
+  callId: z.string(),
+  fingerprint: z.string(),
+  state: z.enum(JOURNAL_STATES),
+  at: z.number(),
+  tool: z.string(),
+  approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  repeatable: z.object({ key: z.string(), arguments: z.record(z.string(), z.unknown()), until: z.number() }).optional(),
+  outcome: z.unknown().optional(),
+});
+
+/** A record as it was stored; undefined when it is none. */
+export function readJournalRecord(value: unknown): JournalRecord | undefined {
+  const record = recordSchema.safeParse(value);
+  if (!record.success) return undefined;
+  const { approval, repeatable, ...rest } = record.data;
+  return {
+    ...rest,
+    ...(approval === undefined ? {} : { approval }),
+    ...(repeatable === undefined ? {} : { repeatable }),
+  };
 }

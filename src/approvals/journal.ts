@@ -1,16 +1,24 @@
 import { JournalFile } from "./journal-file.ts";
 import { isUnanswered, type JournalKey, type JournalRecord, toMapKey } from "./journal-record.ts";
 
+type Awaitable<T> = T | Promise<T>;
+
 /** Remembers calls that may act, so that a crash or a re-run never sends one twice. */
-export interface Journal {
+export interface CallJournal {
   /** State of this call, or undefined when it is new. */
-  find(key: JournalKey): JournalRecord | undefined;
+  find(key: JournalKey): Awaitable<JournalRecord | undefined>;
   /** A call with the same fingerprint, whatever its id, that was sent and never answered. */
-  findUnanswered(fingerprint: string): JournalRecord | undefined;
+  findUnanswered(fingerprint: string): Awaitable<JournalRecord | undefined>;
   /** Resolves once the record would survive a power cut. */
   record(record: JournalRecord): Promise<void>;
   /** Drops a call that provably did nothing, so that it may be made again. */
   forget(key: JournalKey): Promise<void>;
+}
+
+/** The journal of this machine: in memory, or in memory and on disk. */
+export interface Journal extends CallJournal {
+  find(key: JournalKey): JournalRecord | undefined;
+  findUnanswered(fingerprint: string): JournalRecord | undefined;
   /** Lines that could not be read at opening. */
   readonly damagedLines: number;
   close(): Promise<void>;

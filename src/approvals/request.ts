@@ -22,7 +22,7 @@ export interface ApprovalFile {
 
 /** Everything a human needs to decide about one call. Render texts with `createApprovalCard`, which neutralises them. */
 export interface ApprovalRequest {
-  /** Random, never reused. */
+  /** Random and never reused; for a call that its runtime runs again after an answer, the same each time. */
   readonly id: string;
   /** See `createFingerprint`. */
   readonly fingerprint: string;
@@ -96,16 +96,18 @@ export interface ApprovalSubject {
   readonly askBefore?: readonly string[] | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
+  /** Set when the same request must be known again after a re-run. Default: random. */
+  readonly id?: string | undefined;
 }
 
 const TITLE_MAX = 120;
 const DESCRIPTION_MAX = 1_024;
 
-/** Builds a request with a fresh id that expires `ttlMs` after `now` (milliseconds since the epoch). */
+/** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
 export function createApprovalRequest(subject: ApprovalSubject, time: { now: number; ttlMs: number }): ApprovalRequest {
   const { tool, connection, files, principal } = subject;
   return {
-    id: randomUUID(),
+    id: subject.id ?? randomUUID(),
     fingerprint: createFingerprint({ tool, arguments: subject.arguments, connection, files, principal }),
     tool,
     integration: subject.integration,

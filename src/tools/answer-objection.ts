@@ -3,7 +3,7 @@ import { ingestFile } from "../media/ingest-file.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import { readUploadHint } from "../media/upload-hint.ts";
 import { throwIfAborted } from "./abort.ts";
-import { askForConnection } from "./choose-connection.ts";
+import { askForConnection, forgetConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { describeFailure } from "./describe-failure.ts";
 import type { Objection } from "./judge-reply.ts";
@@ -62,7 +62,7 @@ async function chooseAccount(
   plan: CallPlan,
   failure: Failure,
 ): Promise<Step<CallPlan>> {
-  pipeline.chosen.delete(plan.entry.integration);
+  await forgetConnection(pipeline, call, plan.entry.integration);
   const choices = failure.choices.length > 0 ? failure.choices : plan.entry.connections;
   const chosen = await askForConnection(pipeline, call, plan.entry, choices);
   if (!chosen.ok) return stop({ ...chosen.outcome, notes: [...plan.notes] });

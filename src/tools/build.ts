@@ -18,7 +18,7 @@ export interface ToolDefinition {
   readonly effect: Effect;
   /** At most 1,024 characters. */
   readonly description: string;
-  /** The service's schema as the model may see it. */
+  /** The service's schema as the model may see it; worked out when it is first read. */
   readonly schema: JsonSchema;
 }
 
@@ -31,17 +31,16 @@ export function buildTools(
   options: { readonly profile: SchemaProfile; readonly reserved: readonly string[] },
 ): ToolDefinition[] {
   const names = createNameMap([...options.reserved, ...entries.map((entry) => entry.name)]);
-  return entries.map((entry) => {
-    const { schema } = projectEntry(entry, options.profile);
-    return {
-      name: names.toModel(entry.name) ?? entry.name,
-      toolName: entry.name,
-      integration: entry.integration,
-      effect: entry.effect,
-      description: describeEntry(entry),
-      schema,
-    };
-  });
+  return entries.map((entry) => ({
+    name: names.toModel(entry.name) ?? entry.name,
+    toolName: entry.name,
+    integration: entry.integration,
+    effect: entry.effect,
+    description: describeEntry(entry),
+    get schema() {
+      return projectEntry(entry, options.profile).schema;
+    },
+  }));
 }
 
 /** What the model reads about a tool: the service's words, cut at a sentence end, and what to expect of us. */

@@ -1,8 +1,10 @@
 import { createFingerprint } from "../approvals/fingerprint.ts";
+import type { CallJournal } from "../approvals/journal.ts";
 import { isUnanswered, type JournalKey, type JournalRecord, type JournalState } from "../approvals/journal-record.ts";
 import type { ApprovalRequest } from "../approvals/request.ts";
 import { isRecord } from "../schema/json-schema.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
+import { findGivenConnection } from "./choose-connection.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { Pipeline, ToolCall } from "./pipeline.ts";
 import { retireKey } from "./send-keyed.ts";
@@ -19,20 +21,30 @@ export interface CallRecord {
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
 }
 
-/** Opens the record of a call. Its key covers what the caller asked for, not what became of it on the way. */
-export function openCallRecord(
+/** The key of a call: what the caller asked for, not what became of it on the way. */
+export function createCallKey(
   pipeline: Pipeline,
   call: ToolCall,
   subject: { readonly entry: CatalogEntry; readonly args: Record<string, unknown> },
-): CallRecord {
+): JournalKey {
   const { entry, args } = subject;
   const { principal } = pipeline.client;
-  const connection = call.connectionId;
+  const connection = findGivenConnection(call, entry);
   const fingerprint = createFingerprint({ tool: entry.name, arguments: args, connection, files: [], principal });
-  const key = { callId: call.callId, fingerprint };
-  let last: JournalRecord | undefined = pipeline.journal.find(key);
+  return { callId: call.callId, fingerprint };
+}
+
+/** Opens the record of a call in the journal its runtime brought along, else in the session's. */
+export async function openCallRecord(
+  pipeline: Pipeline,
+  call: ToolCall,
+  entry: CatalogEntry,
+  key: JournalKey,
+): Promise<CallRecord> {
+  const journal: CallJournal = call.journal ?? pipeline.journal;
+  let last: JournalRecord | undefined = await journal.find(key);
   const known = last;
-  const earlier = known === undefined ? pipeline.journal.findUnanswered(fingerprint) : undefined;
+  const earlier = known === undefined ? await journal.findUnanswered(key.fingerprint) : undefined;
   return {
     key,
     known,
@@ -50,14 +62,14 @@ export function openCallRecord(
         ...(approval === undefined ? {} : { approval }),
         ...(repeatable === undefined ? {} : { repeatable }),
       };
-      await pipeline.journal.record(last);
+      await journal.record(last);
     },
     async finish(outcome) {
       if (last === undefined || outcome.status === "unknown") return outcome;
       if (last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
       const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
       try {
-        await (mayComeAgain(outcome, last) ? pipeline.journal.forget(key) : pipeline.journal.record(settled));
+        await (mayComeAgain(outcome, last) ? journal.forget(key) : journal.record(settled));
         return outcome;
       } catch {
         const note = "the end of this call could not be written to the journal";
@@ -70,6 +82,7 @@ export function openCallRecord(
 /** The outcome a journal entry stands for; undefined when the call may go on. */
 export function answerFromJournal(
   pipeline: Pipeline,
+  call: ToolCall,
   entry: CatalogEntry,
   record: CallRecord,
 ): ToolOutcome | undefined {
@@ -77,6 +90,8 @@ export function answerFromJournal(
   if (known === undefined) return undefined;
   if (isUnanswered(known)) return createUnknownOutcome(pipeline, entry, "It was sent earlier and never answered.");
   if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
+  // A runtime that keeps the human's answers gives the same one again, or wants to hear another.
+  if (call.keepsAnswers === true && known.outcome.status === "declined") return undefined;
   const at = new Date(known.at).toISOString();
   const note = `answered from the journal: this call already ended at ${at} and was not made again`;
   return { ...known.outcome, notes: [...known.outcome.notes, note] };

@@ -7,6 +7,7 @@ import { isRecord } from "../schema/json-schema.ts";
 import { sideEffectLevelSchema } from "../wire/catalog.ts";
 import { jsonSchemaSchema } from "../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
+import type { OmittedTools } from "./fetch-tools.ts";
 
 const entrySchema = z.object({
   name: z.string().min(1),
@@ -27,6 +28,7 @@ const cacheSchema = z.object({
   principal: z.string(),
   syncedAt: z.number(),
   hash: z.string(),
+  omitted: z.array(z.object({ integration: z.string().nullable(), count: z.number() })).default([]),
   tools: z.array(entrySchema),
 });
 
@@ -35,6 +37,8 @@ export interface CachedCatalog {
   /** Milliseconds since the epoch. */
   readonly syncedAt: number;
   readonly tools: readonly CatalogEntry[];
+  /** Tools the lists did not show. */
+  readonly omitted: readonly OmittedTools[];
 }
 
 /** Result of {@link readCatalogCache}: `damaged` says why the file cannot be used. */
@@ -60,19 +64,19 @@ export async function readCatalogCache(folder: string, principal: string): Promi
   }
   const parsed = cacheSchema.safeParse(value);
   if (!parsed.success) return { kind: "damaged", reason: "the cached tool list has another form" };
-  const { tools, hash, syncedAt } = parsed.data;
+  const { tools, hash, syncedAt, omitted } = parsed.data;
   if (parsed.data.principal !== principal)
     return { kind: "damaged", reason: "the cached tool list is another account's" };
   // Hashed as it was read: the schema above may order members differently.
   if (!isRecord(value) || hashTools(value.tools) !== hash)
     return { kind: "damaged", reason: "the cached tool list does not match its hash" };
-  return { kind: "found", catalog: { syncedAt, tools: tools.map(toEntry) } };
+  return { kind: "found", catalog: { syncedAt, omitted, tools: tools.map(toEntry) } };
 }
 
 /** Replaces the cached catalogue of `principal` atomically. */
 export async function writeCatalogCache(folder: string, principal: string, catalog: CachedCatalog): Promise<void> {
-  const { syncedAt, tools } = catalog;
-  const text = JSON.stringify({ version: 1, principal, syncedAt, hash: hashTools(tools), tools });
+  const { syncedAt, omitted, tools } = catalog;
+  const text = JSON.stringify({ version: 1, principal, syncedAt, hash: hashTools(tools), omitted, tools });
   await replaceFile(cachePath(folder, principal), `${text}\n`);
 }
 

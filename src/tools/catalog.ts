@@ -102,7 +102,7 @@ class Catalog implements ToolCatalog {
     for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
     // Written before any list was read: descriptions only.
     if (reading.catalog.syncedAt === 0) return this.sync(options);
-    this.report = this.#createReport([], reading.catalog.syncedAt);
+    this.report = this.#createReport(reading.catalog.omitted, reading.catalog.syncedAt);
     const isFresh = this.#now() - reading.catalog.syncedAt < FRESH_MS;
     if (!isFresh) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
     return this.report;
@@ -224,7 +224,8 @@ class Catalog implements ToolCatalog {
     this.#isSaveQueued = true;
     const write = async () => {
       this.#isSaveQueued = false;
-      const catalog = { syncedAt: this.report?.syncedAt ?? 0, tools: this.list() };
+      const { syncedAt = 0, omitted = [] } = this.report ?? {};
+      const catalog = { syncedAt, omitted, tools: this.list() };
       await writeCatalogCache(folder, this.#client.principal, catalog);
     };
     // A cache that cannot be written costs a sync next time and nothing else.

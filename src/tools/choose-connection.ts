@@ -1,7 +1,8 @@
 import { withAbort } from "./abort.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
+import type { ConnectionMemory } from "./connection-memory.ts";
 import { type ConnectionChoice, createOutcome } from "./outcome.ts";
-import { type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
+import { type ConnectionChooser, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { cleanText } from "./safe-text.ts";
 
 const QUESTION_MS = 10 * 60 * 1_000;
@@ -15,13 +16,40 @@ export async function findConnection(
   call: ToolCall,
   entry: CatalogEntry,
 ): Promise<Step<string | undefined>> {
-  const wanted = call.connectionId ?? pipeline.chosen.get(entry.integration);
+  const wanted =
+    findGivenConnection(call, entry) ??
+    (await getMemory(pipeline, call).find(entry.integration)) ??
+    pipeline.chosen.get(entry.integration);
   if (wanted !== undefined && wanted !== "") return proceed(wanted);
   const choices = entry.connections;
   const only = choices.find((choice) => choice.isDefault) ?? (choices.length === 1 ? choices[0] : undefined);
   if (only !== undefined) return proceed(mustAskFirst(entry) ? only.id : undefined);
-  if (choices.length < 2 || pipeline.chooseConnection === undefined) return proceed(undefined);
+  if (choices.length < 2 || getChooser(pipeline, call) === undefined) return proceed(undefined);
   return askForConnection(pipeline, call, entry, choices);
+}
+
+/** The account the caller or its host named for this call. */
+export function findGivenConnection(
+  call: Pick<ToolCall, "connectionId" | "connections">,
+  entry: Pick<CatalogEntry, "integration">,
+): string | undefined {
+  if (call.connectionId !== undefined && call.connectionId !== "") return call.connectionId;
+  const { connections = {} } = call;
+  return Object.hasOwn(connections, entry.integration) ? connections[entry.integration] : undefined;
+}
+
+/** Forgets an account that cannot be used any more. */
+export async function forgetConnection(pipeline: Pipeline, call: ToolCall, integration: string): Promise<void> {
+  pipeline.chosen.delete(integration);
+  await getMemory(pipeline, call).forget(integration);
+}
+
+function getChooser(pipeline: Pipeline, call: ToolCall): ConnectionChooser | undefined {
+  return call.chooseConnection ?? pipeline.chooseConnection;
+}
+
+function getMemory(pipeline: Pipeline, call: ToolCall): ConnectionMemory {
+  return call.memory ?? pipeline.memory;
 }
 
 /** Lets the human choose among `choices`; without an answer the outcome lists them by label. */
@@ -39,13 +67,16 @@ export async function askForConnection(
     choices: clean,
     retryable: false,
   });
-  if (pipeline.chooseConnection === undefined || clean.length === 0) return stop(unanswered);
+  const choose = getChooser(pipeline, call);
+  if (choose === undefined || clean.length === 0) return stop(unanswered);
   const limits = [AbortSignal.timeout(QUESTION_MS), ...(call.signal === undefined ? [] : [call.signal])];
   const question = { toolName: entry.name, integration: entry.integration, choices: clean };
-  const asked = pipeline.chooseConnection(question, { signal: AbortSignal.any(limits) });
+  const asked = choose(question, { signal: AbortSignal.any(limits) });
   const answer = await withAbort(asked, call.signal);
-  const chosen = clean.find((choice) => choice.id === answer);
+  const wanted = typeof answer === "string" ? answer : answer?.id;
+  const chosen = clean.find((choice) => choice.id === wanted);
   if (chosen === undefined) return stop(unanswered);
-  pipeline.chosen.set(entry.integration, chosen.id);
+  if (typeof answer === "string") pipeline.chosen.set(entry.integration, chosen.id);
+  else if (answer?.remember === true) await getMemory(pipeline, call).remember(entry.integration, chosen.id);
   return proceed(chosen.id);
 }

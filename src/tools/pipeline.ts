@@ -1,5 +1,5 @@
 import type { SpentRequests } from "../approvals/decide.ts";
-import type { Journal } from "../approvals/journal.ts";
+import type { CallJournal, Journal } from "../approvals/journal.ts";
 import type { Approver } from "../approvals/request.ts";
 import type { StandingRules } from "../approvals/standing-rules.ts";
 import type { SvcClient } from "../client/client.ts";
@@ -8,6 +8,7 @@ import type { MediaRoots } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
+import type { ConnectionMemory } from "./connection-memory.ts";
 import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
 import type { Pins } from "./pins.ts";
 import type { ResultStore } from "./results.ts";
@@ -26,6 +27,21 @@ export interface ToolCall {
   readonly signal?: AbortSignal | undefined;
   /** Asked instead of the session's approver. */
   readonly approve?: Approver | undefined;
+  /** Asked instead of the session's chooser. */
+  readonly chooseConnection?: ConnectionChooser | undefined;
+  /** The host's own choice of accounts, by integration; `connectionId` wins over it. */
+  readonly connections?: Readonly<Record<string, string>> | undefined;
+  /** Used instead of the session's memory of accounts. */
+  readonly memory?: ConnectionMemory | undefined;
+  /** Used instead of the session's journal. */
+  readonly journal?: CallJournal | undefined;
+  /**
+   * True in a runtime that makes the whole call again after each answer and keeps the answers itself: the same question
+   * then has the same id each time, and its answer counts each time. Default false.
+   */
+  readonly keepsAnswers?: boolean | undefined;
+  /** Milliseconds a request for approval stays open, instead of the session's. */
+  readonly approvalTtlMs?: number | undefined;
 }
 
 /** A question to the human: which account? */
@@ -35,11 +51,20 @@ export interface ConnectionQuestion {
   readonly choices: readonly ConnectionChoice[];
 }
 
-/** Lets a human choose an account; undefined means: none. Remembered for the integration while the session lasts. */
+/** What a human chose. A bare id is remembered for the integration while the session lasts. */
+export type ConnectionAnswer =
+  | string
+  | {
+      readonly id: string;
+      /** True when the human wants this account from now on; otherwise it counts for this call only. */
+      readonly remember: boolean;
+    };
+
+/** Lets a human choose an account; undefined means: none. */
 export type ConnectionChooser = (
   question: ConnectionQuestion,
   options: { readonly signal: AbortSignal },
-) => Promise<string | undefined>;
+) => Promise<ConnectionAnswer | undefined>;
 
 /** How file bytes travel: inside the request, or uploaded first by the service's hint. */
 export type UploadMode = "envelope" | "ingest";
@@ -81,7 +106,9 @@ export interface Pipeline {
   readonly spent: SpentRequests;
   /** Calls the local check refused: the same call again goes to the service. */
   readonly advised: Set<string>;
-  /** Accounts a human chose, by integration. */
+  /** Accounts a human wants for good. */
+  readonly memory: ConnectionMemory;
+  /** Accounts a human chose for the session, by integration. */
   readonly chosen: Map<string, string>;
   /** How many executions of a call have ended under its idempotency key, so that another try gets another key. */
   readonly endedKeys: Map<string, number>;

@@ -1,6 +1,7 @@
 import { decide } from "../approvals/decide.ts";
 import { canonicalJson } from "../approvals/fingerprint.ts";
 import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
+import { createStableId } from "../approvals/stable-id.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
 import { fingerprintPlan, toApprovalFile } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
@@ -32,7 +33,7 @@ export async function requestApproval(
   let current = plan;
   let reason = explainReason(pipeline, plan, record);
   for (let round = 0; round <= MAX_EDITS; round += 1) {
-    const request = createRequest(pipeline, current, reason);
+    const request = createRequest(pipeline, call, current, { reason, round });
     await record.save("pending", request);
     const answered = await ask(pipeline, call, request);
     if (!answered.ok) return answered;
@@ -55,7 +56,7 @@ export function createFirstRequest(
   record: CallRecord,
 ): ApprovalRequest | undefined {
   if (isAllowedByRule(pipeline, plan)) return undefined;
-  return createRequest(pipeline, call, plan, { reason: explainReason(plan, record), round: 0 });
+  return createRequest(pipeline, call, plan, { reason: explainReason(pipeline, plan, record), round: 0 });
 }
 
 function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan): boolean {
@@ -79,8 +80,16 @@ function describeEffect({ entry }: CallPlan): string {
   return entry.effect === "read" ? "read things that need your consent" : "change things";
 }
 
-function createRequest(pipeline: Pipeline, plan: CallPlan, reason: string): ApprovalRequest {
+function createRequest(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  question: { readonly reason: string; readonly round: number },
+): ApprovalRequest {
   const { entry, connectionId } = plan;
+  const { reason, round } = question;
+  const id =
+    call.keepsAnswers === true ? createStableId([call.callId, fingerprintPlan(pipeline, plan), round]) : undefined;
   const used = entry.connections.find((choice) => choice.id === connectionId);
   return createApprovalRequest(
     {
@@ -96,8 +105,9 @@ function createRequest(pipeline: Pipeline, plan: CallPlan, reason: string): Appr
       reason,
       askBefore: entry.askBefore,
       principal: pipeline.client.principal,
+      id,
     },
-    { now: pipeline.now(), ttlMs: pipeline.settings.approvalTtlMs },
+    { now: pipeline.now(), ttlMs: getTtl(pipeline, call) },
   );
 }
 
@@ -116,7 +126,7 @@ async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest)
     );
   if (approver === undefined) return unanswered("approval_required", "Nobody can be asked for approval here.");
   pipeline.emit({ type: "approval_requested", callId: call.callId, toolName: request.tool });
-  const expiry = AbortSignal.timeout(pipeline.settings.approvalTtlMs);
+  const expiry = AbortSignal.timeout(getTtl(pipeline, call));
   const signal = AbortSignal.any([expiry, ...(call.signal === undefined ? [] : [call.signal])]);
   let answer: unknown;
   try {
@@ -131,8 +141,13 @@ async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest)
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
   }
   throwIfAborted(call.signal);
-  const verdict = decide(request, answer, { now: pipeline.now(), spent: pipeline.spent });
+  const spent = call.keepsAnswers === true ? new Map<string, number>() : pipeline.spent;
+  const verdict = decide(request, answer, { now: pipeline.now(), spent });
   return verdict.accepted ? proceed(verdict.decision) : unanswered(`approval_${verdict.reason}`, verdict.message);
+}
+
+function getTtl(pipeline: Pipeline, call: ToolCall): number {
+  return call.approvalTtlMs ?? pipeline.settings.approvalTtlMs;
 }
 
 async function accept(

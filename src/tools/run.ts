@@ -1,8 +1,15 @@
+import { type JournalKey, toMapKey } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
 import { answerObjection, nameObjection, type RaisedObjection } from "./answer-objection.ts";
 import { isApproved } from "./bind-plan.ts";
-import { answerFromJournal, type CallRecord, findUnusedApproval, openCallRecord } from "./call-record.ts";
+import {
+  answerFromJournal,
+  type CallRecord,
+  createCallKey,
+  findUnusedApproval,
+  openCallRecord,
+} from "./call-record.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { findConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
@@ -38,29 +45,30 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
   if (change !== undefined) pipeline.emit({ type: "tool_not_pinned", change });
   const parsed = parseArguments(entry.name, call.arguments);
   if (!parsed.ok) return parsed.outcome;
-  const record = openCallRecord(pipeline, call, { entry, args: parsed.value.args });
-  const running = pipeline.running.get(runningKey(record));
+  const key = createCallKey(pipeline, call, { entry, args: parsed.value.args });
+  const running = pipeline.running.get(toMapKey(key));
   if (running !== undefined) return running;
-  const work = runOnce(pipeline, call, record, { entry, ...parsed.value });
-  pipeline.running.set(runningKey(record), work);
+  const work = runOnce(pipeline, call, key, { entry, ...parsed.value });
+  pipeline.running.set(toMapKey(key), work);
   try {
     return await work;
   } finally {
-    pipeline.running.delete(runningKey(record));
+    pipeline.running.delete(toMapKey(key));
   }
 }
 
 async function runOnce(
   pipeline: Pipeline,
   call: ToolCall,
-  record: CallRecord,
+  key: JournalKey,
   given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
 ): Promise<ToolOutcome> {
-  const repeated = await askAgain(pipeline, call, given.entry, record);
-  if (repeated !== undefined) return repeated;
-  const remembered = answerFromJournal(pipeline, given.entry, record);
-  if (remembered !== undefined) return remembered;
   try {
+    const record = await openCallRecord(pipeline, call, given.entry, key);
+    const repeated = await askAgain(pipeline, call, given.entry, record);
+    if (repeated !== undefined) return repeated;
+    const remembered = answerFromJournal(pipeline, call, given.entry, record);
+    if (remembered !== undefined) return remembered;
     const planned = await makePlan(pipeline, call, given);
     if (!planned.ok) return planned.outcome;
     const approved = findUnusedApproval(pipeline, record);
@@ -93,7 +101,7 @@ async function askAgain(
 }
 
 /** Steps 2 to 5, and a look at the files. */
-async function makePlan(
+export async function makePlan(
   pipeline: Pipeline,
   call: ToolCall,
   given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
@@ -171,10 +179,6 @@ async function describeSuccess(pipeline: Pipeline, plan: CallPlan, result: unkno
     const note = "the result was too large to show and could not be stored on this machine";
     return createOutcome("succeeded", plan.entry.name, {}, [...plan.notes, note]);
   }
-}
-
-function runningKey(record: CallRecord): string {
-  return `${record.key.fingerprint} ${record.key.callId}`;
 }
 
 function isAbort(error: unknown): boolean {

@@ -7,6 +7,7 @@ import { SvcClient } from "../client/client.ts";
 import { createMediaRoots } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import { createCatalog, type ToolCatalog } from "./catalog.ts";
+import { type ConnectionMemory, openConnectionMemory } from "./connection-memory.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import { openPins, type PinMode, type Pins } from "./pins.ts";
 import type {
@@ -17,6 +18,7 @@ import type {
   UploadMode,
   ValidationMode,
 } from "./pipeline.ts";
+import { type OpenQuestion, previewCall } from "./preview-call.ts";
 import { createResultStore, type ResultPage } from "./results.ts";
 import { runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
@@ -72,11 +74,20 @@ export interface ToolSession {
   /** Permissions a human gave for good; list and revoke them here. */
   readonly rules: StandingRules;
   readonly journal: Journal;
+  /** Accounts a human wants for good, by integration. */
+  readonly memory: ConnectionMemory;
   /** The tools a human agreed to. */
   readonly pins: Pins;
   readonly profile: SchemaProfile;
+  /** Non-secret id of service and key. */
+  readonly principal: string;
   /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
   call(call: ToolCall): Promise<ToolOutcome>;
+  /**
+   * What a human would be asked before this call is made, without sending anything; undefined when nothing. Not every
+   * question is known beforehand: the service may object later.
+   */
+  preview(call: ToolCall): Promise<OpenQuestion | undefined>;
   /** Reads on in a result that was too large; undefined when it is not there any more. */
   readResult(page: { ref: string; offset?: number; limit?: number }): Promise<ResultPage | undefined>;
   /** Writes the cache and closes what the session opened; a client that was passed in stays open. */
@@ -116,6 +127,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
       service: client.baseUrl,
       now,
     }),
+    memory: await openConnectionMemory(stateDir && join(stateDir, "connections.json")),
     results,
     settings,
     approve: options.approve,
@@ -134,11 +146,14 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   return {
     catalog,
     journal,
+    memory: pipeline.memory,
     rules: pipeline.rules,
     pins: pipeline.pins,
     profile: settings.profile,
+    principal: client.principal,
     staticTools: createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call }),
     call,
+    preview: (one) => previewCall(pipeline, one),
     readResult: (page) => results.read(page),
     async close() {
       await catalog.close();

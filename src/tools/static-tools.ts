@@ -23,8 +23,8 @@ export const STATIC_TOOL_NAMES = [
 ] as const;
 export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
 
-/** What a static tool is told about the call it serves. */
-type StaticCall = Pick<ToolCall, "callId" | "signal" | "approve">;
+/** What a static tool is told about the call it serves: all of it but which tool is to be run. */
+type StaticCall = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
 
 /** A tool of the plugin itself. Runtimes translate it like any other. */
 export interface StaticTool {
@@ -33,6 +33,8 @@ export interface StaticTool {
   readonly schema: JsonSchema;
   /** Never throws but for an aborted call and a runtime's control flow. */
   run(args: unknown, call: StaticCall): Promise<ToolOutcome>;
+  /** The call of a service's tool these arguments stand for; undefined when they stand for none. */
+  readTarget(args: unknown): Pick<ToolCall, "toolName" | "arguments" | "connectionId"> | undefined;
 }
 
 /** What the static tools reach for. */
@@ -72,10 +74,15 @@ export function createStaticTools(parts: StaticToolParts): StaticTool[] {
   return [
     createTool("svc_search_tools", SEARCH_TEXT, searchSchema, (args, call) => searchTools(parts, args, call)),
     createTool("svc_describe_tool", DESCRIBE_TEXT, describeSchema, (args, call) => describeTool(parts, args, call)),
-    createTool("svc_call_tool", CALL_TEXT, callSchema, (args, call) => {
-      const connectionId = args.connectionId === undefined ? {} : { connectionId: String(args.connectionId) };
-      return parts.runTool({ ...call, toolName: args.name, arguments: args.arguments ?? {}, ...connectionId });
-    }),
+    {
+      ...createTool("svc_call_tool", CALL_TEXT, callSchema, (args, call) =>
+        parts.runTool({ ...call, ...toTarget(args) }),
+      ),
+      readTarget(args) {
+        const parsed = callSchema.safeParse(readObject(args));
+        return parsed.success ? toTarget(parsed.data) : undefined;
+      },
+    },
     createTool("svc_read_result", READ_TEXT, readSchema, (args) => readResult(parts, args)),
     createTool("svc_status", STATUS_TEXT, statusSchema, async () => describeStatus(parts)),
   ];
@@ -101,6 +108,7 @@ function createTool<Schema extends z.ZodType>(
     name,
     description,
     schema: shown,
+    readTarget: () => undefined,
     async run(args, call) {
       throwIfAborted(call.signal);
       const parsed = schema.safeParse(readObject(args));
@@ -114,6 +122,11 @@ function createTool<Schema extends z.ZodType>(
       }
     },
   };
+}
+
+function toTarget({ name, arguments: args = {}, connectionId }: z.output<typeof callSchema>) {
+  const target = { toolName: name, arguments: args };
+  return connectionId === undefined ? target : { ...target, connectionId: String(connectionId) };
 }
 
 function readObject(args: unknown): unknown {

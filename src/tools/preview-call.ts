@@ -1,0 +1,56 @@
+import type { ApprovalRequest } from "../approvals/request.ts";
+import { isControlFlow, throwIfAborted } from "./abort.ts";
+import { isApproved } from "./bind-plan.ts";
+import { answerFromJournal, createCallKey, findUnusedApproval, openCallRecord } from "./call-record.ts";
+import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
+import { createFirstRequest } from "./request-approval.ts";
+import { resolveTool } from "./resolve-tool.ts";
+import { parseArguments } from "./restore-arguments.ts";
+import { makePlan } from "./run.ts";
+
+/** Something only a human can answer. */
+export type OpenQuestion =
+  | { readonly kind: "approval"; readonly request: ApprovalRequest }
+  | { readonly kind: "connection"; readonly question: ConnectionQuestion };
+
+/**
+ * The steps before sending, up to the first question. Nothing is sent, remembered or written down; a call that would
+ * be refused, or that is answered from the journal, has no question.
+ */
+export async function previewCall(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
+  throwIfAborted(call.signal);
+  try {
+    return await findQuestion(pipeline, call);
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (isControlFlow(error)) throw error;
+    // The call itself will say what is wrong.
+    return undefined;
+  }
+}
+
+async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
+  // A refusal of the local check must not count as given: the call itself has yet to be made.
+  const apart: Pipeline = { ...pipeline, advised: new Set(pipeline.advised) };
+  const resolved = await resolveTool(apart, call);
+  if (!resolved.ok) return undefined;
+  const entry = resolved.value;
+  const parsed = parseArguments(entry.name, call.arguments);
+  if (!parsed.ok) return undefined;
+  const key = createCallKey(apart, call, { entry, args: parsed.value.args });
+  const record = await openCallRecord(apart, call, entry, key);
+  if (answerFromJournal(apart, call, entry, record) !== undefined) return undefined;
+  let asked: ConnectionQuestion | undefined;
+  const chooseConnection: ToolCall["chooseConnection"] = async (question, options) => {
+    const answer = await call.chooseConnection?.(question, options);
+    if (answer === undefined) asked = question;
+    return answer;
+  };
+  const planned = await makePlan(apart, { ...call, chooseConnection }, { entry, ...parsed.value });
+  if (asked !== undefined) return { kind: "connection", question: asked };
+  if (!planned.ok) return undefined;
+  const plan = { ...planned.value, approved: findUnusedApproval(apart, record) };
+  if (!plan.mustAsk || isApproved(apart, plan)) return undefined;
+  const request = createFirstRequest(apart, call, plan, record);
+  return request === undefined ? undefined : { kind: "approval", request };
+}
