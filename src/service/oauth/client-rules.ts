@@ -1,4 +1,6 @@
 import type { ClientMetadata, errors as OidcErrors } from "oidc-provider";
+import { OAUTH_SCOPES } from "../../wire/mcp.ts";
+import { SIGNING_ALGORITHM } from "./signing-key.ts";
 
 /** Longest redirect address, and how many a client may have. */
 const MAX_REDIRECT_LENGTH = 2_048;
@@ -9,10 +11,14 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 /** Members that would make the service fetch an address of the client's choice. */
 const FETCHED = ["jwks_uri", "sector_identifier_uri", "request_uris", "backchannel_logout_uri"] as const;
 
+/** Every client is a public one. */
+const SECRETS = ["client_secret", "client_secret_expires_at", "token_endpoint_auth_signing_alg"] as const;
+const GRANTS = new Set(["authorization_code", "refresh_token"]);
+
 /**
  * Our rules for clients that register themselves, on top of the library's own: plain http leads only to loopback, and
- * nothing in the metadata makes this service call out. Every client is a native one for the library, so that a
- * loopback port may differ from the registered one (RFC 8252, 7.3).
+ * nothing in the metadata makes this service call out. What a client asks for beyond what there is gives way instead of
+ * being refused (RFC 7591, 2): installed clients ask for every flow they know.
  */
 export function applyClientRules(metadata: ClientMetadata, errors: typeof OidcErrors): void {
   const { redirect_uris: redirects, client_name: name } = metadata;
@@ -28,8 +34,28 @@ export function applyClientRules(metadata: ClientMetadata, errors: typeof OidcEr
       if (problem !== undefined) throw refuse(`redirect_uris ${problem}`);
     }
   }
-  for (const member of FETCHED) delete metadata[member];
+  if (Array.isArray(metadata.grant_types)) {
+    const grants = metadata.grant_types.filter((grant) => GRANTS.has(grant));
+    if (!grants.includes("authorization_code")) throw refuse("grant_types must contain authorization_code");
+    metadata.grant_types = grants;
+  }
+  if (typeof metadata.scope === "string") {
+    metadata.scope = metadata.scope.split(" ").filter(isScope).join(" ") || OAUTH_SCOPES.join(" ");
+  }
+  settle(metadata);
+}
+
+/** What is the same for every client. */
+function settle(metadata: ClientMetadata): void {
+  for (const member of [...FETCHED, ...SECRETS]) delete metadata[member];
+  metadata.token_endpoint_auth_method = "none";
+  metadata.id_token_signed_response_alg = SIGNING_ALGORITHM;
+  // For the library this lets a loopback port differ from the registered one (RFC 8252, 7.3).
   metadata.application_type = "native";
+}
+
+function isScope(text: string): boolean {
+  return OAUTH_SCOPES.some((scope) => scope === text);
 }
 
 function findProblem(uri: unknown): string | undefined {

@@ -65,8 +65,8 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
     adapter: (model) => ({
       upsert: (id, payload, expiresIn) => upsert(model, id, payload, expiresIn),
       find: (id) => find(model, id),
-      // Nothing here ends with a session of the library, and user codes belong to a flow that is off.
-      findByUid: async () => undefined,
+      findByUid: async (uid) => (await rows.findSession(uid))?.payload,
+      // User codes belong to a flow that is off.
       findByUserCode: async () => undefined,
       consume: (id) => consume(model, id),
       destroy: (id) => rows.destroy(model, id),

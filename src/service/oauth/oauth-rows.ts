@@ -13,6 +13,8 @@ export interface OAuthRow {
 /** The table of OAuth records. Ids are secrets of clients, so they are kept as hashes. */
 export interface OAuthRows {
   find(model: string, id: string): Promise<OAuthRow | undefined>;
+  /** The session with this public name. */
+  findSession(uid: string): Promise<OAuthRow | undefined>;
   save(model: string, id: string, row: { payload: AdapterPayload; expiresAt: string | null }): Promise<void>;
   /** True for exactly one of those that try. */
   consume(model: string, id: string): Promise<boolean>;
@@ -34,21 +36,25 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
     await store.deleteFrom(table).where("model", "=", model).where("id_hash", "=", hashSecret(id)).execute();
   }
 
+  const select = (model: string) =>
+    store.selectFrom(table).select(["payload", "consumed_at", "expires_at"]).where("model", "=", model);
+
   return {
     async find(model, id) {
-      const row = await store
-        .selectFrom(table)
-        .select(["payload", "consumed_at", "expires_at"])
-        .where("model", "=", model)
-        .where("id_hash", "=", hashSecret(id))
-        .executeTakeFirst();
-      if (row === undefined) return undefined;
-      const payload = JSON.parse(row.payload) as AdapterPayload;
-      return { payload, consumedAt: row.consumed_at, expiresAt: row.expires_at };
+      return readRow(await select(model).where("id_hash", "=", hashSecret(id)).executeTakeFirst());
+    },
+
+    async findSession(uid) {
+      return readRow(await select("Session").where("session_uid", "=", uid).executeTakeFirst());
     },
 
     async save(model, id, { payload, expiresAt }) {
-      const row = { grant_id: payload.grantId ?? null, payload: JSON.stringify(payload), expires_at: expiresAt };
+      const row = {
+        grant_id: payload.grantId ?? null,
+        session_uid: model === "Session" ? (payload.uid ?? null) : null,
+        payload: JSON.stringify(payload),
+        expires_at: expiresAt,
+      };
       const created_at = new Date(now()).toISOString();
       await store
         .insertInto(table)
@@ -82,4 +88,12 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
       await store.deleteFrom(table).where("model", "=", model).where("id_hash", "in", hashes).execute();
     },
   };
+}
+
+function readRow(
+  row: { payload: string; consumed_at: number | null; expires_at: string | null } | undefined,
+): OAuthRow | undefined {
+  if (row === undefined) return undefined;
+  const payload = JSON.parse(row.payload) as AdapterPayload;
+  return { payload, consumedAt: row.consumed_at, expiresAt: row.expires_at };
 }

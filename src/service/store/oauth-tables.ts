@@ -9,6 +9,7 @@ export const oauthTables: Migration = {
       .addColumn("model", "text", (c) => c.notNull())
       .addColumn("id_hash", "text", (c) => c.notNull())
       .addColumn("grant_id", "text")
+      .addColumn("session_uid", "text")
       .addColumn("payload", "text", (c) => c.notNull())
       .addColumn("consumed_at", "integer")
       .addColumn("created_at", "text", (c) => c.notNull())
@@ -16,6 +17,7 @@ export const oauthTables: Migration = {
       .addPrimaryKeyConstraint("oauth_records_key", ["model", "id_hash"])
       .execute();
     await db.schema.createIndex("oauth_records_by_grant").on("oauth_records").column("grant_id").execute();
+    await db.schema.createIndex("oauth_records_by_session").on("oauth_records").column("session_uid").execute();
     await db.schema
       .createTable("service_keys")
       .addColumn("name", "text", (c) => c.primaryKey())

@@ -159,6 +159,8 @@ export interface Tables {
     id_hash: string;
     /** The approval it came from. */
     grant_id: string | null;
+    /** Second, public name of a `Session`. */
+    session_uid: string | null;
     payload: string;
     /** Seconds since the epoch, at first use. */
     consumed_at: number | null;

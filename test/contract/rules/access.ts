@@ -66,7 +66,6 @@ export const accessRules: readonly RuleGroup[] = [
   {
     section: "Authentication",
     by: "service",
-    planned: "B",
     rules: {
       "auth.summary-401": "Authentication 5: the canonical execute endpoint answers a bad key in its own shape.",
       "auth.oauth-on-mcp": "Authentication 4: /api/mcp also accepts an OAuth 2.0 access token.",

@@ -82,6 +82,24 @@ export const decisionRules: readonly RuleGroup[] = [
     },
   },
   {
+    section: "Endpoints > MCP (not shown)",
+    by: "service",
+    rules: {
+      "decision.mcp-unnamed-tools": "The two unnamed MCP tools are svc.whoami and svc.get_integration.",
+      "decision.mcp-aliases": "A tool also answers to its name with underscores in place of dots.",
+      "decision.mcp-blocked-is-no-error": "A blocked execution is a result without isError; a failed one has it.",
+      "decision.mcp-unreadable-400": "What is no single JSON-RPC request answers 400 with a JSON-RPC error.",
+      "decision.mcp-notification-202": "A notification answers 202 without a body.",
+      "decision.mcp-no-stream-405": "A GET that takes nothing but an event stream answers 405.",
+      "decision.mcp-modern": "Revision 2026-07-28 is served too, with the HTTP statuses that it asks for.",
+      "decision.mcp-asks-human": "Over that revision a write is approved, and an app connected, by asking the client.",
+      "decision.oauth-owner-approves": "Only the signed-in owner approves an OAuth client, each time it asks.",
+      "decision.oauth-audience": "An access token is good for /api/mcp of this service and nothing else.",
+      "decision.oauth-loopback-http": "A client may register plain http addresses only on loopback.",
+      "decision.oauth-replay-ends-approval": "A code or refresh token used twice ends the approval it came from.",
+    },
+  },
+  {
     section: "Not shown, with the canonical model and flows",
     by: "service",
     planned: "B",
@@ -92,7 +110,6 @@ export const decisionRules: readonly RuleGroup[] = [
       "decision.flow.conflicts":
         "Nothing to approve, a wrong stepKey, ending an ended flow and resuming a completed one answer 409 bare.",
       "decision.flow.bad-input": "Missing or invalid input and an unknown template answer 400 bare.",
-      "decision.mcp-unnamed-tools": "The two unnamed MCP tools are svc.whoami and svc.get_integration.",
     },
   },
 ];

@@ -5,7 +5,6 @@ export const mcpAndBootstrapRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > MCP",
     by: "service",
-    planned: "B",
     rules: {
       "mcp.listing": "GET /api/mcp answers ok, transport, endpoint, tools, prompts and resources without a handshake.",
       "mcp.unauthorized": "GET and POST /api/mcp answer 401 without key or token.",
@@ -26,7 +25,6 @@ export const mcpAndBootstrapRules: readonly RuleGroup[] = [
   {
     section: "Resources > MCP server card",
     by: "service",
-    planned: "B",
     rules: {
       "mcp.card.required": "The card has name, version and description.",
       "mcp.card.optional": "The card may have $schema, title, websiteUrl and remotes.",

@@ -4,10 +4,10 @@ import type { StoredExecution } from "../../executions/outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
 import { isRecord } from "../read-message.ts";
-import { structuredResult } from "../tool-results.ts";
+import { problemResult, structuredResult } from "../tool-results.ts";
 import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "../tool-schemas.ts";
 import { APPROVAL, askApproval, readApproval } from "./ask-approval.ts";
-import { refuse, type ToolParts, toToolWords } from "./tool-parts.ts";
+import { type ToolParts, toToolWords } from "./tool-parts.ts";
 
 /** `svc.execute` and `svc.get_execution`. */
 export function createExecutionTools(parts: ToolParts): McpTool[] {
@@ -44,7 +44,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
       async call({ execution_id }, { principal }) {
         const found = await parts.canonical.find(principal.accountId, String(execution_id));
         if (found !== undefined) return renderSummary(found, false);
-        return refuse(new ServiceError(404, "execution_not_found", "There is no execution with this id."));
+        return problemResult({ error_code: "execution_not_found", message: "There is no execution with this id." });
       },
     },
   ];
