@@ -25,9 +25,14 @@ async function listFlowErrands({ flows }: ServiceParts, accountId: string) {
     const step = findCurrentStep(await flows.get(accountId, id));
     const errand = { title: name ?? id, href: `/flows/${id}` };
     if (status === "failed") {
-      failures.push({ ...errand, text: (step && describeStepError(step)) ?? "It failed.", action: "Look at it" });
+      failures.push({
+        ...errand,
+        isUrgent: false,
+        text: (step && describeStepError(step)) ?? "It failed.",
+        action: "Look at it",
+      });
     } else if (step?.stepType === "approval") {
-      approvals.push({ ...errand, text: "A flow waits for your approval.", action: "Review" });
+      approvals.push({ ...errand, isUrgent: true, text: "A flow waits for your approval.", action: "Review" });
     }
   }
   return { approvals, failures };
@@ -42,6 +47,7 @@ function describeConnection(parts: ServiceParts, { id, label, integration, state
       text: state === "error" ? `${app} cannot work as it is set up.` : `${app} refused the access.`,
       href: `/connections/${id}/reconnect`,
       action: "Reconnect",
+      isUrgent: false,
     },
   ];
 }

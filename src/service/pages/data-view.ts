@@ -6,7 +6,7 @@ const MAX_TEXT = 2000;
 /** Most entries shown of one list. */
 const MAX_ENTRIES = 50;
 /** Below this depth values are shown as JSON. */
-const MAX_DEPTH = 3;
+const MAX_DEPTH = 4;
 
 /** Any JSON value as a person reads it: names and values, lists, texts with their line breaks. */
 export function dataView(value: unknown, depth = 0): Markup {
@@ -18,9 +18,16 @@ export function dataView(value: unknown, depth = 0): Markup {
   }
   if (typeof value === "object" && value !== null) {
     if (depth >= MAX_DEPTH) return textView(JSON.stringify(value));
+    if (Object.keys(value).length === 0) return html`<span class="muted">nothing</span>`;
     return html`<dl>${Object.entries(value).map(([name, part]) => html`<dt>${nameOf(name)}</dt><dd>${dataView(part, depth + 1)}</dd>`)}</dl>`;
   }
   return textView(value === null || value === undefined || value === "" ? "none" : String(value));
+}
+
+/** {@link dataView} for something that stands alone: one value needs no name. */
+export function wholeView(data: Readonly<Record<string, unknown>>): Markup {
+  const [value, ...others] = Object.values(data);
+  return typeof value === "object" && value !== null && others.length === 0 ? dataView(value) : dataView(data);
 }
 
 /** `approve_task_creation` and `dueDate` as words: "Approve task creation", "Due date". */

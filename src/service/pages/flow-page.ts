@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
 import type { Flow, FlowStep, FlowView } from "../../wire/flow.ts";
-import { dataView, nameOf } from "./data-view.ts";
+import { dataView, nameOf, wholeView } from "./data-view.ts";
 import { flowTag, stepTag } from "./flow-tags.ts";
 import { describeStart } from "./flows-page.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
@@ -39,7 +39,7 @@ export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined
 }
 
 /** What an approval step shows: a sentence, and the data it is about. */
-const shownSchema = z.looseObject({ message: z.string().optional() });
+const shownSchema = z.looseObject({ message: z.string().optional(), approved: z.unknown() });
 const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const errorSchema = z.looseObject({ message: z.string() });
 
@@ -61,11 +61,11 @@ function decisionCard(o: FlowPage): Markup {
 }
 
 function approvalCard(o: FlowPage, step: FlowStep): Markup {
-  const { message, ...shown } = shownSchema.safeParse(step.output).data ?? {};
+  const { message, approved: _, ...shown } = shownSchema.safeParse(step.output).data ?? {};
   return html`<section class="card" aria-labelledby="decision">
 <h2 id="decision">It waits for your approval</h2>
 <p><strong>${message ?? nameOf(step.stepKey)}</strong></p>
-${Object.keys(shown).length === 0 ? "" : dataView(shown)}
+${Object.keys(shown).length === 0 ? "" : wholeView(shown)}
 <div class="actions">
 <form method="post" action="/flows/${o.flow.id}/approve">${csrfField(o.csrfToken)}<input type="hidden" name="step" value="${step.stepKey}"><button class="primary">Approve</button></form>
 ${cancelForm(o)}
@@ -114,8 +114,10 @@ function stepRow(step: FlowStep, now: number): Markup {
   const { stepKey, stepType, attemptCount = 0, completedAt, output } = step;
   const facts = [TYPES[stepType] ?? stepType, attemptCount > 1 ? `${attemptCount} attempts` : ""].filter(Boolean);
   const error = describeStepError(step);
+  // What an approval waits with is shown above.
+  const hasResult = output !== null && output !== undefined && step.status !== "waiting";
   return html`<li><div><strong>${nameOf(stepKey)}</strong><span class="muted">${facts.join(" · ")}${completedAt ? html` · ${timeTag(completedAt, now)}` : ""}</span></div>
 ${stepTag(step)}
 ${error === undefined ? "" : html`<p class="problem">${error}</p>`}
-${output === null || output === undefined ? "" : html`<details><summary>What came out<span class="hidden"> of ${nameOf(stepKey)}</span></summary>${dataView(output)}</details>`}</li>`;
+${!hasResult ? "" : html`<details><summary>What came out<span class="hidden"> of ${nameOf(stepKey)}</span></summary>${dataView(output)}</details>`}</li>`;
 }

@@ -18,6 +18,8 @@ export interface Errand {
   readonly text: string;
   readonly href: string;
   readonly action: string;
+  /** True when somebody's work stands still until he does. */
+  readonly isUrgent: boolean;
 }
 
 /** Devices shown on the home page; the devices page has all. */
@@ -52,7 +54,7 @@ function errandsCard(errands: readonly Errand[]): Markup {
 <h2 id="errands">Waiting for you</h2>
 <ul class="rows">${errands.map(
     (errand) =>
-      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button primary" href="${errand.href}">${errand.action}</a></li>`,
+      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button${errand.isUrgent ? " primary" : ""}" href="${errand.href}">${errand.action}</a></li>`,
   )}</ul>
 </section>`;
 }

@@ -32,6 +32,7 @@ h1{font-size:1.625rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 .75rem;
 h2{font-size:1.0625rem;line-height:1.3;margin:0 0 .75rem}
 main>h1{margin:.75rem 0 1.25rem}
 .lead{color:var(--muted);margin:-.75rem 0 1.25rem}
+.lead .tag{font-size:inherit}
 p{margin:0 0 1rem}
 ul{margin:0 0 1.5rem;padding-left:1.25rem}
 li{margin-bottom:.375rem}
@@ -72,9 +73,10 @@ const BLOCKS = `
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
 .rows>li>.problem,.rows>li>details{flex-basis:100%;margin:0}
 .text{white-space:pre-wrap;overflow-wrap:anywhere}
-.data{padding-left:1.5rem;margin:0}
-.data dl,details>dl{margin-bottom:.75rem}
-dd dl{grid-template-columns:1fr;gap:0}
+.data{list-style:none;padding:0;margin:0 0 1rem}
+.data>li{padding:.875rem 1rem;margin:0 0 .625rem;border-radius:10px;background:var(--wash)}
+.data dl,dd dl{margin:0}
+dd dl{gap:0 1rem}
 .tag{font-size:.875rem;white-space:nowrap}
 .tag::before{content:"";display:inline-block;width:.5rem;height:.5rem;border-radius:50%;background:var(--muted);margin-right:.4375rem;vertical-align:.0625rem}
 .tag.ok::before{background:var(--accent)}
@@ -117,7 +119,7 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 `;
 
 const NARROW = `
-@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav ul{gap:0}nav a{padding:.375rem .5625rem}}
+@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav{margin:0 -.375rem}nav ul{gap:0}nav a{padding:.375rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
 `;
 
 /** The style sheet of every page; no page loads anything else. */

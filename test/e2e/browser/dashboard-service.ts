@@ -4,9 +4,15 @@ import { SvcClient } from "../../../src/client/client.ts";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../../service/connections/vault-integration.ts";
+import { deliverMail } from "../../service/flows/mailbox.ts";
 
-/** A service as it looks after some use: devices, connections in every state, executions of every outcome. */
-export async function startUsedService(): Promise<TestService> {
+/** A service after some use, and the flows in it. */
+export interface UsedService extends TestService {
+  readonly flows: { readonly waiting: string; readonly done: string; readonly failed: string };
+}
+
+/** A service as it looks after some use: devices, connections in every state, executions and flows of every outcome. */
+export async function startUsedService(): Promise<UsedService> {
   const vault = createVault();
   const service = await startTestService({ integrations: [...builtInIntegrations, vault.integration] });
   const { connections } = service.service;
@@ -24,6 +30,18 @@ export async function startUsedService(): Promise<TestService> {
   await run("drive_list_files", { folder: "Quotes" });
   await run("drive_read_file", { path: "Quotes/nothing.txt" });
   await run("vault_look", {});
+  await deliverMail(service.dataDir, [
+    { from: "Ada Brunner <ada@example.org>", subject: "The quote for the terrace", text: "Could you keep the quote?" },
+    { from: "Ben <ben@example.org>", subject: "Invoice 2026-071", text: "It is due on Friday." },
+  ]);
+  const start = async (flowTemplate: string, input = {}) =>
+    (await client.startFlow({ flowTemplate, input, triggerType: "agent" })).flowId;
+  const done = await start("mail_unread_summary");
+  const [mail] = await connections.list("mail");
+  await connections.update(mail?.id ?? "", { state: "reauth_required" });
+  const failed = await start("mail_unread_summary");
+  await connections.update(mail?.id ?? "", { state: "healthy" });
+  const waiting = await start("mail_to_notes_tasks", { notionParent: "Tasks" });
   await client.close();
-  return service;
+  return { ...service, flows: { waiting, done, failed } };
 }

@@ -1,13 +1,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TestService } from "../../../src/testing.ts";
 import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { post } from "../../service/http-calls.ts";
 import { findBarriers, LOOKS, type Look, launchChromium, measureOverflow, openWindow } from "./chromium.ts";
-import { startUsedService } from "./dashboard-service.ts";
+import { startUsedService, type UsedService } from "./dashboard-service.ts";
 
 let browser: Browser;
-let service: TestService;
+let service: UsedService;
 /** Addresses of all pages by name. */
 const pages = new Map<string, string>();
 
@@ -32,6 +31,10 @@ beforeAll(async () => {
     "healthy connection": `/connections/${idOf("Local drive")}`,
     connect: "/connect/mail",
     reconnect: `/connections/${idOf("Read-only vault")}/reconnect`,
+    flows: "/flows",
+    "flow that waits": `/flows/${service.flows.waiting}`,
+    "flow that failed": `/flows/${service.flows.failed}`,
+    "flow that is done": `/flows/${service.flows.done}`,
     log: "/log?status=failed",
     "missing page": "/nothing-here",
   };

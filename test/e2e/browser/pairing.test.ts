@@ -10,6 +10,7 @@ import { pairDevice } from "../../../src/pairing/pair.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { launchChromium, openWindow } from "./chromium.ts";
+import { tabTo } from "./keyboard.ts";
 
 let browser: Browser;
 let service: TestService;
@@ -34,18 +35,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Presses Tab until the focused element has this text; fails when the page has no such element. */
-async function tabTo(text: string): Promise<void> {
-  const seen: string[] = [];
-  for (let presses = 0; presses < 40; presses++) {
-    await page.keyboard.press("Tab");
-    const focused = String(await page.evaluate("document.activeElement?.textContent?.trim() ?? ''"));
-    seen.push(focused);
-    if (focused === text) return;
-  }
-  throw new Error(`Tab never reached "${text}": ${seen.join(" / ")}`);
-}
-
 const shownCode = async () => (await page.locator(".code strong").textContent())?.trim();
 
 test("a device is paired with the keyboard alone: sign in, compare the code, approve", async () => {
@@ -67,7 +56,7 @@ test("a device is paired with the keyboard alone: sign in, compare the code, app
   await page.goto(await service.service.signInUrl());
   expect(page.url()).toBe(await opened.promise);
   expect(await shownCode()).toBe(code);
-  await tabTo("Approve device");
+  await tabTo(page, "Approve device");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Device approved" }).waitFor();
   const { apiKey } = await paired;
@@ -93,7 +82,7 @@ test("an installation is approved, and its key revoked, with the keyboard alone"
   });
   await page.goto(await opened.promise);
   await page.goto(await service.service.signInUrl());
-  await tabTo("Approve installation");
+  await tabTo(page, "Approve installation");
   await page.keyboard.press("Space");
   await page.getByRole("heading", { name: "Installation approved" }).waitFor();
   await done;
@@ -103,7 +92,7 @@ test("an installation is approved, and its key revoked, with the keyboard alone"
   await page.goto(`${service.url}/devices`);
   await page.getByLabel("Revoke Claude Code").focus();
   await page.keyboard.press("Enter");
-  await tabTo("Revoke Claude Code");
+  await tabTo(page, "Revoke Claude Code");
   await page.keyboard.press("Enter");
   await page.getByText("The device was revoked.").waitFor();
   await expect(own.listTools()).rejects.toMatchObject({ code: "unauthorized" });

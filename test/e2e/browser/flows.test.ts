@@ -1,0 +1,54 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { launchChromium, openWindow } from "./chromium.ts";
+import { startUsedService, type UsedService } from "./dashboard-service.ts";
+import { tabTo } from "./keyboard.ts";
+
+let browser: Browser;
+let service: UsedService;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  service = await startUsedService();
+  page = await openWindow(browser, { colorScheme: "dark", width: 390 });
+  await page.goto(await service.service.signInUrl());
+});
+afterEach(async () => {
+  await page.context().close();
+  await service.close();
+});
+
+const listTasks = () => readdir(join(service.dataDir, "notes", "Tasks")).catch(() => []);
+
+test("a flow is reviewed and approved with the keyboard alone, on a phone", async () => {
+  await tabTo(page, "Skip to content");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "Review");
+  await page.keyboard.press("Enter");
+  await page.getByText("Approve to create 2 task pages").waitFor();
+  await page.getByText("Ada Brunner <ada@example.org>").first().waitFor();
+  expect(await listTasks()).toEqual([]);
+  await tabTo(page, "Approve");
+  await page.keyboard.press("Enter");
+  await page.getByText("Approved. The flow goes on.").waitFor();
+  await expect.poll(listTasks).toHaveLength(2);
+});
+
+test("a failed flow is resumed, and another cancelled", async () => {
+  await page.getByRole("link", { name: "Look at it" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("Resumed. The flow goes on.").waitFor();
+  await page.goto(`${service.url}/flows/${service.flows.waiting}`);
+  await page.getByText("Cancel this flow").click();
+  await page.getByRole("button", { name: "Cancel the flow" }).click();
+  await page.getByText("The flow is cancelled.").waitFor();
+  await page.goto(`${service.url}/`);
+  expect(await page.getByText("A flow waits for your approval.").count()).toBe(0);
+  expect(await listTasks()).toEqual([]);
+});
