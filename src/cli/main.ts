@@ -84,6 +84,12 @@ type Run = <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) => (.
 
 const baseUrlOption = () => new Option("--base-url <url>", "address of the service").env("SVC_BASE_URL");
 
+const databaseOption = () =>
+  new Option(
+    "--database <url>",
+    "PostgreSQL database that several processes share, postgres://… (default: a file in the data folder)",
+  ).env("SVC_DATABASE");
+
 function addServiceCommands(program: Command, run: Run): void {
   program
     .command("demo")
@@ -98,6 +104,13 @@ function addServiceCommands(program: Command, run: Run): void {
     .option("--port <number>", "port to listen on, 0 for any free one", "8790")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--data <dir>", "data folder (default: below your home folder)")
+    .addOption(databaseOption())
+    .addOption(
+      new Option(
+        "--files <place>",
+        "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
+      ).env("SVC_FILES"),
+    )
     .option("--public-url <url>", "address people open, when it is not the listening one")
     .option("--usage-limit <number>", "executions allowed per day and account")
     .option(
@@ -111,6 +124,7 @@ function addServiceCommands(program: Command, run: Run): void {
     .command("login-link")
     .description("print a new one-time sign-in link for a service on this machine")
     .option("--data <dir>", "data folder of the service")
+    .addOption(databaseOption())
     .action(run(async () => (await import("./commands/login-link.ts")).loginLink));
 }
 

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { BlobStore } from "./files/blob-store.ts";
+import { openBlobs } from "./files/open-blobs.ts";
 import { type Node, openNode } from "./nodes/node.ts";
 import { checkSharedKey } from "./secrets/check-shared-key.ts";
 import { readSecretKey } from "./secrets/read-secret-key.ts";
@@ -9,12 +11,13 @@ import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folde
 import type { Store } from "./store/open-store.ts";
 import { inTurnOfStarts, isShared } from "./store/turns.ts";
 
-/** What a service stands on: its data folder, its store, the key of its secrets, and its place among other processes. */
+/** What a service stands on: its folder, store and files, the key of its secrets, and its place among other processes. */
 export interface Ground {
   readonly folder: DataFolder;
   readonly store: Store;
   readonly box: SecretBox;
   readonly node: Node;
+  readonly blobs: BlobStore;
 }
 
 /** Opens the ground; what was opened is handed to `onClose` at once, also when a later part fails. */
@@ -22,11 +25,13 @@ export async function openGround(o: CheckedOptions, onClose: (undo: () => Promis
   const { now, dataDir } = o;
   const folder = await claimDataFolder(dataDir, new Date(now()).toISOString());
   onClose(() => folder.release());
+  const { blobs, close } = await openBlobs(o.files, o);
+  onClose(close);
   const store = await connectStore(o.database ?? join(dataDir, STORE_FILE), o.log);
   onClose(() => store.destroy());
   const box = createSecretBox(await readSecretKey(dataDir, o.secretKey));
   if (isShared(store)) await inTurnOfStarts(store, () => checkSharedKey(store, box, now()));
   const node = await openNode({ ...o, store, isShared: isShared(store) });
   onClose(() => node.close());
-  return { folder, store, box, node };
+  return { folder, store, box, node, blobs };
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createId, createSecret } from "./auth/secrets.ts";
@@ -12,7 +11,7 @@ import { createActivity } from "./executions/activity.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
 import { createUrlFiles } from "./fetch/url-files.ts";
-import { type BlobStore, createBlobStore } from "./files/blob-store.ts";
+import type { BlobStore } from "./files/blob-store.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import { chooseEngine } from "./flows/engines/choose-engine.ts";
 import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
@@ -156,13 +155,13 @@ async function makeAccount(
   store: Store,
   { accountId, connections }: { accountId: string; connections: Connections },
 ): Promise<void> {
-  await connectFirstApps(connections, o.integrations, o.dataDir);
+  await connectFirstApps(connections, o.integrations, typeof o.files === "string" ? o.files : o.dataDir);
   // Last, so that a first start that was cut short is begun again.
   const created_at = new Date(o.now()).toISOString();
   await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
 }
 
-function createWork(o: CheckedOptions, { store, box, node }: Ground, accountId: string) {
+function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, accountId: string) {
   const { now, integrations, usageLimit } = o;
   const catalog = createCatalog(integrations);
   const seal = createSettingsSeal(box, integrations);
@@ -176,10 +175,10 @@ function createWork(o: CheckedOptions, { store, box, node }: Ground, accountId: 
     providerTimeoutMs: o.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
-  const blobs = createBlobStore({ dir: join(o.dataDir, "blobs"), now });
   const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
   const serviceKeys = createServiceKeys({ store, box, now });
-  const connector = createConnector({ connections, dataDir: o.dataDir });
+  const ownFolders = [o.dataDir, ...(typeof o.files === "string" ? [o.files] : [])];
+  const connector = createConnector({ connections, ownFolders });
   const activity = createActivity(store);
   return { catalog, connections, connector, activity, executionLog: log, executor, blobs, urlFiles, serviceKeys };
 }

@@ -2,6 +2,8 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
 import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
+import { readFilesPlace } from "./files/open-blobs.ts";
+import type { S3Place } from "./files/s3-client.ts";
 import type { ServiceLog } from "./http/service-parts.ts";
 import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
@@ -18,6 +20,12 @@ export interface ServiceOptions {
    * `dataDir`. Needs the package `pg`.
    */
   readonly database?: string;
+  /**
+   * Where files are kept: a folder that every process on one database sees, or a bucket of an S3-compatible store.
+   * Default: `dataDir`, which is right for one process only. The apps that a first start connects get their folders
+   * here too, when it is a folder.
+   */
+  readonly files?: string | S3Place;
   /** Milliseconds between two signs of life in a shared database; three missing ones mean death. Default 5,000. */
   readonly heartbeatMs?: number;
   /** Default 8790; 0 takes a free one. */
@@ -78,6 +86,7 @@ export interface CheckedOptions extends ServiceOptions {
   readonly port: number;
   readonly host: string;
   readonly heartbeatMs: number;
+  readonly files: string | S3Place;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
   readonly integrations: readonly Integration[];
@@ -117,6 +126,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     port,
     host,
     heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+    files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,
     allowedFileHosts: readAllowedHosts(options.allowHosts ?? []),
     integrations: options.integrations ?? builtInIntegrations,

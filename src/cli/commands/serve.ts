@@ -1,12 +1,15 @@
 import { createService } from "../../service/create-service.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { readFilesFlag } from "./files-place.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface ServeFlags {
   readonly port: string;
   readonly host: string;
   readonly data?: string;
+  readonly database?: string;
+  readonly files?: string;
   readonly publicUrl?: string;
   readonly usageLimit?: string;
   readonly allowHost?: readonly string[];
@@ -24,6 +27,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     fileEnvelopes: flags.fileEnvelopes,
     allowHosts: flags.allowHost ?? [],
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
+    ...(flags.database === undefined ? {} : { database: flags.database }),
+    ...(flags.files === undefined ? {} : { files: readFilesFlag(flags.files, context.env) }),
     ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
     ...(flags.usageLimit === undefined
       ? {}

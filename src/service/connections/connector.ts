@@ -7,7 +7,7 @@ import type { Connection, Connections } from "./connections.ts";
 import { listScopes } from "./scopes.ts";
 
 /** How a form was taken: with a healthy connection, or with what is wrong in it. */
-export type ConnectResult =
+type ConnectResult =
   | { readonly ok: true; readonly connection: Connection }
   | { readonly ok: false; readonly problems: FormProblems };
 
@@ -22,8 +22,8 @@ export interface Connector {
   reconnect(integration: Integration, connection: Connection, form: ConnectionForm): Promise<ConnectResult>;
 }
 
-/** Creates the connector. `dataDir` is never connected. */
-export function createConnector(o: { connections: Connections; dataDir: string }): Connector {
+/** Creates the connector. What the service itself keeps in its own folders is never connected. */
+export function createConnector(o: { connections: Connections; ownFolders: readonly string[] }): Connector {
   const { connections } = o;
 
   async function check(integration: Integration, form: ConnectionForm, current?: Connection["settings"]) {
@@ -32,8 +32,10 @@ export function createConnector(o: { connections: Connections; dataDir: string }
     for (const { name, kind } of fields) {
       const path = settings[name];
       if (kind !== "folder" || typeof path !== "string" || problems.has(name)) continue;
-      const problem = await checkFolder(path, o.dataDir);
-      if (problem !== undefined) problems.set(name, problem);
+      for (const folder of o.ownFolders) {
+        const problem = await checkFolder(path, folder);
+        if (problem !== undefined) problems.set(name, problem);
+      }
     }
     if (problems.size === 0) {
       const [name, problem] = (await findProblem(integration, settings)) ?? [];

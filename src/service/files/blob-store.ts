@@ -1,40 +1,26 @@
-import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { z } from "zod";
-import { ServiceError } from "../service-error.ts";
 import { flush, listOrNone, removeOlder, toFolderName } from "./blob-folders.ts";
-import { sanitiseFileName } from "./file-name.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { createStagedFile, type StagedFile } from "./staged-file.ts";
+import {
+  type BlobLabel,
+  DEFAULT_TTL_MS,
+  describeFile,
+  fillStaged,
+  LEFTOVER_AGE_MS,
+  MAX_LARGE_BODIES,
+  parseStoredFile,
+  readKeyId,
+  type StoredFile,
+} from "./stored-file.ts";
 
-const DEFAULT_TTL_MS = 7 * 24 * 60 * 60 * 1000;
-/** Younger leftovers may belong to a request that is still running. */
-const LEFTOVER_AGE_MS = 60 * 60 * 1000;
-const MAX_LARGE_BODIES = 4;
-const KEY_ID = /^[A-Za-z0-9_-]{32}$/;
+export type { StoredFile };
 
-/** One file of one account. `s3key` is the opaque storage key callers pass around. */
-export interface StoredFile {
-  readonly s3key: string;
-  readonly account: string;
-  readonly name: string;
-  readonly mimetype: string;
-  readonly size: number;
-  readonly md5: string;
-  readonly sha256: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-}
-
-/** Name and type of bytes that enter the store; `tool` only colours the storage key. */
-interface BlobLabel {
-  readonly name: string;
-  readonly mimetype: string;
-  readonly tool?: string;
-}
+/** Ends the name of bytes that no key named when they were last looked at. */
+const RETIRED = ".old";
 
 /** Files the service holds for its accounts, for a limited time. */
 export interface BlobStore {
@@ -58,17 +44,6 @@ export interface BlobStore {
   /** Removes expired files, bytes no key names any more and leftovers of interrupted requests. */
   sweep(): Promise<void>;
 }
-
-const metadataSchema = z.object({
-  s3key: z.string(),
-  account: z.string(),
-  name: z.string(),
-  mimetype: z.string(),
-  size: z.int(),
-  md5: z.string(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  createdAt: z.number(),
-});
 
 class FolderBlobStore implements BlobStore {
   readonly largeBodies = createGate(MAX_LARGE_BODIES);
@@ -105,16 +80,7 @@ class FolderBlobStore implements BlobStore {
     try {
       const digests = await staged.seal();
       await flush(staged.path);
-      const id = randomBytes(24).toString("base64url");
-      const tool = (label.tool ?? "upload").replace(/[^A-Za-z0-9_-]/g, "_");
-      const file: StoredFile = {
-        s3key: `${toFolderName(account)}/${tool}/request/${id}`,
-        account,
-        name: sanitiseFileName(label.name),
-        mimetype: label.mimetype,
-        ...digests,
-        createdAt: this.#now(),
-      };
+      const { id, file } = describeFile(account, label, { ...digests, createdAt: this.#now() });
       const blob = this.#blob(account, digests.sha256);
       const folder = join(blob, "..");
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -152,13 +118,7 @@ class FolderBlobStore implements BlobStore {
   ): Promise<StoredFile> {
     const staged = await this.stage();
     try {
-      for await (const chunk of bytes) {
-        if (staged.size + chunk.length > limits.maxBytes)
-          throw new ServiceError(400, "file_too_large", `"${label.name}" is larger than ${limits.maxBytes} bytes.`, {
-            type: "validation",
-          });
-        await staged.write(chunk);
-      }
+      await fillStaged(staged, bytes, { name: label.name, ...limits });
       return await this.adopt(account, label, staged);
     } finally {
       await staged.discard();
@@ -166,15 +126,23 @@ class FolderBlobStore implements BlobStore {
   }
 
   async get(account: string, s3key: string): Promise<StoredFile | undefined> {
-    const parts = s3key.split("/");
-    const id = parts[3];
-    if (parts.length !== 4 || parts[0] !== toFolderName(account) || id === undefined || !KEY_ID.test(id))
-      return undefined;
+    const id = readKeyId(account, s3key);
+    if (id === undefined) return undefined;
     const file = await this.#readKey(join(this.#keys(account), `${id}.json`));
     if (file === undefined || file.s3key !== s3key || file.account !== account) return undefined;
     if (file.createdAt + this.#ttlMs <= this.#now()) return undefined;
-    const bytes = await stat(this.#blob(account, file.sha256)).catch(() => undefined);
-    return bytes?.size === file.size ? file : undefined;
+    return (await this.#findSize(this.#blob(account, file.sha256))) === file.size ? file : undefined;
+  }
+
+  /** Size of bytes, also when a sweep of another process took them away while a key to them was being made. */
+  async #findSize(blob: string): Promise<number | undefined> {
+    const found = await stat(blob).catch(() => undefined);
+    if (found !== undefined) return found.size;
+    const back = await rename(`${blob}${RETIRED}`, blob).then(
+      () => stat(blob),
+      () => undefined,
+    );
+    return back?.size;
   }
 
   async #readKey(path: string): Promise<StoredFile | undefined> {
@@ -182,12 +150,7 @@ class FolderBlobStore implements BlobStore {
       if (error.code === "ENOENT") return undefined;
       throw error;
     });
-    if (text === undefined) return undefined;
-    try {
-      return metadataSchema.parse(JSON.parse(text));
-    } catch {
-      return undefined;
-    }
+    return text === undefined ? undefined : parseStoredFile(text);
   }
 
   open(file: StoredFile): Readable {
@@ -216,16 +179,33 @@ class FolderBlobStore implements BlobStore {
     }
     for (const shard of await listOrNone(folder)) {
       if (shard.length !== 2) continue;
-      for (const name of await listOrNone(join(folder, shard)))
-        if (!named.has(name)) await removeOlder(join(folder, shard, name), oldest);
+      for (const name of await listOrNone(join(folder, shard))) {
+        const sha256 = name.replace(RETIRED, "");
+        if (name !== sha256 && named.has(sha256)) await this.#findSize(join(folder, shard, sha256));
+        if (name !== sha256 || !named.has(sha256)) await retire(join(folder, shard, name), oldest);
+      }
     }
   }
 }
 
 /**
+ * Takes bytes away that no key names: first their name, an hour or more later the bytes themselves. A process that gave
+ * them a key between the look at the keys and now has not lost them then.
+ */
+async function retire(path: string, oldest: number): Promise<void> {
+  if (path.endsWith(RETIRED)) return removeOlder(path, oldest);
+  const entry = await stat(path).catch(() => undefined);
+  if (entry === undefined || entry.mtimeMs >= oldest) return;
+  const now = new Date();
+  await utimes(path, now, now).catch(() => {});
+  await rename(path, `${path}${RETIRED}`).catch(() => {});
+}
+
+/**
  * Content-addressed store below `dir`: `<account>/<sha256[0:2]>/<sha256>` holds the bytes (0600, temporary file + fsync +
- * rename + fsync of the folder), `<account>/keys/<id>.json` what a storage key means. Keys end in 192 random bits and are
- * valid for `ttlMs` (default 7 days).
+ * rename + fsync of the folder), `<account>/keys/<id>.json` what a storage key means. Keys are valid for `ttlMs` (default
+ * 7 days). Several processes may share the folder, also over a network, where renaming is atomic and a file that was
+ * closed is seen whole by whoever opens it then.
  */
 export function createBlobStore(options: {
   readonly dir: string;

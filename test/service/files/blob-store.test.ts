@@ -114,6 +114,26 @@ describe("the blob store", () => {
     expect(await readdir(join(folder(), ".tmp"))).toEqual(["running"]);
   });
 
+  it("removes bytes in two steps, so that a key made in between by another process keeps them", async () => {
+    const file = await put("same");
+    const path = join(folder(), "1", file.sha256.slice(0, 2), file.sha256);
+    const later = createBlobStore({ dir: folder(), now: () => now + 25 * HOUR, ttlMs: 24 * HOUR });
+    await age(path);
+    await later.sweep();
+    await expect(stat(path)).rejects.toThrow("ENOENT");
+    // As if the key of the other process had been written just after the sweep had looked for one.
+    const key = join(folder(), "1", "keys", `${file.s3key.split("/").at(-1)}.json`);
+    await writeFile(key, JSON.stringify(file));
+    expect(await blobs.get("1", file.s3key)).toEqual(file);
+    expect(await text(blobs.open(file))).toBe("same");
+
+    await age(path);
+    await later.sweep();
+    await age(`${path}.old`);
+    await later.sweep();
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
   it("takes damaged metadata and cut bytes for a missing file", async () => {
     const file = await put("hello");
     const path = join(folder(), "1", file.sha256.slice(0, 2), file.sha256);
