@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { fuzzIntegration } from "./fuzz-integration.ts";
+import { FUZZ_SECONDS, fuzzOptions } from "./fuzz-options.ts";
 
 interface Model {
   /** Apart from the keys of other sequences. */
@@ -102,7 +103,9 @@ const commands = fc.commands(
   { maxCommands: 16, size: "max" },
 );
 
-test("any sequence of keyed requests and restarts has one effect per key", { timeout: 60_000 }, async () => {
+test("any sequence of keyed requests and restarts has one effect per key", {
+  timeout: 60_000 + FUZZ_SECONDS * 1000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       runs += 1;
@@ -111,6 +114,6 @@ test("any sequence of keyed requests and restarts has one effect per key", { tim
       await fc.asyncModelRun(() => ({ model, real: null }), sequence);
       expect(await service.effects()).toHaveLength(before + model.writes);
     }),
-    { numRuns: 25, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false },
+    fuzzOptions({ runs: 25, ms: 12_000 }),
   );
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { fuzzIntegration } from "./fuzz-integration.ts";
+import { FUZZ_SECONDS, fuzzOptions } from "./fuzz-options.ts";
 
 const LIFETIME_MS = 10 * 60 * 1000;
 
@@ -38,7 +39,7 @@ const put = (s3key: string) =>
   );
 
 const mint: Command = {
-  check: ({ tokens }) => tokens.length < 6,
+  check: ({ tokens }) => tokens.length < 4,
   toString: () => "mint",
   async run({ tokens }) {
     const { status, json } = await put("/somewhere/a.txt");
@@ -81,19 +82,19 @@ const wait = (minutes: number): Command => ({
 const commands = fc.commands(
   [
     fc.constant(mint),
-    fc.tuple(fc.nat(5), fc.uint8Array({ maxLength: 50 })).map(([index, bytes]) => upload(index, Buffer.from(bytes))),
-    fc.tuple(fc.nat(5), fc.uint8Array({ maxLength: 50 })).map(([index, bytes]) => upload(index, Buffer.from(bytes))),
-    fc.nat(5).map(use),
-    fc.integer({ min: 1, max: 6 }).map(wait),
+    fc.tuple(fc.nat(3), fc.uint8Array({ maxLength: 50 })).map(([index, bytes]) => upload(index, Buffer.from(bytes))),
+    fc.tuple(fc.nat(3), fc.uint8Array({ maxLength: 50 })).map(([index, bytes]) => upload(index, Buffer.from(bytes))),
+    fc.nat(3).map(use),
+    fc.constantFrom(1, 5, 10).map(wait),
   ],
   { maxCommands: 30, size: "max" },
 );
 
-test("any sequence of uploads ends as the model says", { timeout: 60_000 }, async () => {
+test("any sequence of uploads ends as the model says", { timeout: 60_000 + FUZZ_SECONDS * 1000 }, async () => {
   await fc.assert(
     fc.asyncProperty(commands, (sequence) =>
       fc.asyncModelRun(() => ({ model: { tokens: [], files: [] }, real: null }), sequence),
     ),
-    { numRuns: 30, interruptAfterTimeLimit: 12_000, markInterruptAsFailure: false },
+    fuzzOptions({ runs: 30, ms: 10_000 }),
   );
 });
