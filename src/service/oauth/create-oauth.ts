@@ -6,7 +6,7 @@ import { MCP_PATH } from "../mcp/mcp-path.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
 import { createProvider } from "./create-provider.ts";
-import { createOAuthRecords } from "./oauth-records.ts";
+import { type ApprovedApp, createOAuthRecords } from "./oauth-records.ts";
 import { readAccessToken } from "./read-access-token.ts";
 import { createSigningKey, readSigningKey, type SigningKey } from "./signing-key.ts";
 
@@ -36,6 +36,10 @@ export interface RawExchange {
 export interface OAuth {
   /** The caller of a bearer token, or undefined when the token is not genuine, has ended, or is for somebody else. */
   authenticate(token: string): Promise<OAuthCaller | undefined>;
+  /** Apps that the account's owner approved, the last approved first. */
+  listApps(accountId: string): Promise<ApprovedApp[]>;
+  /** Withdraws every approval of an app, at once; false when there is none. */
+  endApp(accountId: string, clientId: string): Promise<boolean>;
   /** Lets the library answer one of its own addresses. */
   answer(exchange: RawExchange): Promise<void>;
   /** The request that this browser was sent to our page with; undefined when it has ended or is another browser's. */
@@ -78,6 +82,9 @@ export function createOAuth(parts: {
       const principal = { accountId: claims.accountId, apiKeyId: `oauth_${claims.clientId}` };
       return { principal, scopes: claims.scopes };
     },
+
+    listApps: records.listApps,
+    endApp: records.endApp,
 
     async answer({ incoming, outgoing }) {
       const { respond } = await open();

@@ -9,12 +9,26 @@ const MAX_UNUSED_CLIENTS = 500;
 /** Ended records are kept this long, so that late or repeated use is recognised for what it is. */
 const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 
+/** An app with access through OAuth. */
+export interface ApprovedApp {
+  readonly clientId: string;
+  /** As the app calls itself. */
+  readonly name: string | undefined;
+  readonly redirectUri: string | undefined;
+  /** Last approval. */
+  readonly approvedAt: string;
+}
+
 /** Clients, approvals ("grants"), codes and refresh tokens, by the names of the OAuth library. */
 export interface OAuthRecords {
   /** The library's store for one of its models. */
   adapter(model: string): Adapter;
   /** True while the owner's approval of this id stands. */
   hasGrant(grantId: string): Promise<boolean>;
+  /** Apps that the account's owner approved, the last approved first. */
+  listApps(accountId: string): Promise<ApprovedApp[]>;
+  /** Withdraws every approval of an app; false when there is none. */
+  endApp(accountId: string, clientId: string): Promise<boolean>;
   /** Keeps a client for good, once the owner approved it. */
   keepClient(clientId: string): Promise<void>;
 }
@@ -43,6 +57,10 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
     if (row === undefined) return undefined;
     if (model === "Client") return row.expiresAt === null || row.expiresAt > at() ? row.payload : undefined;
     return { ...row.payload, jti: id, ...(row.consumedAt !== null && { consumed: row.consumedAt }) };
+  }
+
+  async function grantsOf(accountId: string) {
+    return (await rows.listGrants(at())).filter(({ payload }) => payload.accountId === accountId);
   }
 
   async function upsert(model: string, id: string, value: AdapterPayload, expiresIn?: number): Promise<void> {
@@ -76,6 +94,28 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
     async hasGrant(grantId) {
       const grant = await rows.find("Grant", grantId);
       return grant !== undefined && grant.expiresAt !== null && grant.expiresAt > at();
+    },
+
+    async listApps(accountId) {
+      const apps = new Map<string, ApprovedApp>();
+      for (const { payload, createdAt: approvedAt } of await grantsOf(accountId)) {
+        const { clientId = "" } = payload;
+        if (apps.has(clientId)) continue;
+        const client = (await rows.find("Client", clientId))?.payload;
+        apps.set(clientId, {
+          clientId,
+          name: client?.client_name,
+          redirectUri: client?.redirect_uris?.[0],
+          approvedAt,
+        });
+      }
+      return [...apps.values()];
+    },
+
+    async endApp(accountId, clientId) {
+      const grants = (await grantsOf(accountId)).filter(({ payload }) => payload.clientId === clientId);
+      if (grants.length > 0) await rows.endGrants(grants.map(({ idHash }) => idHash));
+      return grants.length > 0;
     },
 
     keepClient: (clientId) => rows.keepForGood("Client", clientId),

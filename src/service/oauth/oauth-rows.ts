@@ -21,6 +21,10 @@ export interface OAuthRows {
   destroy(model: string, id: string): Promise<void>;
   /** Removes an approval and everything that came from it. */
   endGrant(grantId: string): Promise<void>;
+  /** Approvals that have not expired at `time`, newest first. */
+  listGrants(time: string): Promise<{ payload: AdapterPayload; idHash: string; createdAt: string }[]>;
+  /** Removes approvals by the hashes of their ids; what came from them is worth nothing without them. */
+  endGrants(idHashes: readonly string[]): Promise<void>;
   keepForGood(model: string, id: string): Promise<void>;
   /** Removes what ended before `time`, and all but the `longest` newest records of `model` that may still end. */
   makeRoom(o: { endedBefore: string; model: string; longest: number }): Promise<void>;
@@ -73,6 +77,22 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
     async endGrant(grantId) {
       await destroy("Grant", grantId);
       await store.deleteFrom(table).where("grant_id", "=", grantId).execute();
+    },
+
+    async listGrants(time) {
+      const live = store.selectFrom(table).selectAll().where("model", "=", "Grant").where("expires_at", ">", time);
+      const rows = await live.orderBy("created_at", "desc").execute();
+      return rows.map(({ id_hash: idHash, payload, created_at: createdAt }) => {
+        return { idHash, createdAt, payload: JSON.parse(payload) as AdapterPayload };
+      });
+    },
+
+    async endGrants(idHashes) {
+      await store
+        .deleteFrom(table)
+        .where("model", "=", "Grant")
+        .where("id_hash", "in", [...idHashes])
+        .execute();
     },
 
     async keepForGood(model, id) {

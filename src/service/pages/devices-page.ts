@@ -1,11 +1,13 @@
 import { html } from "hono/html";
 import type { ApiKeyRow } from "../store/schema.ts";
 import { describeClient } from "./approval-page.ts";
+import { oauthAppsSection } from "./oauth-page.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { timeTag } from "./time-tag.ts";
 
 interface DevicesPage {
   readonly devices: readonly ApiKeyRow[];
+  readonly apps: Parameters<typeof oauthAppsSection>[0];
   readonly csrfToken: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -23,7 +25,8 @@ ${
     ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device, or <code>svc install</code> for an agent client, and open the link it prints.</p>`
     : html`<ul class="rows">${o.devices.map((device) => deviceRow(device, o))}</ul>`
 }
-</section>`;
+</section>
+${oauthAppsSection(o.apps, o)}`;
 }
 
 function deviceRow(device: ApiKeyRow, { csrfToken, now }: DevicesPage): Markup {

@@ -1,11 +1,13 @@
 import { html } from "hono/html";
+import type { ApprovedApp } from "../oauth/oauth-records.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
+import { timeTag } from "./time-tag.ts";
 
 /** What each scope lets an app see, in the owner's words. */
 const SCOPE_TEXT: Readonly<Record<string, string>> = {
-  openid: "know that it speaks for this account",
-  email: "read the e-mail address of this account",
-  profile: "read the name of this account",
+  openid: "Know which account it speaks for.",
+  email: "Read the e-mail address of this account, if there is one.",
+  profile: "Read the name of this account, if there is one.",
 };
 
 /** Where the owner decides about an app that asks for access through OAuth. */
@@ -33,11 +35,12 @@ export function oauthApprovalBody(o: {
 </dl>
 <h2>What it may do</h2>
 <ul>
-${o.scopes.map((scope) => (SCOPE_TEXT[scope] === undefined ? "" : html`<li>It may ${SCOPE_TEXT[scope]}.</li>`))}
+${o.scopes.map((scope) => (SCOPE_TEXT[scope] === undefined ? "" : html`<li>${SCOPE_TEXT[scope]}</li>`))}
 <li>Read from your connected apps (${apps}) without asking you each time.</li>
 <li>Change things there when a call says that a person confirmed it.</li>
 <li>It cannot approve devices or apps, sign in here or change your connections.</li>
 </ul>
+<p class="muted">You can withdraw the access on the Devices page at any time.</p>
 <form method="post" action="${o.action}">
 ${csrfField(o.csrfToken)}
 <div class="actions">
@@ -54,4 +57,25 @@ export function noOAuthRequestBody(): Markup {
     heading: "Nothing to decide here",
     text: "This request was answered already, has ended after 15 minutes, or was started in another browser. Start again in the app.",
   });
+}
+
+/** Apps with access through OAuth, each with a way to withdraw it; nothing when there is none. */
+export function oauthAppsSection(
+  apps: readonly (ApprovedApp & { readonly label: string; readonly destination: string })[],
+  { csrfToken, now }: { csrfToken: string; now: number },
+): Markup {
+  if (apps.length === 0) return html``;
+  return html`<section class="card" aria-labelledby="oauth-apps"><h2 id="oauth-apps">Apps with access through OAuth</h2>
+<ul class="rows">${apps.map((app) => appRow(app, { csrfToken, now }))}</ul></section>`;
+}
+
+function appRow(
+  { clientId, label, destination, approvedAt }: ApprovedApp & { label: string; destination: string },
+  { csrfToken, now }: { csrfToken: string; now: number },
+): Markup {
+  return html`<li><div><strong>${label}</strong><span class="muted">${destination} · approved ${timeTag(approvedAt, now)}</span></div>
+<details><summary aria-label="Withdraw ${label}">Withdraw</summary>
+<p class="muted">The app is refused at once and has to ask again.</p>
+<form method="post" action="/oauth/apps/${encodeURIComponent(clientId)}/end">${csrfField(csrfToken)}<button class="danger">Withdraw ${label}</button></form>
+</details></li>`;
 }

@@ -213,6 +213,24 @@ describe("the approval page", () => {
     expect((await owner.browser.submit(asked.url, { csrf, decision: "approve" })).status).toBe(303);
   });
 
+  test("can be regretted on the devices page", async () => {
+    const tokens = await getTokens();
+    const { browser } = await openOwner();
+    const devices = await browser.open(`${service.url}/devices`);
+    expect(devices.text).toContain("Withdraw Test app");
+    const [, action = ""] = /action="(\/oauth\/apps\/[^"]+)"/.exec(devices.text) ?? [];
+    expect((await browser.submit(`${service.url}${action}`, { csrf: "x" })).status).toBe(403);
+    expect((await callMcp(tokens.access_token)).status).toBe(200);
+    const csrf = readCsrf(devices);
+    expect((await browser.submit(`${service.url}${action}`, { csrf })).headers.location).toBe(
+      "/devices?notice=withdrawn",
+    );
+    expect((await callMcp(tokens.access_token)).status).toBe(401);
+    await expect(client.refresh(String(tokens.refresh_token))).rejects.toMatchObject({ error: "invalid_grant" });
+    expect((await browser.open(`${service.url}/devices`)).text).not.toContain("Test app");
+    expect((await browser.submit(`${service.url}${action}`, { csrf })).status).toBe(404);
+  });
+
   test("shows nothing of a request that another browser started", async () => {
     const { url } = await client.start();
     const asked = await (await openOwner()).follow(url);

@@ -7,6 +7,7 @@ import { describeDestination, toFormTarget } from "../../oauth/destination.ts";
 import { OAUTH_PATHS } from "../../oauth/oauth-paths.ts";
 import { noOAuthRequestBody, oauthApprovalBody } from "../../pages/oauth-page.ts";
 import { cleanText } from "../../registration/clean-text.ts";
+import { ServiceError } from "../../service-error.ts";
 import { listConnectedApps } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
@@ -48,6 +49,22 @@ export function addOAuthRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts):
   app.post(OAUTH_PATHS.register, answer);
   app.post(OAUTH_PATHS.revoke, answer);
   addApprovalPage(app, parts);
+  app.post("/oauth/apps/:id/end", async (c) => {
+    const { owner } = await readOwnForm(c, parts);
+    const isEnded = await parts.oauth.endApp(owner.accountId, c.req.param("id"));
+    if (!isEnded) throw new ServiceError(404, "unknown_app", "This app has no access, or not any more.");
+    return c.redirect("/devices?notice=withdrawn", 303);
+  });
+}
+
+/** The apps of the Devices page, named for people. */
+export async function listOAuthApps(parts: ServiceParts, accountId: string) {
+  const apps = await parts.oauth.listApps(accountId);
+  return apps.map((app) => ({
+    ...app,
+    label: cleanText(app.name, MAX_NAME) ?? "No name given",
+    destination: app.redirectUri === undefined ? "" : describeDestination(app.redirectUri).destination,
+  }));
 }
 
 function addApprovalPage(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {

@@ -5,6 +5,12 @@ import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { listOAuthApps } from "./oauth.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  revoked: "The device was revoked. Its key no longer works.",
+  withdrawn: "The app has no access any more.",
+};
 
 /** Devices and their keys. */
 export function addDevicePages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
@@ -15,7 +21,8 @@ export function addDevicePages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts):
       devices: await parts.keys.list(owner.accountId),
       csrfToken: owner.csrfToken,
       now: parts.now(),
-      notice: c.req.query("notice") === "revoked" ? "The device was revoked. Its key no longer works." : undefined,
+      apps: await listOAuthApps(parts, owner.accountId),
+      notice: NOTICES[c.req.query("notice") ?? ""],
     });
     return sendPage(c, { title: "Devices", body, csrfToken: owner.csrfToken, section: "devices" });
   });
