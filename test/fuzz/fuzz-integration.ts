@@ -2,7 +2,7 @@ import type { Action, Integration } from "../../src/service/integrations/integra
 import { ServiceError, type ServiceErrorStatus } from "../../src/service/service-error.ts";
 
 /** What `lab_fail` can do: a status of the provider, or a crash. A 401 would end the connection for all later calls. */
-export const FAULTS = ["403", "404", "409", "422", "429", "500", "503", "crash", "nothing", "cycle"] as const;
+const FAULTS = ["403", "404", "409", "422", "429", "500", "503", "crash", "nothing", "cycle"] as const;
 
 /** Message of the crash, which belongs into the log and into no answer. */
 export const CRASH = "private detail of a crash";

@@ -16,7 +16,7 @@ import { readExecution } from "./read-execution.ts";
 import { createTurns } from "./take-turns.ts";
 
 /** One canonical request with its sender. */
-export interface CanonicalCall extends CanonicalRequest {
+interface CanonicalCall extends CanonicalRequest {
   readonly principal: Principal;
   /** Aborted when the caller went away. */
   readonly clientGone: AbortSignal;

@@ -24,7 +24,7 @@ export interface Catalog {
 }
 
 /** One find of a search over everything. */
-export type CatalogFind =
+type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
 

@@ -9,7 +9,7 @@ import { createLateRecords } from "./late-records.ts";
 import { storeError } from "./stored-error.ts";
 
 /** One call as its row names it. */
-export interface LoggedCall {
+interface LoggedCall {
   readonly principal: Principal;
   readonly entry: CatalogEntry;
   /** Null when none was chosen yet. */
@@ -129,20 +129,7 @@ export function createExecutionLog(
         .executeTakeFirst();
     },
 
-    async closeAbandoned() {
-      const message = "The service stopped while this ran. Whether it took effect is not known.";
-      const hint = "Check with a read whether it took effect before you send it again, then as a new request.";
-      const error = storeError(new ServiceError(500, "outcome_unknown", message, { hint }));
-      await store
-        .updateTable("executions")
-        .set({ status: "failed", error, finished_at: at() })
-        .where("status", "=", "started")
-        .where((e) =>
-          e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]),
-        )
-        .execute();
-    },
-
+    closeAbandoned: () => closeAbandoned(store, at()),
     settle: late.settle,
   };
 }
@@ -164,6 +151,18 @@ function createRow({ principal, entry, connectionId, arguments: args }: LoggedCa
     finished_at: null,
     node_id: null,
   };
+}
+
+async function closeAbandoned(store: Store, finished_at: string): Promise<void> {
+  const message = "The service stopped while this ran. Whether it took effect is not known.";
+  const hint = "Check with a read whether it took effect before you send it again, then as a new request.";
+  const error = storeError(new ServiceError(500, "outcome_unknown", message, { hint }));
+  await store
+    .updateTable("executions")
+    .set({ status: "failed", error, finished_at })
+    .where("status", "=", "started")
+    .where((e) => e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]))
+    .execute();
 }
 
 function usageLimitReached(limit: number): ServiceError {

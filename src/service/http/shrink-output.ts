@@ -10,11 +10,11 @@ export interface RenderOptions {
 export const RESULT_HEADER = "x-svc-result";
 export const RESULT_OFFLOAD = "offload";
 /** Outputs whose JSON is longer, in bytes, are replaced. */
-export const OFFLOAD_ABOVE_BYTES = 64 * 1024;
+const OFFLOAD_ABOVE_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 2000;
 
 /** What stands for a large output ("compact offload envelope"); `GET /api/executions/{id}` has the output itself. */
-export interface StoredResult {
+interface StoredResult {
   readonly svc_result: "stored";
   readonly execution_id: string;
   /** Size of the output as JSON. */

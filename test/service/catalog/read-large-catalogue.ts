@@ -5,7 +5,7 @@ import type { Action, Integration } from "../../../src/service/integrations/inte
 const toolSchema = z.looseObject({ integration: z.string(), name: z.string(), description: z.string() });
 
 /** A catalogue of thousands of real tools, beside the repository where one was put; `SVC_CATALOG` names another place. */
-export const LARGE_CATALOGUE =
+const LARGE_CATALOGUE =
   process.env.SVC_CATALOG ?? new URL("../../../../shared/data/catalog.jsonl", import.meta.url).pathname;
 
 /** True where the large catalogue is present. */

@@ -5,7 +5,7 @@ import { describeSecurity, SECURITY } from "./describe-security.ts";
 import type { Operation, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
 
 /** Version of the interface, as the API document says. */
-export const INTERFACE_VERSION = "1.0.0";
+const INTERFACE_VERSION = "1.0.0";
 
 /**
  * Builds the OpenAPI 3.1 document. Every schema comes from zod in one place: a zod schema that is one of `shapes`
