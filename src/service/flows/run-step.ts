@@ -1,8 +1,9 @@
 import { ServiceError } from "../service-error.ts";
+import type { FlowStepRow } from "../store/schema.ts";
 import { callOnce } from "./call-once.ts";
 import { commitChange, type FlowParts, readTime } from "./flow-parts.ts";
 import { changeStep, findFlow, type LoadedFlow, toState } from "./flow-rows.ts";
-import type { StepDefinition } from "./flow-template.ts";
+import type { PlannedCalls, StepDefinition } from "./flow-template.ts";
 
 /** How a step ended; `left`: the flow is not this segment's any more, or the service stops. */
 export type StepEnd = "completed" | "failed" | "left";
@@ -36,49 +37,66 @@ export async function runStep(run: SegmentRun, definition: ActiveStep): Promise<
   const step = loaded?.steps.find((one) => one.step_key === definition.key);
   if (loaded === undefined || step === undefined) return "left";
   if (step.status === "completed") return "completed";
+  const work = prepare(run, definition, loaded);
   // A step that is running already belongs to a process that died: this continues its attempt.
   const isReplay = step.status === "running";
-  const attempts = isReplay ? step.attempts : step.attempts + 1;
-  const started_at = isReplay ? step.started_at : readTime(parts);
-  const begun = { ...step, status: "running" as const, attempts, started_at, completed_at: null, error: null };
+  const begun: FlowStepRow = {
+    ...step,
+    status: "running",
+    attempts: isReplay ? step.attempts : step.attempts + 1,
+    started_at: isReplay ? step.started_at : readTime(parts),
+    input: work.input,
+    completed_at: null,
+    error: null,
+  };
+  const flow = { ...loaded.flow, current_step: step.step_key };
   const isOwn = await commitChange(parts, {
     was: loaded.flow,
     flow: { current_step: step.step_key },
     step: { was: step, to: begun },
   });
   if (!isOwn) return "left";
-  const current = { flow: { ...loaded.flow, current_step: step.step_key }, steps: loaded.steps };
-  const end = await work(run, definition, { loaded: current, attempt: attempts, step: begun });
+  const end = await work.run(begun).catch((cause: unknown) => fail(run, cause));
   if (end === undefined) return "left";
   const to = { ...end, completed_at: readTime(parts) };
   if (end.status === "completed") {
     await changeStep(parts.store, begun, to);
     return "completed";
   }
-  const failed = { was: current.flow, flow: { status: "failed" as const }, step: { was: begun, to } };
   // Also what a cancelled flow did is recorded.
-  if (!(await commitChange(parts, failed))) await changeStep(parts.store, begun, to);
+  const isFailed = await commitChange(parts, { was: flow, flow: { status: "failed" }, step: { was: begun, to } });
+  if (!isFailed) await changeStep(parts.store, begun, to);
   return "failed";
 }
 
-interface BegunStep {
-  readonly loaded: LoadedFlow;
-  readonly step: LoadedFlow["steps"][number];
-  readonly attempt: number;
-}
-
-type Recorded =
+type StepRecord =
   | { status: "completed"; output: string; error: null }
   | { status: "failed"; output?: string; error: string };
 
-async function work(run: SegmentRun, definition: ActiveStep, begun: BegunStep): Promise<Recorded | undefined> {
+/** What a step is going to do. */
+interface StepWork {
+  readonly input: string | null;
+  /** Undefined when the flow is not this segment's any more. */
+  run(begun: FlowStepRow): Promise<StepRecord | undefined>;
+}
+
+function prepare(run: SegmentRun, definition: ActiveStep, loaded: LoadedFlow): StepWork {
   try {
-    if (definition.type === "tool_call") return await makeCalls(run, definition, begun);
-    return { status: "completed", output: toJson(definition.run(toState(begun.loaded))), error: null };
+    const state = toState(loaded);
+    if (definition.type === "transform") {
+      const output = toJson(definition.run(state));
+      return { input: null, run: async () => ({ status: "completed", output, error: null }) };
+    }
+    const planned = definition.plan(state);
+    return { input: describeCalls(planned), run: (begun) => makeCalls(run, planned, { loaded, step: begun }) };
   } catch (cause) {
-    run.parts.log({ level: "error", message: "A step of a flow failed unexpectedly.", cause });
-    return { status: "failed", error: describeError(unexpected(), null) };
+    return { input: null, run: async () => fail(run, cause) };
   }
+}
+
+function fail({ parts }: SegmentRun, cause: unknown): StepRecord {
+  parts.log({ level: "error", message: "A step of a flow failed unexpectedly.", cause });
+  return { status: "failed", error: describeError(unexpected(), null) };
 }
 
 /** The failure nobody foresaw; what it was is in the log. */
@@ -89,34 +107,28 @@ export function unexpected(): ServiceError {
 /** Makes the calls one after another; stops at the first that fails. What is done is visible in the output meanwhile. */
 async function makeCalls(
   run: SegmentRun,
-  definition: Extract<ActiveStep, { type: "tool_call" }>,
-  { loaded, step, attempt }: BegunStep,
-): Promise<Recorded | undefined> {
-  const { store } = run.parts;
-  const { toolName, connectionId, calls, collect } = definition.plan(toState(loaded));
-  await changeStep(store, step, { input: describeCalls(toolName, connectionId, calls) });
+  { toolName, connectionId, calls, collect }: PlannedCalls,
+  { loaded, step }: { loaded: LoadedFlow; step: FlowStepRow },
+): Promise<StepRecord | undefined> {
+  const { flowId, parts } = run;
   const principal = { accountId: loaded.flow.account_id, apiKeyId: loaded.flow.api_key_id };
-  const base = { flowId: run.flowId, stepKey: step.step_key, attempt, toolName, connectionId, principal };
+  const base = { flowId, stepKey: step.step_key, attempt: step.attempts, toolName, connectionId, principal };
   const isApproved = isApprovedBefore(loaded, step.step_index);
   const results: unknown[] = [];
   for (const call of calls) {
     if (results.length > 0 && (run.isStopping() || (await findOwnFlow(run)) === undefined)) return undefined;
-    const result = await callOnce(run.parts, { ...base, isApproved, call });
+    const result = await callOnce(parts, { ...base, isApproved, call });
     if (!result.ok) {
       const output = results.length === 0 ? {} : { output: toJson(collect(results)) };
       return { status: "failed", ...output, error: describeError(result.error, result.executionId) };
     }
     results.push(result.output);
-    if (results.length < calls.length) await changeStep(store, step, { output: toJson(collect(results)) });
+    if (results.length < calls.length) await changeStep(parts.store, step, { output: toJson(collect(results)) });
   }
   return { status: "completed", output: toJson(collect(results)), error: null };
 }
 
-function describeCalls(
-  toolName: string,
-  connectionId: string | undefined,
-  calls: readonly { arguments: unknown }[],
-): string {
+function describeCalls({ toolName, connectionId, calls }: PlannedCalls): string {
   const [first] = calls;
   const what = calls.length === 1 ? { arguments: first?.arguments } : { items: calls.map((one) => one.arguments) };
   return JSON.stringify({ toolName, connectionId, ...what });

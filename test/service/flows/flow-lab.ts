@@ -24,6 +24,8 @@ export interface FlowLab {
   readonly next: (ServiceError | Promise<unknown>)[];
   /** Milliseconds since the epoch; change it to let time pass. */
   time: number;
+  /** What the flows logged as errors. */
+  readonly errors: string[];
 }
 
 /** Flows with the lab's app and templates, on a store of their own. */
@@ -187,7 +189,7 @@ export async function openTestFlows(o: {
   o.onEnd(() => rm(dataDir, { recursive: true, force: true }));
   const store = await openStore(join(dataDir, "svc.db"));
   o.onEnd(() => store.destroy());
-  const lab: FlowLab = { ran: [], next: [], time: Date.parse("2026-11-20T10:00:00Z") };
+  const lab: FlowLab = { ran: [], next: [], time: Date.parse("2026-11-20T10:00:00Z"), errors: [] };
   const now = () => lab.time;
   const catalog = createCatalog([createLabApp(lab)]);
   await mkdir(join(dataDir, "blobs"));
@@ -201,7 +203,7 @@ export async function openTestFlows(o: {
       log,
       now,
       providerTimeoutMs: 30_000,
-      onUnexpected: (cause) => console.error(cause),
+      onUnexpected: (cause) => lab.errors.push(String(cause)),
     });
     const flows = await openFlows({
       store,
@@ -212,7 +214,7 @@ export async function openTestFlows(o: {
       templates: labTemplates,
       openEngine: o.createEngine(dataDir),
       now,
-      log: ({ level, message, cause }) => level === "error" && console.error(message, cause),
+      log: ({ level, message }) => level === "error" && lab.errors.push(message),
       settleMs: 10_000,
       ...(o.isShared && { isShared: true, heartbeatMs: 200 }),
     });

@@ -27,6 +27,7 @@ export function describeFlows(
   });
   afterEach(async () => {
     for (const cleanUp of cleanUps.reverse()) await cleanUp();
+    expect(t.lab.errors).toEqual([]);
   });
 
   /** Closes the flows and opens them again, as a restart does. */

@@ -65,11 +65,18 @@ async function openBackend(file: string, onFault: EngineOptions["onFault"]) {
   try {
     return await connect(file);
   } catch (cause) {
+    if (!isDamage(cause)) throw cause;
     onFault(`The file of the flow engine was damaged and is now ${file}.damaged.`, cause);
     for (const suffix of ["-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
     renameSync(file, `${file}.damaged`);
     return await connect(file);
   }
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, not a full disk or a file without permission. */
+function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("errcode" in error && (error.errcode === 11 || error.errcode === 26)) || isDamage(error.cause);
 }
 
 /** The package sets no busy timeout, and takes over what a dead process ran only after 30 s; here it is known to be dead. */
