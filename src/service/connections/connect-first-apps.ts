@@ -3,15 +3,15 @@ import { join } from "node:path";
 import type { Integration } from "../integrations/integration.ts";
 import type { Connections } from "./connections.ts";
 
-/** What a new data folder is connected to, without any network: plain folders below it. */
+/** What a new data folder is connected to, without any network: plain folders below it. By slug, as a list of equal age is. */
 const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
-  { slug: "notes", label: "Local notes", settings: (folder) => ({ folder }) },
   {
     slug: "mail",
     label: "Local mailbox",
     settings: (folder) => ({ maildir: folder, address: "me@localhost" }),
   },
+  { slug: "notes", label: "Local notes", settings: (folder) => ({ folder }) },
 ];
 
 /** Connects the apps that work on local folders, each in its own folder (0700) below `dataDir`. */

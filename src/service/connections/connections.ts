@@ -74,7 +74,9 @@ export function createConnections(o: {
     async list(integration) {
       let query = store.selectFrom("connections").selectAll().where("account_id", "=", accountId);
       if (integration !== undefined) query = query.where("integration", "=", integration);
-      return (await query.orderBy("created_at").orderBy("id").execute()).map((row) => fromRow(row, seal));
+      return (await query.orderBy("created_at").orderBy("integration").orderBy("id").execute()).map((row) =>
+        fromRow(row, seal),
+      );
     },
 
     async add(connection) {

@@ -5,7 +5,7 @@ import type { Connection } from "./connections.ts";
 export type Access = "read" | "full";
 
 /** Scopes that the reading actions of an integration need. */
-export function listReadScopes({ actions }: Integration): string[] {
+function listReadScopes({ actions }: Integration): string[] {
   return [...new Set(actions.filter((action) => action.level === "read").flatMap((action) => action.scopes))];
 }
 

@@ -20,7 +20,7 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
 }
 
 /** One page of executions, newest first. */
-export interface ActivityPage {
+interface ActivityPage {
   readonly items: readonly ActivityItem[];
   /** Pass it as `before` to get the next page; undefined on the last. */
   readonly next: string | undefined;
