@@ -30,6 +30,8 @@ export async function requestApproval(
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(pipeline, plan), notes: [...plan.notes, note] });
   }
+  // A refused edit may be insisted on like a refused call, but only here: the next run starts with the same rules.
+  const apart: Pipeline = { ...pipeline, advised: new Set() };
   let current = plan;
   let reason = explainReason(pipeline, plan, record);
   for (let round = 0; round <= MAX_EDITS; round += 1) {
@@ -40,7 +42,7 @@ export async function requestApproval(
     const decision = answered.value;
     if (decision.type === "decline") return stop(decline(current, decision.message));
     if (decision.type === "approve") return proceed(await accept(pipeline, current, request, decision));
-    const edited = await applyEdit(pipeline, call, current, decision.arguments);
+    const edited = await applyEdit(apart, call, current, decision.arguments);
     if (edited.isAsTyped) return proceed({ ...edited.plan, approved: fingerprintPlan(pipeline, edited.plan) });
     current = edited.plan;
     reason = edited.reason;

@@ -46,8 +46,11 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
   const parsed = parseArguments(entry.name, call.arguments);
   if (!parsed.ok) return parsed.outcome;
   const key = createCallKey(pipeline, call, { entry, args: parsed.value.args });
-  const running = pipeline.running.get(toMapKey(key));
-  if (running !== undefined) return running;
+  for (let running = pipeline.running.get(toMapKey(key)); running !== undefined; ) {
+    const outcome = call.keepsAnswers === true ? await joinEarlierRun(call, running) : await running;
+    if (outcome !== undefined) return outcome;
+    running = pipeline.running.get(toMapKey(key));
+  }
   const work = runOnce(pipeline, call, key, { entry, ...parsed.value });
   pipeline.running.set(toMapKey(key), work);
   try {
@@ -55,6 +58,13 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
   } finally {
     pipeline.running.delete(toMapKey(key));
   }
+}
+
+/** A run that a graph has left may still be under way: what it did counts, its questions and its abort do not. */
+async function joinEarlierRun(call: ToolCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
+  const outcome = await running.catch(() => undefined);
+  throwIfAborted(call.signal);
+  return outcome?.status === "needs_approval" || outcome?.status === "needs_connection" ? undefined : outcome;
 }
 
 async function runOnce(

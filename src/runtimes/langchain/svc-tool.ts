@@ -1,18 +1,29 @@
-import { randomUUID } from "node:crypto";
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
-import { throwIfAborted } from "../../tools/abort.ts";
+import { isControlFlow, throwIfAborted } from "../../tools/abort.ts";
 import type { ToolOutcome } from "../../tools/outcome.ts";
 import { renderOutcome } from "../../tools/render-outcome.ts";
+import type { SessionEvent } from "../../tools/session-events.ts";
+import type { AnswerSheet } from "./approval-gate.ts";
+import { type GraphConfig, identifyCall } from "./graph-config.ts";
+import { markNotRetryable } from "./not-retryable.ts";
+import { createProgressReporter } from "./progress.ts";
 
 /** A call as it arrives from LangChain, reduced to what the pipeline takes. */
 export interface LangChainCall {
+  /** The same when a graph makes the same call again. */
   readonly callId: string;
+  /** The model's own id of the call. */
+  readonly toolCallId: string | undefined;
   readonly arguments: unknown;
   readonly signal?: AbortSignal;
   /** The run's own configuration, for choosing an approver or an account. */
-  readonly config: ToolRunnableConfig;
+  readonly config: ToolRunnableConfig & GraphConfig;
+  /** Answers a human gave beforehand; what is missing there is not asked for but noted. */
+  readonly sheet?: AnswerSheet;
+  /** Told about each step. */
+  readonly report?: (event: SessionEvent) => void;
 }
 
 type Carrier = StructuredTool["schema"];
@@ -20,18 +31,26 @@ type Carrier = StructuredTool["schema"];
 /** What {@link SvcTool} is made of. */
 export interface SvcToolFields {
   readonly name: string;
-  readonly description: string;
-  /** Accepts every input: the pipeline checks arguments, so that a slip is explained and not thrown. */
-  readonly schema: Carrier;
+  /** A function is asked each time. */
+  readonly description: string | (() => string);
+  /**
+   * Accepts every input: the pipeline checks arguments, so that a slip is explained and not thrown. A function is asked
+   * each time, so that a tool in use shows its new schema once the service has changed it.
+   */
+  readonly schema: Carrier | (() => Carrier);
+  /** Settings for model providers, such as `defer_loading`. */
+  readonly extras?: Record<string, unknown>;
   /** Shown in traces; never sent to the model. */
   readonly metadata?: Record<string, unknown>;
   readonly run: (call: LangChainCall) => Promise<ToolOutcome>;
+  /** Notes on the call's sheet what a human would be asked first; sends nothing. */
+  readonly preview?: (call: LangChainCall) => Promise<void>;
 }
 
 /**
  * A LangChain tool over one tool of the service. A service outcome is never thrown: it comes back as a ToolMessage,
  * status `error` unless it succeeded, with the whole {@link ToolOutcome} as its artifact. Thrown are only an
- * AbortError and a graph's control flow.
+ * AbortError and a graph's control flow, both marked as not worth another try.
  */
 export class SvcTool extends StructuredTool {
   static override lc_name(): string {
@@ -39,63 +58,84 @@ export class SvcTool extends StructuredTool {
   }
 
   override name: string;
-  override description: string;
-  override schema: Carrier;
   override responseFormat: "content_and_artifact" = "content_and_artifact";
-  readonly #run: SvcToolFields["run"];
+  readonly #fields: SvcToolFields;
+  readonly #sheet: AnswerSheet | undefined;
 
-  constructor(fields: SvcToolFields) {
+  constructor(fields: SvcToolFields, sheet?: AnswerSheet) {
     super({
       responseFormat: "content_and_artifact",
       ...(fields.metadata === undefined ? {} : { metadata: fields.metadata }),
+      ...(fields.extras === undefined ? {} : { extras: fields.extras }),
     });
     this.name = fields.name;
-    this.description = fields.description;
-    this.schema = fields.schema;
-    this.#run = fields.run;
+    this.#fields = fields;
+    this.#sheet = sheet;
+  }
+
+  override get description(): string {
+    const { description } = this.#fields;
+    return typeof description === "function" ? description() : description;
+  }
+
+  override get schema(): Carrier {
+    const { schema } = this.#fields;
+    return typeof schema === "function" ? schema() : schema;
+  }
+
+  /** The same tool, which takes a human's answers from `sheet` and asks nobody itself. */
+  withSheet(sheet: AnswerSheet): SvcTool {
+    return new SvcTool(this.#fields, sheet);
+  }
+
+  /** Notes on `sheet` what a human would be asked first if the call were made now; sends nothing. */
+  async preview(call: { id: string; args: unknown }, config: GraphConfig, sheet: AnswerSheet): Promise<void> {
+    const { signal } = config;
+    await this.#fields.preview?.({
+      callId: identifyCall(config, call.id),
+      toolCallId: call.id,
+      arguments: call.args,
+      config: config as ToolRunnableConfig,
+      sheet,
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   protected override async _call(
     input: unknown,
-    _runManager?: CallbackManagerForToolRun,
-    config: ToolRunnableConfig = {},
+    runManager?: CallbackManagerForToolRun,
+    config: ToolRunnableConfig & GraphConfig = {},
   ): Promise<[ToolMessage | string, ToolOutcome]> {
-    throwIfAborted(config.signal);
-    const outcome = await this.#run({
-      callId: identifyCall(config),
-      arguments: input,
-      config,
-      ...(config.signal === undefined ? {} : { signal: config.signal }),
-    });
+    const toolCallId = config.toolCall?.id;
+    const progress = createProgressReporter(config, runManager);
+    try {
+      throwIfAborted(config.signal);
+      const outcome = await this.#fields.run({
+        callId: identifyCall(config, toolCallId),
+        toolCallId,
+        arguments: input,
+        config,
+        report: progress.report,
+        ...(config.signal === undefined ? {} : { signal: config.signal }),
+        ...(this.#sheet === undefined ? {} : { sheet: this.#sheet }),
+      });
+      return [this.#createMessage(outcome, toolCallId), outcome];
+    } catch (error) {
+      throw isControlFlow(error) || config.signal?.aborted === true ? markNotRetryable(error) : error;
+    } finally {
+      await progress.flush();
+    }
+  }
+
+  #createMessage(outcome: ToolOutcome, toolCallId: string | undefined): ToolMessage | string {
     const content = renderOutcome(outcome);
-    const callId = config.toolCall?.id;
-    if (outcome.status === "succeeded" || callId === undefined) return [content, outcome];
-    const message = new ToolMessage({
+    if (outcome.status === "succeeded" || toolCallId === undefined) return content;
+    return new ToolMessage({
       content,
       artifact: outcome,
       name: this.name,
-      tool_call_id: callId,
+      tool_call_id: toolCallId,
       status: "error",
     });
-    return [message, outcome];
   }
-}
-
-/**
- * The id under which a graph makes the same call again after a crash or an interrupt: thread, checkpoint and tool call.
- * Without a thread nothing can come back, and models may repeat their own ids, so each call gets a fresh one.
- */
-function identifyCall(config: ToolRunnableConfig): string {
-  const info: unknown = "executionInfo" in config ? config.executionInfo : undefined;
-  const thread = readText(info, "threadId") ?? readText(config.configurable, "thread_id");
-  const call = config.toolCall?.id;
-  if (thread === undefined || call === undefined) return randomUUID();
-  const checkpoint = readText(info, "checkpointId") ?? readText(config.configurable, "checkpoint_id") ?? "";
-  return JSON.stringify([thread, checkpoint, call]);
-}
-
-function readText(holder: unknown, key: string): string | undefined {
-  if (typeof holder !== "object" || holder === null) return undefined;
-  const value: unknown = Reflect.get(holder, key);
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,0 +1,59 @@
+import type { Approver } from "../../approvals/request.ts";
+import type { ConnectionChooser, ConnectionQuestion } from "../../tools/pipeline.ts";
+import { createApprovalQuestion, isApprovalDecision } from "./approval-question.ts";
+import { createConnectionQuestion, isAccountChoice } from "./connection-question.ts";
+import type { Question } from "./question.ts";
+import type { DeskSeat } from "./task-desk.ts";
+
+/** A call's way to a human. */
+export interface HumanChannel {
+  readonly approve: Approver;
+  readonly chooseConnection: ConnectionChooser;
+}
+
+/** What a channel needs to know about its call. */
+export interface ChannelSubject {
+  readonly callId: string;
+  readonly now: () => number;
+  /** Milliseconds a question stays open. */
+  readonly ttlMs: number;
+}
+
+/** Puts every question to the graph at once: the run stops there and is made again with the answer. */
+export function createInterruptChannel(seat: DeskSeat, subject: ChannelSubject): HumanChannel {
+  return createChannel(subject, async (question) => (await seat.ask([question], subject.now)).get(question.id));
+}
+
+/** Answers that are known already, by question id, and the first question that has none. */
+export interface AnswerSheet {
+  readonly answers: Map<string, unknown>;
+  open: Question | undefined;
+}
+
+/** Answers from a sheet and notes what is missing there, so that whoever holds the sheet can ask. */
+export function createSheetChannel(sheet: AnswerSheet, subject: ChannelSubject): HumanChannel {
+  return createChannel(subject, async (question) => {
+    const known = sheet.answers.get(question.id);
+    if (known === undefined) sheet.open = question;
+    return known;
+  });
+}
+
+/** The question about an account, as {@link createInterruptChannel} puts it. */
+export function askForAccount(subject: ChannelSubject, question: ConnectionQuestion): Question {
+  return createConnectionQuestion(subject.callId, question, new Date(subject.now() + subject.ttlMs).toISOString());
+}
+
+function createChannel(subject: ChannelSubject, ask: (question: Question) => Promise<unknown>): HumanChannel {
+  return {
+    async approve(request) {
+      const decision = await ask(createApprovalQuestion(request));
+      if (!isApprovalDecision(decision)) throw new Error("Nobody has answered yet.");
+      return decision;
+    },
+    async chooseConnection(question) {
+      const choice = await ask(askForAccount(subject, question));
+      return isAccountChoice(choice) && "id" in choice ? choice : undefined;
+    },
+  };
+}

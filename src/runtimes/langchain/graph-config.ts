@@ -1,0 +1,92 @@
+import { createHash, randomUUID } from "node:crypto";
+import { isRecord, readText } from "./read-value.ts";
+
+/**
+ * What a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional: the same tools
+ * run outside graphs too, and `@langchain/langgraph` is never imported.
+ */
+export interface GraphConfig {
+  readonly configurable?: Record<string, unknown> | undefined;
+  readonly context?: unknown;
+  readonly interrupt?: unknown;
+  readonly store?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly executionInfo?: unknown;
+  readonly state?: unknown;
+}
+
+/** The function that puts a value before a human: throws on the first run, returns the answer on the next. */
+export type InterruptFunction = (value: unknown) => unknown;
+
+/** The graph's own way to ask; undefined where an answer could never come back (no checkpointer, no thread). */
+export function getInterrupt(config: GraphConfig): InterruptFunction | undefined {
+  const { interrupt, configurable } = config;
+  if (typeof interrupt !== "function" || !isRecord(configurable?.__pregel_checkpointer)) return undefined;
+  if (readThread(config) === undefined) return undefined;
+  return (value) => Reflect.apply(interrupt, undefined, [value]);
+}
+
+/** Id of the conversation, when its state is kept. */
+export function readThread(config: GraphConfig): string | undefined {
+  return readText(config.executionInfo, "threadId") ?? readText(config.configurable, "thread_id");
+}
+
+/** One call a model asks for. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** The last batch of calls a model asked for, with the ids of all messages up to it. */
+export interface CallBatch {
+  readonly calls: readonly RequestedCall[];
+  readonly messageIds: readonly (string | undefined)[];
+}
+
+/** Reads the batch that holds `callId`, or simply the last one, from a graph's messages. */
+export function readBatch(messages: unknown, callId?: string): CallBatch | undefined {
+  if (!Array.isArray(messages)) return undefined;
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const calls = readCalls(messages[index]);
+    if (calls.length === 0 || (callId !== undefined && !calls.some((call) => call.id === callId))) continue;
+    return { calls, messageIds: messages.slice(0, index + 1).map((message) => readText(message, "id")) };
+  }
+  return undefined;
+}
+
+/** Calls of the last batch that have no answer yet. */
+export function readOpenCalls(messages: readonly unknown[]): RequestedCall[] {
+  const answered = new Set(messages.map((message) => readText(message, "tool_call_id")));
+  return (readBatch(messages)?.calls ?? []).filter((call) => !answered.has(call.id));
+}
+
+function readCalls(message: unknown): RequestedCall[] {
+  const list: unknown = isRecord(message) ? message.tool_calls : undefined;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((call: unknown) => {
+    const id = readText(call, "id");
+    const name = readText(call, "name");
+    return id === undefined || name === undefined ? [] : [{ id, name, args: isRecord(call) ? call.args : undefined }];
+  });
+}
+
+/**
+ * The id under which a graph makes the same call again after a crash, an interrupt or a step back in time: thread, the
+ * messages up to the one that asks for the call, and the tool call. Models repeat their own call ids, so these alone
+ * are not enough; without messages the checkpoint takes their place, and without a thread nothing can come back, so
+ * each call gets a fresh id.
+ */
+export function identifyCall(config: GraphConfig, callId: string | undefined): string {
+  const thread = readThread(config);
+  if (thread === undefined || callId === undefined) return randomUUID();
+  const messages: unknown = isRecord(config.state) ? config.state.messages : config.state;
+  const ids = readBatch(messages, callId)?.messageIds;
+  if (ids?.at(-1) === undefined) return JSON.stringify([thread, readCheckpoint(config), callId]);
+  const digest = createHash("sha256").update(JSON.stringify(ids)).digest("hex").slice(0, 32);
+  return JSON.stringify([thread, digest, callId]);
+}
+
+function readCheckpoint(config: GraphConfig): string {
+  return readText(config.executionInfo, "checkpointId") ?? readText(config.configurable, "checkpoint_id") ?? "";
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import type { CallJournal } from "../../approvals/journal.ts";
+import {
+  isUnanswered,
+  type JournalKey,
+  type JournalRecord,
+  readJournalRecord,
+  toMapKey,
+} from "../../approvals/journal-record.ts";
+import type { ConnectionMemory } from "../../tools/connection-memory.ts";
+import type { GraphConfig } from "./graph-config.ts";
+import { isRecord, readText } from "./read-value.ts";
+
+/** The part of LangGraph's key-value store that is used here. */
+export interface GraphStore {
+  get(namespace: string[], key: string): Promise<unknown>;
+  put(namespace: string[], key: string, value: Record<string, unknown>, index: false): Promise<void>;
+  delete(namespace: string[], key: string): Promise<void>;
+}
+
+/** The store the caller compiled the graph with, if any. */
+export function getGraphStore(config: GraphConfig): GraphStore | undefined {
+  const { store } = config;
+  return isGraphStore(store) ? store : undefined;
+}
+
+function isGraphStore(value: unknown): value is GraphStore {
+  return (["get", "put", "delete"] as const).every(
+    (name) => typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function",
+  );
+}
+
+/**
+ * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, the later
+ * record counts: a durable store makes the journal safe across machines, `stateDir` across processes of one machine.
+ */
+export function createStoreJournal(store: GraphStore, local: CallJournal, principal: string): CallJournal {
+  const calls = ["svc_calls", principal];
+  const unanswered = ["svc_unanswered", principal];
+  return {
+    async find(key) {
+      const [near, far] = [await local.find(key), await readRecord(store, calls, hashKey(key))];
+      return near === undefined || (far !== undefined && far.at > near.at) ? far : near;
+    },
+    async findUnanswered(fingerprint) {
+      return (await local.findUnanswered(fingerprint)) ?? (await readRecord(store, unanswered, fingerprint));
+    },
+    async record(record) {
+      await local.record(record);
+      await store.put(calls, hashKey(record), toValue(record), false);
+      if (isUnanswered(record)) await store.put(unanswered, record.fingerprint, toValue(record), false);
+      else await store.delete(unanswered, record.fingerprint);
+    },
+    async forget(key) {
+      await local.forget(key);
+      await store.delete(calls, hashKey(key));
+      await store.delete(unanswered, key.fingerprint);
+    },
+  };
+}
+
+/** The accounts a human wants for good, kept in the caller's store. */
+export function createStoreMemory(store: GraphStore, principal: string): ConnectionMemory {
+  const namespace = ["svc_accounts", principal];
+  return {
+    async find(integration) {
+      return readText(await readValue(store, namespace, integration), "connectionId");
+    },
+    remember: (integration, connectionId) => store.put(namespace, integration, { connectionId }, false),
+    forget: (integration) => store.delete(namespace, integration),
+  };
+}
+
+async function readRecord(store: GraphStore, namespace: string[], key: string): Promise<JournalRecord | undefined> {
+  return readJournalRecord(await readValue(store, namespace, key));
+}
+
+async function readValue(store: GraphStore, namespace: string[], key: string): Promise<unknown> {
+  const item = await store.get(namespace, key);
+  return isRecord(item) ? item.value : undefined;
+}
+
+function hashKey(key: JournalKey): string {
+  return createHash("sha256").update(toMapKey(key)).digest("hex");
+}
+
+/** Stores keep JSON: members that are undefined would not come back the same. */
+function toValue(record: JournalRecord): Record<string, unknown> {
+  const value: unknown = JSON.parse(JSON.stringify(record));
+  return isRecord(value) ? value : {};
+}

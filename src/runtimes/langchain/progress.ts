@@ -1,0 +1,94 @@
+import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
+import type { SessionEvent } from "../../tools/session-events.ts";
+import { isRecord } from "./read-value.ts";
+
+/** One step of a call, as it reaches the host's streams. */
+export interface ProgressEvent {
+  readonly type: "svc_progress";
+  readonly tool: string;
+  /** Id the model gave the call. */
+  readonly toolCallId: string | undefined;
+  readonly step: "waiting_for_approval" | "uploading" | "sending" | "flow" | "finished";
+  /** Which file is uploaded, e.g. `attachments[0]`. */
+  readonly field?: string;
+  /** How the call ended, or how the flow stands. */
+  readonly status?: string;
+  readonly flowId?: string;
+  /** The step the flow is at. */
+  readonly flowStep?: string | null;
+}
+
+/** Name of the custom event. */
+const EVENT = "svc_progress";
+
+/** Passes a session's events on to the calls they belong to. */
+export class ProgressFeed {
+  readonly #listeners = new Map<string, Set<(event: SessionEvent) => void>>();
+
+  /** Give this to the session. */
+  readonly emit = (event: SessionEvent): void => {
+    const listeners = "callId" in event ? this.#listeners.get(event.callId) : undefined;
+    for (const listener of listeners ?? []) listener(event);
+  };
+
+  /** Listens to one call until the returned function is called. */
+  listen(callId: string, listener: (event: SessionEvent) => void): () => void {
+    const listeners = this.#listeners.get(callId) ?? new Set();
+    this.#listeners.set(callId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(callId);
+    };
+  }
+}
+
+/** Reports a call's steps in the three ways LangChain has: custom event, stream writer, tool event. */
+export function createProgressReporter(
+  config: { readonly writer?: unknown; readonly toolCall?: unknown },
+  runManager: CallbackManagerForToolRun | undefined,
+): { report(event: SessionEvent): void; flush(): Promise<void> } {
+  const pending: Promise<unknown>[] = [];
+  const toolCallId =
+    isRecord(config.toolCall) && typeof config.toolCall.id === "string" ? config.toolCall.id : undefined;
+  return {
+    report(event) {
+      const progress = toProgress(event, toolCallId);
+      if (progress === undefined) return;
+      write(config.writer, progress);
+      if (runManager === undefined) return;
+      pending.push(runManager.handleCustomEvent(EVENT, progress, runManager.runId));
+      // Older releases have no tool events.
+      if ("handleToolEvent" in runManager) pending.push(runManager.handleToolEvent(progress));
+    },
+    // A listener that fails must not cost the call.
+    flush: async () => void (await Promise.allSettled(pending)),
+  };
+}
+
+function write(writer: unknown, progress: ProgressEvent): void {
+  if (typeof writer !== "function") return;
+  try {
+    writer(progress);
+  } catch {
+    // The stream was closed by its reader.
+  }
+}
+
+function toProgress(event: SessionEvent, toolCallId: string | undefined): ProgressEvent | undefined {
+  if (!("callId" in event)) return undefined;
+  const base = { type: "svc_progress" as const, tool: event.toolName, toolCallId };
+  switch (event.type) {
+    case "approval_requested":
+      return { ...base, step: "waiting_for_approval" };
+    case "uploading":
+      return { ...base, step: "uploading", field: event.field };
+    case "sending":
+      return { ...base, step: "sending" };
+    case "flow_progress":
+      return { ...base, step: "flow", flowId: event.flowId, flowStep: event.step, status: event.status };
+    case "finished":
+      return { ...base, step: "finished", status: event.status };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,190 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isControlFlow } from "../../tools/abort.ts";
+import { type GraphConfig, getInterrupt, type InterruptFunction, readBatch } from "./graph-config.ts";
+import {
+  createInterruptPayload,
+  type PastQuestion,
+  readShownQuestion,
+  type ShownQuestion,
+} from "./interrupt-payload.ts";
+import { type Judged, judgeAnswer, replayAnswer } from "./judge-answer.ts";
+import { markNotRetryable } from "./not-retryable.ts";
+import { type PendingInterrupts, readPendingInterrupts } from "./pending-interrupts.ts";
+import type { Question } from "./question.ts";
+import { isRecord } from "./read-value.ts";
+
+interface Place {
+  readonly caller: string;
+  readonly order: number;
+  /** waiting: would ask as soon as it is its turn. */
+  state: "running" | "waiting" | "asking" | "left";
+}
+
+interface Opening {
+  readonly pending: PendingInterrupts | undefined;
+  readonly shown: ShownQuestion | undefined;
+}
+
+const desks = new WeakMap<object, TaskDesk>();
+
+/**
+ * One run of one task of a graph. LangGraph runs the task again from its start after each answer and hands out stored
+ * answers by counting the interrupts, so all calls of a task must ask in the same order every time: a call asks when
+ * those before it have ended, and when those after it have ended or wait, so that no work is cut off half-way.
+ */
+export class TaskDesk {
+  readonly #config: GraphConfig;
+  readonly #interrupt: InterruptFunction;
+  readonly #places: Place[] = [];
+  readonly #past: PastQuestion[] = [];
+  #stopped: unknown;
+  #opening: Promise<Opening> | undefined;
+  #changed = Promise.withResolvers<void>();
+
+  private constructor(config: GraphConfig, interrupt: InterruptFunction) {
+    this.#config = config;
+    this.#interrupt = interrupt;
+  }
+
+  /** The desk of the running task; undefined where no answer could come back. */
+  static find(config: GraphConfig): TaskDesk | undefined {
+    const interrupt = getInterrupt(config);
+    if (interrupt === undefined) return undefined;
+    const run: unknown = config.configurable?.__pregel_scratchpad;
+    if (typeof run !== "object" || run === null) return new TaskDesk(config, interrupt);
+    const desk = desks.get(run) ?? new TaskDesk(config, interrupt);
+    desks.set(run, desk);
+    return desk;
+  }
+
+  /** Takes part under the name `caller`: a tool call's id keeps the model's order. Call `leave` at the end. */
+  enter(caller: string): DeskSeat {
+    const place: Place = { caller, order: this.#findOrder(caller), state: "running" };
+    const at = this.#places.findIndex((other) => other.order > place.order);
+    this.#places.splice(at === -1 ? this.#places.length : at, 0, place);
+    return {
+      ask: (questions, now) => this.#ask(place, questions, now),
+      leave: () => this.#leave(place),
+    };
+  }
+
+  #findOrder(caller: string): number {
+    const { state } = this.#config;
+    const calls = readBatch(isRecord(state) ? state.messages : state, caller)?.calls ?? [];
+    const index = calls.findIndex((call) => call.id === caller);
+    return index === -1 ? calls.length + this.#places.length : index;
+  }
+
+  async #ask(place: Place, questions: readonly Question[], now: () => number): Promise<Map<string, unknown>> {
+    const answers = new Map<string, unknown>();
+    let notice: string | undefined;
+    let open = questions;
+    while (open.length > 0) {
+      await this.#waitForTurn(place);
+      const { caller } = place;
+      const value = this.#put(createInterruptPayload(open, { caller, past: this.#past, notice }));
+      const judged = await this.#judge(value, open, now());
+      this.#past.push({ caller, asked: open.map(({ id }) => id), counted: [...judged.counted.keys()] });
+      for (const [id, meaning] of judged.counted) answers.set(id, meaning);
+      open = open.filter(({ id }) => !answers.has(id));
+      notice = judged.notice;
+    }
+    place.state = "running";
+    return answers;
+  }
+
+  async #waitForTurn(place: Place): Promise<void> {
+    place.state = "waiting";
+    this.#notify();
+    // Calls of one batch start together: let those that are on their way here arrive.
+    await nextTurn();
+    while (!this.#isTurnOf(place)) await this.#changed.promise;
+    if (this.#stopped !== undefined) throw this.#stopped;
+    place.state = "asking";
+  }
+
+  #isTurnOf(place: Place): boolean {
+    if (this.#stopped !== undefined) return true;
+    const own = this.#places.indexOf(place);
+    return this.#places.every((other, index) => {
+      if (index === own || other.state === "left") return true;
+      return index > own && other.state === "waiting";
+    });
+  }
+
+  /** Throws the graph's own interrupt when there is no answer yet; nobody else of this run asks after that. */
+  #put(payload: unknown): unknown {
+    try {
+      return this.#interrupt(payload);
+    } catch (error) {
+      if (isControlFlow(error)) {
+        this.#stopped = markNotRetryable(error);
+        this.#notify();
+      }
+      throw error;
+    }
+  }
+
+  async #judge(value: unknown, questions: readonly Question[], now: number): Promise<Judged> {
+    const { pending, shown } = await this.#open();
+    const past = shown?.past[this.#past.length];
+    if (past !== undefined) return replayAnswer(value, questions, past, pending?.interruptId);
+    const isForUs = pending === undefined ? this.#isOnlyCall() : pending.isAddressed || pending.isAlone;
+    return judgeAnswer(value, questions, { shown, interruptId: pending?.interruptId, isForUs, now });
+  }
+
+  /** Without a readable checkpoint: the model asked for one call only, so no other can be waiting. */
+  #isOnlyCall(): boolean {
+    const { state } = this.#config;
+    return readBatch(isRecord(state) ? state.messages : state)?.calls.length === 1;
+  }
+
+  #open(): Promise<Opening> {
+    this.#opening ??= readPendingInterrupts(this.#config).then((pending) => ({
+      pending,
+      shown: readShownQuestion(pending?.shown),
+    }));
+    return this.#opening;
+  }
+
+  /**
+   * A call that was answered from the journal asked nothing this time, but its stored answers are still counted by the
+   * graph: they are taken, so that the next question gets its own.
+   */
+  async #leave(place: Place): Promise<void> {
+    place.state = "left";
+    if (this.#stopped === undefined && this.#hasStoredAnswer()) {
+      const { shown } = await this.#open();
+      const asked = shown === undefined ? [] : [...shown.past, { ...shown, counted: [] }];
+      for (let next = asked[this.#past.length]; next !== undefined; next = asked[this.#past.length]) {
+        if (!this.#hasLeft(next.caller) || !this.#hasStoredAnswer()) break;
+        this.#interrupt(null);
+        this.#past.push({ caller: next.caller, asked: next.asked, counted: next.counted });
+      }
+    }
+    this.#notify();
+  }
+
+  #hasLeft(caller: string): boolean {
+    return this.#places.some((place) => place.caller === caller && place.state === "left");
+  }
+
+  #hasStoredAnswer(): boolean {
+    const run: unknown = this.#config.configurable?.__pregel_scratchpad;
+    if (!isRecord(run) || !Array.isArray(run.resume) || typeof run.interruptCounter !== "number") return false;
+    return run.resume.length > run.interruptCounter + 1;
+  }
+
+  #notify(): void {
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
+  }
+}
+
+/** One call's place at the desk. */
+export interface DeskSeat {
+  /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
+  ask(questions: readonly Question[], now: () => number): Promise<Map<string, unknown>>;
+  leave(): Promise<void>;
+}

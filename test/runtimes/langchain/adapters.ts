@@ -1,0 +1,117 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { FakeBuiltModel } from "@langchain/core/testing";
+import {
+  type BaseCheckpointSaver,
+  type BaseStore,
+  Command,
+  END,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { createReactAgent, ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { createDeepAgent } from "deepagents";
+import { type AgentMiddleware, createAgent, createMiddleware, toolRetryMiddleware } from "langchain";
+import { createApprovalMiddleware, type SvcToolkit } from "../../../src/langchain.ts";
+
+/** What a test needs of an agent, whatever runs it. */
+export interface RunningAgent {
+  invoke(input: unknown, config: Record<string, unknown>): Promise<AgentState>;
+  getStateHistory(config: Record<string, unknown>): AsyncIterable<{ config: Record<string, unknown>; next: string[] }>;
+}
+
+/** The state an agent stopped in. */
+export interface AgentState {
+  messages: BaseMessage[];
+  __interrupt__?: { id: string; value: Record<string, unknown> }[];
+}
+
+/** What an agent is made of. */
+export interface AgentParts {
+  readonly toolkit: SvcToolkit;
+  readonly model: FakeBuiltModel;
+  readonly checkpointer: BaseCheckpointSaver;
+  readonly store?: BaseStore | undefined;
+}
+
+/** One way to run tools in LangChain. */
+export interface Adapter {
+  readonly name: string;
+  /** single: one interrupt per call at once · batch: one for all of them · serial: one after the other. */
+  readonly asks: "single" | "batch" | "serial";
+  start(parts: AgentParts): Promise<RunningAgent>;
+}
+
+const passThrough = createMiddleware({ name: "PassThrough", wrapToolCall: (request, handler) => handler(request) });
+const retry = () => toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1, jitter: false });
+
+export const ADAPTERS: readonly Adapter[] = [
+  { name: "createAgent", asks: "single", start: (parts) => startAgent(parts, []) },
+  {
+    name: "createAgent with a wrapToolCall middleware",
+    asks: "single",
+    start: (parts) => startAgent(parts, [passThrough]),
+  },
+  {
+    name: "createAgent with the approval middleware",
+    asks: "batch",
+    start: async (parts) => startAgent(parts, [await createApprovalMiddleware(parts.toolkit)]),
+  },
+  {
+    name: "createAgent with the approval middleware before a retry middleware",
+    asks: "batch",
+    start: async (parts) => startAgent(parts, [await createApprovalMiddleware(parts.toolkit), retry(), passThrough]),
+  },
+  { name: "StateGraph with the prebuilt ToolNode", asks: "serial", start: startGraph },
+  { name: "createReactAgent", asks: "serial", start: startReactAgent },
+  { name: "deepagents", asks: "single", start: (parts) => startDeepAgent(parts, []) },
+  {
+    name: "deepagents with the approval middleware before a retry middleware",
+    asks: "batch",
+    start: async (parts) => startDeepAgent(parts, [await createApprovalMiddleware(parts.toolkit), retry()]),
+  },
+];
+
+/** A store that is not there must be left out, not undefined. */
+function pickParts({ model, checkpointer, store }: AgentParts) {
+  return { model, checkpointer, ...(store === undefined ? {} : { store }) };
+}
+
+const pick = (toolkit: SvcToolkit) => toolkit.getTools({ integrations: ["notes", "drive"] });
+
+async function startAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
+  const agent = createAgent({ ...pickParts(parts), tools: pick(parts.toolkit), middleware });
+  return { invoke: toInvoke(agent), getStateHistory: (config) => agent.graph.getStateHistory(config) } as RunningAgent;
+}
+
+async function startDeepAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
+  const agent = createDeepAgent({ ...pickParts(parts), tools: pick(parts.toolkit), middleware });
+  return { invoke: toInvoke(agent), getStateHistory: (config) => agent.graph.getStateHistory(config) } as RunningAgent;
+}
+
+async function startReactAgent(parts: AgentParts): Promise<RunningAgent> {
+  const { model, checkpointer, ...rest } = pickParts(parts);
+  const agent = createReactAgent({ llm: model, tools: pick(parts.toolkit), checkpointSaver: checkpointer, ...rest });
+  return { invoke: toInvoke(agent), getStateHistory: (config) => agent.getStateHistory(config) } as RunningAgent;
+}
+
+async function startGraph(parts: AgentParts): Promise<RunningAgent> {
+  const { model, ...kept } = pickParts(parts);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("agent", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addNode("tools", new ToolNode(pick(parts.toolkit)))
+    .addEdge(START, "agent")
+    .addConditionalEdges("agent", toolsCondition, ["tools", END])
+    .addEdge("tools", "agent")
+    .compile(kept);
+  return { invoke: toInvoke(graph), getStateHistory: (config) => graph.getStateHistory(config) } as RunningAgent;
+}
+
+function toInvoke(agent: { invoke: (input: never, config: never) => Promise<unknown> }): RunningAgent["invoke"] {
+  return async (input, config) => (await agent.invoke(input as never, config as never)) as AgentState;
+}
+
+/** Resumes with one value for every waiting question, or with values by interrupt id. */
+export function resume(value: unknown): Command {
+  return new Command({ resume: value });
+}
