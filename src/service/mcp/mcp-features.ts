@@ -91,7 +91,7 @@ export interface McpFeatures {
 }
 
 /** Methods beyond tools, prompts and resources. */
-export interface MoreMethods {
+interface MoreMethods {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly methods: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => McpResult>>;
 }

@@ -4,7 +4,7 @@
  */
 export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 /** The stateless revision. */
-export const MODERN_VERSIONS = ["2026-07-28"] as const;
+const MODERN_VERSIONS = ["2026-07-28"] as const;
 /** Every revision, newest first. */
 export const MCP_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS] as const;
 

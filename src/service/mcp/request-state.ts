@@ -3,10 +3,10 @@ import { createSecret } from "../auth/secrets.ts";
 import { isRecord } from "./read-message.ts";
 
 /** How long a client may take to answer a question. */
-export const REQUEST_STATE_LIFETIME_MS = 15 * 60 * 1000;
+const REQUEST_STATE_LIFETIME_MS = 15 * 60 * 1000;
 
 /** What one request state is good for: the same caller, the same request. */
-export interface StateBinding {
+interface StateBinding {
   readonly principalId: string;
   /** Digest of method, name and arguments. */
   readonly request: string;

@@ -11,13 +11,13 @@ import { readAccessToken } from "./read-access-token.ts";
 import { createSigningKey, readSigningKey, type SigningKey } from "./signing-key.ts";
 
 /** An access token that stands, and what it allows. */
-export interface OAuthCaller {
+interface OAuthCaller {
   readonly principal: Principal;
   readonly scopes: ReadonlySet<string>;
 }
 
 /** One request of an app that waits for the owner. */
-export interface PendingApproval {
+interface PendingApproval {
   readonly id: string;
   readonly clientId: string;
   /** As the app calls itself; not to be believed. */
@@ -27,7 +27,7 @@ export interface PendingApproval {
 }
 
 /** A request and its answer, which the OAuth library writes itself. */
-export interface RawExchange {
+interface RawExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }

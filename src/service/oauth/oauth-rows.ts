@@ -3,7 +3,7 @@ import { hashSecret } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
 
 /** What is known of one record besides its payload. */
-export interface OAuthRow {
+interface OAuthRow {
   readonly payload: AdapterPayload;
   /** Seconds since the epoch. */
   readonly consumedAt: number | null;

@@ -114,6 +114,12 @@ describe("messages that are no request", () => {
     ["a method that is a number", { jsonrpc: "2.0", id: 7, method: 1 }, -32600, 7],
     ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "ping" }, -32600, null],
     ["an id that is a fraction", { jsonrpc: "2.0", id: 1.5, method: "ping" }, -32600, null],
+    [
+      "params deeper than a pit",
+      `{"jsonrpc":"2.0","id":7,"method":"ping","params":${'{"a":'.repeat(300)}1${"}".repeat(300)}}`,
+      -32600,
+      null,
+    ],
     ["params that are a list", { jsonrpc: "2.0", id: 7, method: "ping", params: [] }, -32600, 7],
   ])("%s is refused", async (_what, body, code, id) => {
     verifies("decision.mcp-unreadable-400");

@@ -114,12 +114,20 @@ describe("calls", () => {
       { integration_id: "lab", action_id: "put", input: {}, files: [] },
       "files",
     ],
+    [
+      "a key with a zero byte",
+      "svc.execute",
+      { integration_id: "lab", action_id: "look", input: {}, idempotency_key: "a\u0000" },
+      "idempotency_key",
+    ],
+    ["an id that is none", "svc.get_execution", { execution_id: "a\u0000" }, "execution_id"],
+    ["a blank name", "svc.execute", { integration_id: " ", action_id: "look", input: {} }, "integration_id"],
     ["input that is a list", "svc.execute", { integration_id: "lab", action_id: "put", input: [] }, "input"],
   ])("with %s are results that name it", async (_what, name, args, field) => {
     const { isError, structuredContent } = await callTool(service, name, args);
     expect(isError).toBe(true);
     expect(structuredContent).toMatchObject({ status: "failed", error_code: "validation_error" });
-    expect(structuredContent.details.join(" ")).toContain(field);
+    expect([structuredContent.message, ...(structuredContent.details ?? [])].join(" ")).toContain(field);
     expect(lab.ran).toEqual([]);
   });
 

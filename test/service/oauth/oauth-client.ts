@@ -21,7 +21,7 @@ export interface OAuthClient {
 }
 
 /** One authorization request. */
-export interface StartedRequest {
+interface StartedRequest {
   readonly url: string;
   readonly verifier: string;
   readonly state: string;

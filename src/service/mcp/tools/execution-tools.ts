@@ -1,13 +1,13 @@
 import { MAX_IDEMPOTENCY_KEY } from "../../canonical/idempotency-keys.ts";
+import { type CanonicalRequest, readCanonicalRequest } from "../../canonical/read-canonical-request.ts";
 import { summariseOutcome } from "../../canonical/summarise-outcome.ts";
 import type { StoredExecution } from "../../executions/outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
-import { isRecord } from "../read-message.ts";
 import { problemResult, structuredResult } from "../tool-results.ts";
 import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "../tool-schemas.ts";
 import { APPROVAL, askApproval, readApproval } from "./ask-approval.ts";
-import { type ToolParts, toToolWords } from "./tool-parts.ts";
+import { refuse, type ToolParts, toToolWords } from "./tool-parts.ts";
 
 /** `svc.execute` and `svc.get_execution`. */
 export function createExecutionTools(parts: ToolParts): McpTool[] {
@@ -25,14 +25,19 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
         idempotentHint: false,
         openWorldHint: true,
       },
-      call: (args, call) => execute(parts, readArguments(args), call),
+      async call(args, call) {
+        try {
+          return await execute(parts, readCanonicalRequest(args), call);
+        } catch (error) {
+          if (error instanceof ServiceError) return refuse(error);
+          throw error;
+        }
+      },
     },
     {
       name: "svc.get_execution",
       description: "Shows an execution by its id, with its stored output.",
-      inputSchema: objectSchema({ execution_id: textSchema("The execution_id that svc.execute gave.") }, [
-        "execution_id",
-      ]),
+      inputSchema: objectSchema({ execution_id: EXECUTION_ID }, ["execution_id"]),
       outputSchema: SUMMARY_SCHEMA,
       annotations: {
         title: "Show an execution",
@@ -49,6 +54,8 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
     },
   ];
 }
+
+const EXECUTION_ID = { ...textSchema("The execution_id that svc.execute gave."), pattern: "^[A-Za-z0-9_-]+$" };
 
 const EXECUTE_INPUT = objectSchema(
   {
@@ -68,27 +75,7 @@ const EXECUTE_INPUT = objectSchema(
   ["integration_id", "action_id", "input"],
 );
 
-interface ExecuteArguments {
-  readonly integrationId: string;
-  readonly actionId: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly confirm: boolean;
-  readonly idempotencyKey: string | undefined;
-}
-
-/** The arguments were checked against the schema before. */
-function readArguments(args: Readonly<Record<string, unknown>>): ExecuteArguments {
-  const { integration_id, action_id, input, confirm, idempotency_key: key } = args;
-  return {
-    integrationId: String(integration_id),
-    actionId: String(action_id),
-    input: isRecord(input) ? input : {},
-    confirm: confirm === true,
-    idempotencyKey: typeof key === "string" ? key : undefined,
-  };
-}
-
-async function execute(parts: ToolParts, args: ExecuteArguments, call: McpCall): Promise<McpResult> {
+async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall): Promise<McpResult> {
   const { principal, clientGone } = call;
   const answer = readApproval(call);
   if (answer === "approved") {
