@@ -100,9 +100,8 @@ export const decisionRules: readonly RuleGroup[] = [
     },
   },
   {
-    section: "Not shown, with the canonical model and flows",
+    section: "Endpoints > Flows (not shown)",
     by: "service",
-    planned: "B",
     rules: {
       "decision.flows-limit-clamped": "A flow limit outside 1 to 100 is clamped.",
       "decision.flow.step-statuses": "Steps are pending, running, waiting, completed, failed or skipped.",

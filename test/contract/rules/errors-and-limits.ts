@@ -75,6 +75,8 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
       "limits.file-size": "A single file holds at most 25 MB.",
       "limits.request-files": "All decoded file bytes of one request hold at most 100 MB; more answers 413.",
       "limits.bootstrap-lifetime": "A bootstrap session lives 15 minutes.",
+      "limits.flows-page": "A flow page holds 30 flows by default and 100 at most.",
+      "limits.max-results": "maxResults of the mail summary template is 1 to 20.",
     },
   },
   {
@@ -84,15 +86,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
       "limits.client-tools-page": "The client asks for at most 200 tools in one page.",
       "limits.client-file-size": "The plugin refuses a file above 25 MB before it reads a byte.",
       "limits.client-request-files": "The plugin refuses more than 100 MB of files in one call before it reads a byte.",
-    },
-  },
-  {
-    section: "Limits",
-    by: "service",
-    planned: "B",
-    rules: {
-      "limits.flows-page": "A flow page holds 30 flows by default and 100 at most.",
-      "limits.max-results": "maxResults of the mail summary template is 1 to 20.",
     },
   },
   {

@@ -5,7 +5,6 @@ export const flowRules: readonly RuleGroup[] = [
   {
     section: "Resources > Flow",
     by: "service",
-    planned: "B",
     rules: {
       "flow.identity": "A flow carries id, name and templateKey.",
       "flow.status": "A flow's status is one of the six documented.",
@@ -29,7 +28,6 @@ export const flowRules: readonly RuleGroup[] = [
   {
     section: "States > Flow status",
     by: "service",
-    planned: "B",
     rules: {
       "flow.transition.start": "Starting yields a flow with currentStep set and its first step running.",
       "flow.transition.pending-running": "A pending flow turns running when execution begins.",
@@ -45,7 +43,6 @@ export const flowRules: readonly RuleGroup[] = [
   {
     section: "Endpoints > Flows",
     by: "service",
-    planned: "B",
     rules: {
       "flows.requires-key": "All flow endpoints need a key.",
       "flows.unknown": "An unknown flow answers 404 with a bare error that says so.",

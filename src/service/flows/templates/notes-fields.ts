@@ -3,14 +3,17 @@ import { parseFolderPath } from "../../files/folder-path.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type PlannedCall, refuseInput } from "../flow-template.ts";
 
+const error = 'must name where pages are created: a folder of the notes, such as "Tasks", or a page';
+const place = z.string().trim().min(1, error);
+
 /** The parent of new pages: a folder, or a page whose folder of the same name takes them. */
 export const parentSchema = z.union(
   [
-    z.string().trim().min(1),
-    z.looseObject({ page_id: z.string().trim().min(1) }).transform(({ page_id }) => page_id),
-    z.looseObject({ path: z.string().trim().min(1) }).transform(({ path }) => path),
+    place,
+    z.looseObject({ page_id: place }).transform(({ page_id }) => page_id),
+    z.looseObject({ path: place }).transform(({ path }) => path),
   ],
-  { error: 'must name where pages are created: a folder of the notes, such as "Tasks", or a page' },
+  { error },
 );
 
 /** The folder for children of `parent`; `Projects/Budget.md` has its children in `Projects/Budget`. */
