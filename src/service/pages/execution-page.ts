@@ -40,7 +40,7 @@ ${o.error === undefined && execution.output === null ? html`<p class="muted">The
 }
 
 /** JSON on several lines, cut where a page would get too long. */
-export function showJson(json: string): string {
+function showJson(json: string): string {
   const text = JSON.stringify(JSON.parse(json), null, 2);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}\n… ${text.length - MAX_SHOWN} more characters` : text;
 }

@@ -9,7 +9,7 @@ import { exchangePairing } from "./exchange-pairing.ts";
 import { type PairingView, viewPairing } from "./pairing-view.ts";
 
 /** Lifetime of a pairing session; the document does not show one. */
-export const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
+const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
 /** Sessions that may wait for approval at one time: starting one needs no key. */
 const MAX_WAITING_SESSIONS = 100;
 /** Suggested time between two polls of a session. */
