@@ -1,5 +1,5 @@
 import { decide, type SpentRequests } from "../approvals/decide.ts";
-import type { Journal } from "../approvals/journal.ts";
+import type { CallJournal } from "../approvals/journal.ts";
 import {
   type ApprovalDecision,
   type ApprovalRequest,
@@ -17,7 +17,7 @@ export interface FlowCall {
   /** Asked instead of the session's approver. */
   readonly approve?: Approver | undefined;
   /** Used instead of the session's journal. */
-  readonly journal?: Journal | undefined;
+  readonly journal?: CallJournal | undefined;
   /** True in a runtime that makes the whole call again after each answer and keeps the answers itself. */
   readonly keepsAnswers?: boolean | undefined;
   /** Milliseconds a request for approval stays open, instead of the session's. */

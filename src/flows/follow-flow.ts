@@ -14,11 +14,11 @@ const WATCH_SECONDS = 20;
 export interface FlowProgress {
   readonly type: "flow_progress";
   readonly callId: string;
+  readonly toolName: FlowToolName;
   readonly flowId: string;
   readonly status: string;
   /** The step it is at. */
   readonly step: string | null;
-  readonly view: FlowView;
 }
 
 /** What the flow tools reach for. */
@@ -44,7 +44,9 @@ export async function followFlow(
     for await (const next of watchFlow(parts.client, id, options)) {
       view = next;
       const { status, currentStep } = next.flow;
-      parts.emit({ type: "flow_progress", callId: call.callId, flowId: id, status, step: currentStep ?? null, view });
+      const { callId } = call;
+      const step = currentStep ?? null;
+      parts.emit({ type: "flow_progress", callId, toolName: tool, flowId: id, status, step });
     }
   } catch (error) {
     call.signal?.throwIfAborted();

@@ -1,5 +1,5 @@
 import { createFingerprint } from "../approvals/fingerprint.ts";
-import type { Journal } from "../approvals/journal.ts";
+import type { CallJournal } from "../approvals/journal.ts";
 import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
@@ -7,7 +7,7 @@ import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } fro
 
 /** What {@link runGated} works with. */
 export interface GateParts extends AskParts {
-  readonly journal: Journal;
+  readonly journal: CallJournal;
 }
 
 /** Something a flow tool does only after a human said yes. */

@@ -1,10 +1,12 @@
 import { cutText, toPlainText } from "../approvals/plain-text.ts";
 import type { Effect } from "../approvals/request.ts";
-import { createNameMap } from "../schema/model-names.ts";
+import { createNameMap, toModelName } from "../schema/model-names.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { projectEntry } from "./project-entry.ts";
+
+export { toModelName };
 
 const DESCRIPTION_MAX = 1_024;
 

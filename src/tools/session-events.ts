@@ -20,4 +20,13 @@ export type SessionEvent =
   | { readonly type: "approval_requested"; readonly callId: string; readonly toolName: string }
   | { readonly type: "sending"; readonly callId: string; readonly toolName: string; readonly confirmed: boolean }
   | { readonly type: "uploading"; readonly callId: string; readonly toolName: string; readonly field: string }
+  | {
+      readonly type: "flow_progress";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly flowId: string;
+      readonly status: string;
+      /** The step the flow is at. */
+      readonly step: string | null;
+    }
   | { readonly type: "finished"; readonly callId: string; readonly toolName: string; readonly status: OutcomeStatus };

@@ -68,6 +68,7 @@ export interface SessionSettings {
 
 /** One host's way to the user's tools: catalogue, pipeline and what they remember. */
 export interface ToolSession {
+  readonly client: SvcClient;
   readonly catalog: ToolCatalog;
   /** svc_search_tools, svc_describe_tool, svc_call_tool, svc_read_result, svc_status. */
   readonly staticTools: readonly StaticTool[];
@@ -144,6 +145,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   };
   const call = (one: ToolCall) => runTool(pipeline, one);
   return {
+    client,
     catalog,
     journal,
     memory: pipeline.memory,

@@ -165,8 +165,20 @@ async function searchTools(
     asks_for_approval: mustAskFirst(entry),
     description: cleanText(entry.description, 200),
   }));
-  const hint = tools.length === 0 ? "Try other words; an app that is not connected shows no tools." : undefined;
-  return createOutcome("succeeded", "svc_search_tools", { result: { tools }, hint });
+  const omitted = found.length - tools.length;
+  const notice = omitted > 0 ? { not_shown: omitted } : {};
+  return createOutcome("succeeded", "svc_search_tools", {
+    result: { tools, ...notice },
+    hint: adviseSearch(tools.length, limit),
+  });
+}
+
+/** A search that fills its limit may have more to show: that is said, never left to be guessed. */
+function adviseSearch(count: number, limit: number): string | undefined {
+  if (count === 0) return "Try other words; an app that is not connected shows no tools.";
+  if (count < limit) return undefined;
+  const wider = limit < MAX_HITS ? `, or raise limit up to ${MAX_HITS}` : "";
+  return `These are the best ${count}; there may be more. Name the app with integration, use other words${wider}.`;
 }
 
 async function describeTool(

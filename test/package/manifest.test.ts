@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { placesUnder } from "../../src/cli/places.ts";
 import { readSettings } from "../../src/cli/settings.ts";
+import { FLOW_TOOL_NAMES } from "../../src/flows/flow-tool.ts";
 import { STATIC_TOOL_NAMES } from "../../src/tools/static-tools.ts";
 import { API_KEY_PREFIX } from "../../src/wire/auth.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
@@ -110,7 +111,7 @@ describe("plugin.manifest.json", () => {
   });
 
   test("lists exactly the static tools that the plugin registers", () => {
-    expect([...manifest.tools.static].sort()).toEqual([...STATIC_TOOL_NAMES].sort());
+    expect([...manifest.tools.static].sort()).toEqual([...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES].sort());
   });
 
   test("has settings that the command line reads from its file", async () => {
