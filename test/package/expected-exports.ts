@@ -11,7 +11,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "pairDevice",
     "projectToolSchema",
   ],
-  "./langchain": ["SvcToolkit"],
+  "./langchain": ["SvcToolkit", "createApprovalMiddleware", "createDynamicToolsMiddleware"],
   "./service": ["createService"],
-  "./testing": ["startTestService"],
+  "./testing": ["createScriptedApprover", "createToolChecks", "describeSvcTool", "startTestService"],
 };
