@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { FakeBuiltModel } from "@langchain/core/testing";
+import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
   type BaseCheckpointSaver,
   type BaseStore,
@@ -32,6 +33,8 @@ export interface AgentParts {
   readonly model: FakeBuiltModel;
   readonly checkpointer: BaseCheckpointSaver;
   readonly store?: BaseStore | undefined;
+  /** Tools of the host beside ours. */
+  readonly more?: readonly StructuredToolInterface[];
 }
 
 /** One way to run tools in LangChain. */
@@ -77,21 +80,24 @@ function pickParts({ model, checkpointer, store }: AgentParts) {
   return { model, checkpointer, ...(store === undefined ? {} : { store }) };
 }
 
-const pick = (toolkit: SvcToolkit) => toolkit.getTools({ integrations: ["notes", "drive"] });
+const pick = ({ toolkit, more = [] }: AgentParts) => [
+  ...toolkit.getTools({ integrations: ["notes", "drive"] }),
+  ...more,
+];
 
 async function startAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
-  const agent = createAgent({ ...pickParts(parts), tools: pick(parts.toolkit), middleware });
+  const agent = createAgent({ ...pickParts(parts), tools: pick(parts), middleware });
   return { invoke: toInvoke(agent), getStateHistory: (config) => agent.graph.getStateHistory(config) } as RunningAgent;
 }
 
 async function startDeepAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
-  const agent = createDeepAgent({ ...pickParts(parts), tools: pick(parts.toolkit), middleware });
+  const agent = createDeepAgent({ ...pickParts(parts), tools: pick(parts), middleware });
   return { invoke: toInvoke(agent), getStateHistory: (config) => agent.graph.getStateHistory(config) } as RunningAgent;
 }
 
 async function startReactAgent(parts: AgentParts): Promise<RunningAgent> {
   const { model, checkpointer, ...rest } = pickParts(parts);
-  const agent = createReactAgent({ llm: model, tools: pick(parts.toolkit), checkpointSaver: checkpointer, ...rest });
+  const agent = createReactAgent({ llm: model, tools: pick(parts), checkpointSaver: checkpointer, ...rest });
   return { invoke: toInvoke(agent), getStateHistory: (config) => agent.getStateHistory(config) } as RunningAgent;
 }
 
@@ -99,7 +105,7 @@ async function startGraph(parts: AgentParts): Promise<RunningAgent> {
   const { model, ...kept } = pickParts(parts);
   const graph = new StateGraph(MessagesAnnotation)
     .addNode("agent", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-    .addNode("tools", new ToolNode(pick(parts.toolkit)))
+    .addNode("tools", new ToolNode(pick(parts)))
     .addEdge(START, "agent")
     .addConditionalEdges("agent", toolsCondition, ["tools", END])
     .addEdge("tools", "agent")
