@@ -33,7 +33,7 @@ export function checkArguments(entry: CatalogEntry, args: unknown): Record<strin
   if (!isObject(args)) {
     throw invalidArguments(entry, [{ path: "", line: "`arguments` must be an object.", isMissing: false }]);
   }
-  const problems = getValidator(entry.action.inputSchema).validate(args).errors.flatMap(readProblem);
+  const problems = findProblems(entry.action.inputSchema, args);
   if (problems.length > 0) throw invalidArguments(entry, problems);
   const unfilled = findPlaceholders(args);
   if (unfilled.length > 0) {
@@ -52,6 +52,16 @@ interface Problem {
   readonly path: string;
   readonly line: string;
   readonly isMissing: boolean;
+}
+
+function findProblems(schema: JsonSchema, args: Record<string, unknown>): Problem[] {
+  try {
+    return getValidator(schema).validate(args).errors.flatMap(readProblem);
+  } catch (error) {
+    // The validator writes member names as URIs, which half a surrogate pair cannot be.
+    if (!(error instanceof URIError)) throw error;
+    return [{ path: "", line: "`arguments` has a member name that is not well-formed Unicode.", isMissing: false }];
+  }
 }
 
 function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): ServiceError {

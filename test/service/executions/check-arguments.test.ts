@@ -38,6 +38,8 @@ describe("lines that say what is wrong", () => {
     ],
     [{ a: { type: "integer", maximum: 5 } }, { a: 9 }, /^arguments\.a is not valid: 9 is greater than 5/],
     [{ a: { type: "string", format: "email" } }, { a: "x" }, /^arguments\.a is not valid: .*email/],
+    [{}, { "\ud800": 1 }, "`arguments` has a member name that is not well-formed Unicode."],
+    [{}, { "100%": 1 }, "arguments.100% is not an argument of this tool"],
     [{}, { "a/b": 1 }, "arguments.a/b is not an argument of this tool"],
     [{ a: { type: "array", items: { $ref: "#/$defs/i" } } }, { a: [{ n: 1 }, {}] }, "arguments.a[1].n is required"],
   ] as [Record<string, unknown>, unknown, string | RegExp][])("%j with %j", (properties, args, line) => {
