@@ -278,6 +278,8 @@ describe("registration", () => {
     ["plain http to a name that only looks local", { redirect_uris: ["http://localhost.evil.example/callback"] }],
     ["plain http that hides its host", { redirect_uris: ["http://localhost@evil.example/callback"] }],
     ["plain http in a web client", { redirect_uris: ["http://app.example.com/"], application_type: "web" }],
+    ["an address with a password", { redirect_uris: ["https://me:secret@app.example.com/callback"] }],
+    ["an address without an end", { redirect_uris: [`https://app.example.com/${"x".repeat(2_100)}`] }],
     ["one bad address among good ones", { redirect_uris: [REDIRECT_URI, "http://app.example.com/"] }],
     ["a script", { redirect_uris: ["javascript:alert(1)"] }],
     ["a data address", { redirect_uris: ["data:text/html,x"] }],
