@@ -79,7 +79,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   node.onBeat(() => work.executionLog.closeAbandoned());
   await node.start();
   onClose(() => work.executor.idle());
-  const flows = await openFlows(toFlowOptions(o, store, work));
+  const flows = await openFlows(toFlowOptions(o, ground, work));
   onClose(() => flows.close());
   onClose(keepSweeping(work.blobs, o));
 
@@ -114,6 +114,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
       canonical,
       oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId }),
       mcpExtras: o.mcpExtras,
+      node,
       ingestTokens,
       flows,
       flowApprovals: o.flowApprovals ?? "api",
@@ -183,14 +184,15 @@ function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, acco
   return { catalog, connections, connector, activity, executionLog: log, executor, blobs, urlFiles, serviceKeys };
 }
 
-function toFlowOptions(o: CheckedOptions, store: Store, work: ReturnType<typeof createWork>): FlowsOptions {
+function toFlowOptions(o: CheckedOptions, ground: Ground, work: ReturnType<typeof createWork>): FlowsOptions {
+  const { store } = ground;
   const { catalog, connections, executor } = work;
   // Nobody is there to upload a file by a hint.
   const files = { ...work, ingestTokens: undefined };
   const templates = findTemplates(catalog);
   const openEngine = chooseEngine(o);
-  const sharing = { isShared: isShared(store), heartbeatMs: o.heartbeatMs };
-  return { store, catalog, connections, executor, files, templates, openEngine, ...sharing, now: o.now, log: o.log };
+  const node = { ...ground.node, isShared: isShared(store) };
+  return { store, node, catalog, connections, executor, files, templates, openEngine, now: o.now, log: o.log };
 }
 
 function keepSweeping(blobs: BlobStore, { log }: CheckedOptions): Undo {

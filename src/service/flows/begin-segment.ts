@@ -10,7 +10,7 @@ import { changeFlow, changeStep, findCurrentStep, type LoadedFlow } from "./flow
 export function beginSegment(parts: FlowParts, { was, flow, step }: FlowChange): Promise<number | undefined> {
   const segment = was.segment + 1;
   return parts.store.transaction().execute(async (db) => {
-    const next = { status: "running" as const, segment, runner: parts.runner, wake_at: null, ...flow };
+    const next = { status: "running" as const, segment, runner: parts.node.id, wake_at: null, ...flow };
     if (!(await changeFlow(db, was, { ...next, updated_at: readTime(parts) }))) return undefined;
     if (step !== undefined) await changeStep(db, step.was, step.to);
     await db.deleteFrom("flow_outbox").where("flow_id", "=", was.id).execute();

@@ -13,7 +13,9 @@ export interface Dispatcher {
    * engine cannot take it, the outbox keeps it.
    */
   deliver(flowId: string, waitMs: number): Promise<void>;
-  /** Continues a flow whose process died; of several that try, one does. */
+  /** True while a segment of the flow runs here, or is being handed over. */
+  isActive(flow: FlowRow): boolean;
+  /** Continues a flow whose process died, or lost it; of several that try, one does. */
   takeOver(flow: FlowRow): Promise<void>;
   /** Drops a segment that has not begun. */
   drop(flow: FlowRow): Promise<void>;
@@ -23,7 +25,7 @@ export interface Dispatcher {
 /** Creates the dispatcher; `onEnd` is called when a segment came to its end here. */
 export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; onEnd: () => void }): Dispatcher {
   const { store } = parts;
-  const waiters = new Map<string, () => void>();
+  const waiters = new Set<{ readonly key: string; end(): void }>();
   const running = new Map<string, Promise<void>>();
   let opening: Promise<FlowEngine> | undefined;
   let isStopping = false;
@@ -38,12 +40,12 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     running.set(key, work);
     await work;
     if (running.get(key) === work) running.delete(key);
-    waiters.get(key)?.();
+    for (const waiter of waiters) if (waiter.key === key) waiter.end();
     o.onEnd();
   };
   const getEngine = () => {
     const onFault = (message: string, cause: unknown) => parts.log({ level: "error", message, cause });
-    opening ??= o.openEngine({ run, runner: parts.runner, onFault }).catch((error: unknown) => {
+    opening ??= o.openEngine({ run, runner: parts.node.id, onFault }).catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
@@ -57,25 +59,31 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
 
   const deliver = async (flowId: string, waitMs: number) => {
     const loaded = await findFlow(store, flowId);
-    if (loaded === undefined || isStopping) return;
+    if (loaded === undefined || isStopping || !isUnderWay(loaded.flow)) return;
     const input = toSegmentInput(loaded);
     const key = toSegmentKey(input);
-    const end = new Promise<void>((resolve) => waiters.set(key, resolve));
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const waiter = { key, end };
+    waiters.add(waiter);
     try {
       await hand(input);
-      if (waitMs > 0) await Promise.race([end, sleep(waitMs)]);
+      if (waitMs > 0) await Promise.race([ended, sleep(waitMs)]);
     } catch (cause) {
       parts.log({ level: "warn", message: "A flow has to wait: its engine does not work.", cause });
       o.onEnd();
     } finally {
-      waiters.delete(key);
+      waiters.delete(waiter);
     }
   };
 
   return {
     deliver,
+    isActive({ id: flowId, segment }) {
+      const key = toSegmentKey({ flowId, segment });
+      return running.has(key) || [...waiters].some((waiter) => waiter.key === key);
+    },
     async takeOver(flow) {
-      if (isStopping || !(await changeFlow(store, flow, { runner: parts.runner }))) return;
+      if (isStopping || !(await changeFlow(store, flow, { runner: parts.node.id }))) return;
       const { id: flowId, segment } = flow;
       const key = toSegmentKey({ flowId, segment });
       const engine = await getEngine();
@@ -83,7 +91,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
         await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
         return;
       }
-      const was = { ...flow, runner: parts.runner };
+      const was = { ...flow, runner: parts.node.id };
       if ((await beginSegment(parts, { was, flow: {} })) !== undefined) await deliver(flowId, 0);
     },
     async drop({ id: flowId, segment }) {
@@ -95,6 +103,11 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
       await (await opening?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** False when a sweep was faster and has brought the segment to its end. */
+function isUnderWay({ status }: FlowRow): boolean {
+  return status === "pending" || status === "running";
 }
 
 function sleep(ms: number): Promise<void> {

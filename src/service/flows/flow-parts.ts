@@ -3,6 +3,7 @@ import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/file-access.ts";
 import type { ServiceLog } from "../http/service-parts.ts";
+import type { Node } from "../nodes/node.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { changeFlow, changeStep } from "./flow-rows.ts";
@@ -17,11 +18,16 @@ export interface FlowParts {
   readonly files: FileAccessParts;
   /** Templates whose integrations are installed. */
   readonly templates: readonly FlowTemplate[];
-  /** Name of this process; another one after each start. */
-  readonly runner: string;
+  readonly node: FlowNode;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: ServiceLog;
+}
+
+/** This process among those that run flows of the store. */
+export interface FlowNode extends Pick<Node, "id" | "listAlive" | "onBeat"> {
+  /** True when there may be others; otherwise whoever was there before is dead for certain. */
+  readonly isShared: boolean;
 }
 
 /** The time as rows keep it. */

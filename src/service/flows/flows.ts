@@ -1,5 +1,4 @@
 import type { Flow, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
-import { createId } from "../auth/secrets.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import type { OpenEngine } from "./engines/flow-engine.ts";
 import { approveFlow, cancelFlow, resumeFlow } from "./flow-moves.ts";
@@ -47,17 +46,12 @@ export interface Flows {
 }
 
 /** How to run flows. */
-export interface FlowsOptions extends Omit<FlowParts, "runner"> {
+export interface FlowsOptions extends FlowParts {
   readonly openEngine: OpenEngine;
-  /** True when other processes run flows of the same store. Default false. */
-  readonly isShared?: boolean;
-  /** Milliseconds between two signs of life where flows are shared. Default 3,000. */
-  readonly heartbeatMs?: number;
   /** Milliseconds to wait for a flow before answering that it runs. Default 2,000. */
   readonly settleMs?: number;
 }
 
-const DEFAULT_HEARTBEAT_MS = 3000;
 const DEFAULT_SETTLE_MS = 2000;
 
 /** Templates of this service whose integrations are installed. */
@@ -69,11 +63,10 @@ export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
 /** Opens the flows and continues those that a process left behind. No engine is loaded before a flow needs one. */
 export async function openFlows(options: FlowsOptions): Promise<Flows> {
   const { openEngine, settleMs = DEFAULT_SETTLE_MS } = options;
-  const parts: FlowParts = { ...options, runner: createId("run") };
+  const parts: FlowParts = options;
   const { store, templates } = parts;
   const dispatcher = createDispatcher(parts, { openEngine, onEnd: () => sweeper.arm() });
-  const { isShared = false, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
-  const sweeper = createSweeper(parts, dispatcher, { isShared, heartbeatMs });
+  const sweeper = createSweeper(parts, dispatcher);
 
   const read = async (accountId: string, id: string) => toFlowView(await readFlow(store, id, accountId), templates);
   const move = async (accountId: string, id: string, change: (loaded: LoadedFlow) => Promise<void>) => {
@@ -84,8 +77,6 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
   const close = async () => {
     await sweeper.close();
     await dispatcher.close();
-    // Whoever shares the flows need not wait for signs of life that will not come.
-    await store.deleteFrom("flow_runners").where("id", "=", parts.runner).execute();
   };
   let closing: Promise<void> | undefined;
   const flows: Flows = {

@@ -26,7 +26,7 @@ export async function runSegment(run: SegmentRun, engine: FlowEngine): Promise<v
 async function claimSegment({ parts, flowId, segment }: SegmentRun): Promise<boolean> {
   const claimed = await parts.store
     .updateTable("flows")
-    .set({ status: "running", runner: parts.runner, updated_at: readTime(parts) })
+    .set({ status: "running", runner: parts.node.id, updated_at: readTime(parts) })
     .where("id", "=", flowId)
     .where("segment", "=", segment)
     .where("status", "in", ["pending", "running"])

@@ -23,7 +23,7 @@ export interface SegmentRun {
 export async function findOwnFlow({ parts, flowId, segment }: SegmentRun): Promise<LoadedFlow | undefined> {
   const found = await findFlow(parts.store, flowId);
   const isOwn =
-    found?.flow.status === "running" && found.flow.segment === segment && found.flow.runner === parts.runner;
+    found?.flow.status === "running" && found.flow.segment === segment && found.flow.runner === parts.node.id;
   return isOwn ? found : undefined;
 }
 

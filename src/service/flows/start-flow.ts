@@ -77,7 +77,7 @@ function createFlowRow(
     context: JSON.stringify({ connections: o.connections }),
     current_step: o.template.steps[0]?.key ?? "",
     segment: 1,
-    runner: parts.runner,
+    runner: parts.node.id,
     wake_at: null,
     created_at: at,
     updated_at: at,

@@ -1,4 +1,4 @@
-import type { Store } from "../store/open-store.ts";
+import type { FlowRow } from "../store/schema.ts";
 import { beginSegment } from "./begin-segment.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { type FlowParts, readTime } from "./flow-parts.ts";
@@ -14,87 +14,91 @@ export interface Sweeper {
   close(): Promise<void>;
 }
 
-/** What to look for, and how often. */
-export interface SweepOptions {
-  /** True when other processes run flows of the same store. */
-  readonly isShared: boolean;
-  /** Milliseconds between two signs of life where flows are shared; after three without one a process is dead. */
-  readonly heartbeatMs: number;
-}
-
 const RETRY_MS = 1000;
+/** A flow that this process should be running, and is not, is given to the engine again after this time. */
+const LOST_MS = 10_000;
 /** Clocks are set and machines sleep: a timer is never longer than this. */
 const LONGEST_MS = 60_000;
-const MISSED_BEATS = 3;
 
-/** Creates the sweeper. Where flows are not shared it has a timer only while something is due. */
-export function createSweeper(parts: FlowParts, dispatcher: Dispatcher, o: SweepOptions): Sweeper {
-  const { store, runner } = parts;
-  const others = new Map<string, { beats: number; since: number }>();
+/**
+ * Creates the sweeper. Where flows are shared it looks with every sign of life of this process, else it has a timer only
+ * while something is due.
+ */
+export function createSweeper(parts: FlowParts, dispatcher: Dispatcher): Sweeper {
+  const { node } = parts;
+  const idleSince = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let turn = 0;
-  let sweeping = Promise.resolve();
+  let sweeping: Promise<void> | undefined;
 
-  async function findDelay(): Promise<number | undefined> {
-    if (o.isShared) return o.heartbeatMs;
-    const isLeft = await store.selectFrom("flow_outbox").select("key").limit(1).executeTakeFirst();
-    if (isLeft !== undefined) return RETRY_MS;
-    const next = await store
-      .selectFrom("flows")
-      .select((e) => e.fn.min("wake_at").as("at"))
-      .where("status", "=", "waiting")
-      .executeTakeFirst();
-    if (!next?.at) return undefined;
-    return Math.min(Math.max(Date.parse(next.at) - parts.now(), 0), LONGEST_MS);
+  async function look(): Promise<void> {
+    if (isClosed) return;
+    await deliverOwn(parts, dispatcher);
+    await wakeDue(parts, dispatcher);
+    for (const flow of await findDead(parts)) await dispatcher.takeOver(flow);
+    for (const flow of await findLost(parts, dispatcher, idleSince)) await dispatcher.takeOver(flow);
   }
 
+  const sweep = () => {
+    sweeping ??= look().finally(() => {
+      sweeping = undefined;
+    });
+    return sweeping;
+  };
+
   async function arm(): Promise<void> {
-    if (isClosed) return;
+    if (isClosed || node.isShared) return;
     const own = ++turn;
-    const delay = await findDelay();
+    const delay = await findDelay(parts, dispatcher);
     if (isClosed || own !== turn) return;
     clearTimeout(timer);
-    if (delay !== undefined) timer = setTimeout(() => void sweep().then(arm, report), delay).unref();
+    if (delay !== undefined) timer = setTimeout(() => void sweep().then(arm, retry), delay).unref();
   }
 
   const report = (cause: unknown) => {
     if (!isClosed) parts.log({ level: "warn", message: "Waiting flows could not be looked after.", cause });
-    if (!isClosed) timer = setTimeout(() => void sweep().then(arm, report), RETRY_MS).unref();
   };
-
-  async function look(): Promise<void> {
-    if (isClosed) return;
-    if (o.isShared) await beat(store, runner);
-    await deliverOwn(parts, dispatcher);
-    await wakeDue(parts, dispatcher);
-    const alive = o.isShared ? await findAlive(store, others, o.heartbeatMs * MISSED_BEATS) : [runner];
-    await takeOverFlows(parts, dispatcher, alive);
-  }
-
-  const sweep = () => {
-    sweeping = sweeping.catch(() => {}).then(look);
-    return sweeping;
+  const retry = (cause: unknown) => {
+    report(cause);
+    if (!isClosed) timer = setTimeout(() => void sweep().then(arm, retry), RETRY_MS).unref();
   };
+  // A sign of life must not wait for the flows.
+  if (node.isShared) node.onBeat(async () => void sweep().catch(report));
 
   return {
     sweep,
-    arm: () => void arm().catch(report),
+    arm: () => void arm().catch(retry),
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await sweeping.catch(() => {});
+      await sweeping?.catch(() => {});
     },
   };
 }
 
+/** Milliseconds until there is something to look after; undefined when nothing is due. */
+async function findDelay(parts: FlowParts, dispatcher: Dispatcher): Promise<number | undefined> {
+  const { store, now } = parts;
+  if ((await findIdle(parts, dispatcher)).length > 0) return RETRY_MS;
+  const isLeft = await store.selectFrom("flow_outbox").select("key").limit(1).executeTakeFirst();
+  if (isLeft !== undefined) return RETRY_MS;
+  const next = await store
+    .selectFrom("flows")
+    .select((e) => e.fn.min("wake_at").as("at"))
+    .where("status", "=", "waiting")
+    .executeTakeFirst();
+  if (!next?.at) return undefined;
+  return Math.min(Math.max(Date.parse(next.at) - now(), 0), LONGEST_MS);
+}
+
 /** Hands over what this process ordered and its engine has not got. */
-async function deliverOwn({ store, runner }: FlowParts, dispatcher: Dispatcher): Promise<void> {
+async function deliverOwn({ store, node }: FlowParts, dispatcher: Dispatcher): Promise<void> {
   const rows = await store
     .selectFrom("flow_outbox")
     .innerJoin("flows", "flows.id", "flow_outbox.flow_id")
     .select("flows.id")
-    .where("flows.runner", "=", runner)
+    .where("flows.runner", "=", node.id)
     .execute();
   for (const { id } of rows) await dispatcher.deliver(id, 0);
 }
@@ -125,38 +129,32 @@ export async function wakeFlow(parts: FlowParts, loaded: LoadedFlow): Promise<bo
   return segment !== undefined;
 }
 
-async function beat(store: Store, id: string): Promise<void> {
-  await store
-    .insertInto("flow_runners")
-    .values({ id, beats: 0 })
-    .onConflict((c) => c.column("id").doUpdateSet((e) => ({ beats: e("flow_runners.beats", "+", 1) })))
-    .execute();
-}
-
-/** Processes whose beats go on. Whether they do is judged by the own clock alone, so clocks need not agree. */
-async function findAlive(
-  store: Store,
-  seen: Map<string, { beats: number; since: number }>,
-  deadAfterMs: number,
-): Promise<string[]> {
-  const alive: string[] = [];
-  for (const { id, beats } of await store.selectFrom("flow_runners").selectAll().execute()) {
-    const before = seen.get(id);
-    const since = before?.beats === beats ? before.since : performance.now();
-    seen.set(id, { beats, since });
-    if (performance.now() - since < deadAfterMs) alive.push(id);
-    else await store.deleteFrom("flow_runners").where("id", "=", id).where("beats", "=", beats).execute();
-  }
-  return alive;
-}
-
-/** Continues the flows of processes that are not alive. */
-async function takeOverFlows({ store }: FlowParts, dispatcher: Dispatcher, alive: readonly string[]): Promise<void> {
-  const left = await store
+/** Flows that processes were running which are not alive any more. */
+async function findDead({ store, node }: FlowParts): Promise<FlowRow[]> {
+  return await store
     .selectFrom("flows")
     .selectAll()
     .where("status", "in", ["pending", "running"])
-    .where("runner", "not in", alive)
+    .where("runner", "not in", await node.listAlive())
     .execute();
-  for (const flow of left) await dispatcher.takeOver(flow);
+}
+
+/** Flows that this process should be running, and its engine has not begun yet, or left in the middle. */
+async function findIdle({ store, node }: FlowParts, dispatcher: Dispatcher): Promise<FlowRow[]> {
+  const own = await store
+    .selectFrom("flows")
+    .selectAll()
+    .where("status", "in", ["pending", "running"])
+    .where("runner", "=", node.id)
+    .execute();
+  return own.filter((flow) => !dispatcher.isActive(flow));
+}
+
+/** Those of them that are idle for so long that a store or engine must have failed meanwhile. */
+async function findLost(parts: FlowParts, dispatcher: Dispatcher, idleSince: Map<string, number>): Promise<FlowRow[]> {
+  const idle = new Map((await findIdle(parts, dispatcher)).map((flow) => [`${flow.id}:${flow.segment}`, flow]));
+  for (const key of idleSince.keys()) if (!idle.has(key)) idleSince.delete(key);
+  for (const key of idle.keys()) if (!idleSince.has(key)) idleSince.set(key, performance.now());
+  const isLost = ([key]: [string, FlowRow]) => performance.now() - (idleSince.get(key) ?? 0) > LOST_MS;
+  return [...idle].filter(isLost).map(([, flow]) => flow);
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Flows, their steps, the segments an engine still has to be told of, the calls they made, and who runs them. */
+/** Flows, their steps, the segments an engine still has to be told of, and the calls they made. */
 export const flowTables: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await createFlowTables(db);
@@ -59,10 +59,5 @@ async function createSegmentTables(db: Kysely<unknown>): Promise<void> {
     .addColumn("key", "text", (c) => c.primaryKey())
     .addColumn("flow_id", "text", (c) => c.notNull())
     .addColumn("execution_id", "text", (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable("flow_runners")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("beats", "integer", (c) => c.notNull())
     .execute();
 }

@@ -151,8 +151,6 @@ export interface Tables {
   flow_outbox: { key: string; flow_id: string; segment: number };
   /** Writes of flows, each bound to the one execution it started, in the transaction that records its start. */
   flow_calls: { key: string; flow_id: string; execution_id: string };
-  /** Processes that run flows; one whose beats stand still is dead. */
-  flow_runners: { id: string; beats: number };
   oauth_records: {
     /** What it is, in the words of the OAuth library: `Client`, `Grant`, `AuthorizationCode`, `RefreshToken`, … */
     model: string;

@@ -1,6 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chooseEngine } from "../../../src/service/flows/engines/choose-engine.ts";
 import type { FlowEngine, OpenEngine } from "../../../src/service/flows/engines/flow-engine.ts";
 import { by, listSteps, openTestFlows, principal, start, type TestFlows, waitFor } from "./flow-lab.ts";
@@ -14,8 +14,11 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
 
-function open(createEngine: (dataDir: string) => OpenEngine = (dataDir) => chooseEngine({ dataDir })) {
-  return openTestFlows({ createEngine, onEnd: (cleanUp) => cleanUps.push(cleanUp) });
+function open(
+  createEngine: (dataDir: string) => OpenEngine = (dataDir) => chooseEngine({ dataDir }),
+  settleMs = 10_000,
+) {
+  return openTestFlows({ createEngine, settleMs, onEnd: (cleanUp) => cleanUps.push(cleanUp) });
 }
 
 /**
@@ -138,6 +141,31 @@ describe("an engine that does not work", () => {
     const view = await waitFor(t.flows, flow.id, (one) => one.flow.status === "waiting");
     expect(listSteps(view)[0]).toBe("read:completed:1");
   });
+
+  test("a segment that it took and lost is given to it again", async () => {
+    const lost: string[] = [];
+    const t = await open(
+      (dataDir) => async (options) => {
+        const engine = await chooseEngine({ dataDir })(options);
+        const start: FlowEngine["start"] = async (key, input) => {
+          if (lost.length === 0) lost.push(key);
+          else await engine.start(key, input);
+        };
+        return { ...engine, start };
+      },
+      100,
+    );
+    const { flow } = await start(t.flows, "chain");
+    expect(flow.status).toBe("pending");
+    await t.flows.sweep();
+    expect((await t.flows.get(accountId, flow.id)).flow.status).toBe("pending");
+    const later = performance.now() + 10_001;
+    vi.spyOn(performance, "now").mockImplementation(() => later);
+    cleanUps.push(async () => vi.restoreAllMocks());
+    await t.flows.sweep();
+    await waitFor(t.flows, flow.id, (view) => view.flow.status === "waiting");
+    expect(t.lab.ran).toEqual(["look:things"]);
+  }, 30_000);
 
   test("a pending flow can be cancelled and never runs", async () => {
     let isBroken = true;

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { createId } from "../../../src/service/auth/secrets.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Connection, Connections } from "../../../src/service/connections/connections.ts";
 import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
@@ -182,8 +183,9 @@ const connections: Connections = { list: async () => [connection], add: refuse, 
 /** Opens flows over a new store; `cleanUp` is given what ends them. */
 export async function openTestFlows(o: {
   createEngine: (dataDir: string) => OpenEngine;
+  /** Milliseconds to wait for a flow before it is answered as it is. */
+  settleMs?: number;
   onEnd: (cleanUp: () => Promise<unknown>) => void;
-  isShared?: boolean;
 }): Promise<TestFlows> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-flows-"));
   o.onEnd(() => rm(dataDir, { recursive: true, force: true }));
@@ -195,7 +197,8 @@ export async function openTestFlows(o: {
   await mkdir(join(dataDir, "blobs"));
   const blobs = createBlobStore({ dir: join(dataDir, "blobs"), now });
   const open = async () => {
-    const log = createExecutionLog(store, now);
+    const id = createId("node");
+    const log = createExecutionLog(store, now, { nodeId: id });
     await log.closeAbandoned();
     const executor = createExecutor({
       catalog,
@@ -207,6 +210,7 @@ export async function openTestFlows(o: {
     });
     const flows = await openFlows({
       store,
+      node: { id, isShared: false, listAlive: async () => [id], onBeat() {} },
       executor,
       catalog,
       connections,
@@ -215,8 +219,7 @@ export async function openTestFlows(o: {
       openEngine: o.createEngine(dataDir),
       now,
       log: ({ level, message }) => level === "error" && lab.errors.push(message),
-      settleMs: 10_000,
-      ...(o.isShared && { isShared: true, heartbeatMs: 200 }),
+      settleMs: o.settleMs ?? 10_000,
     });
     o.onEnd(() => flows.close());
     return flows;

@@ -43,7 +43,7 @@ export async function openDbos(databaseUrl: string, options: EngineOptions): Pro
     async takeOver(key) {
       const found = await DBOS.getWorkflowStatus(key);
       if (found === null || found.status === "SUCCESS" || found.status === "ERROR") return false;
-      await DBOS.resumeWorkflow(key);
+      if (found.status !== "ENQUEUED") await DBOS.resumeWorkflow(key);
       return true;
     },
     close,
