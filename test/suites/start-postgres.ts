@@ -19,8 +19,8 @@ export interface TestPostgres {
 
 /** A PostgreSQL that a test may take away. */
 interface OwnPostgres extends TestPostgres {
-  /** Cuts every connection and stops the server; its data stay. */
-  pause(): Promise<void>;
+  /** Cuts every connection and stops the server; its data stay. `crash` gives it no time to tidy up. */
+  pause(how?: "stop" | "crash"): Promise<void>;
   /** Starts it again on the same port. */
   resume(): Promise<void>;
 }
@@ -65,8 +65,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
   const flags = ["-D", data, "-p", String(port), ...SETTINGS.flatMap((setting) => ["-c", setting])];
   let server: ChildProcess | undefined;
-  const pause = async () => {
-    if (server !== undefined) await end(server);
+  const pause: OwnPostgres["pause"] = async (how = "stop") => {
+    if (server !== undefined) await end(server, how === "crash" ? "SIGQUIT" : "SIGINT");
   };
   const resume = async () => {
     server = spawn(join(bin, "postgres"), flags, { ...who, cwd: folder, stdio: "ignore" });
@@ -86,13 +86,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 }
 
 const LOCALE = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
-const SETTINGS = [
-  "listen_addresses=127.0.0.1",
-  "unix_socket_directories=",
-  "fsync=off",
-  "synchronous_commit=off",
-  "max_connections=200",
-];
+const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=200"];
 
 /** PostgreSQL does not run as root: then as `postgres`, the user its package makes. */
 function chooseUser(): { uid?: number; gid?: number } {
@@ -151,9 +145,9 @@ async function query(url: string, sql: string): Promise<void> {
   }
 }
 
-async function end(server: ChildProcess): Promise<void> {
+async function end(server: ChildProcess, signal: "SIGINT" | "SIGQUIT"): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const gone = once(server, "exit");
-  server.kill("SIGINT");
+  server.kill(signal);
   await gone;
 }

@@ -41,7 +41,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
   });
-  addHealthRoute(app);
+  addHealthRoute(app, parts);
   addOpenApiRoute(app, parts);
   addToolRoutes(app, parts);
   addExecuteRoute(app, parts);

@@ -11,6 +11,7 @@ import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Flows } from "../flows/flows.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
+import type { Node } from "../nodes/node.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
 import type { Pairing } from "../registration/pairing.ts";
@@ -45,6 +46,8 @@ export interface ServiceParts {
   readonly flows: Flows;
   /** Whether API keys may approve flows, or only the owner in the dashboard. */
   readonly flowApprovals: "api" | "dashboard";
+  /** This process among those that share the store. */
+  readonly node: Node;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

@@ -25,10 +25,13 @@ export const serviceOperations: readonly Operation[] = [
   {
     method: "get",
     path: "/health",
-    summary: "Answers while the service runs.",
+    summary: "Tells whether the service can work.",
     tag: "Service",
     access: "anybody",
-    answers: { 200: { description: "It runs", body: z.looseObject({ ok: z.literal(true) }) } },
+    answers: {
+      200: { description: "It can", body: z.looseObject({ ok: z.literal(true) }) },
+      503: bare("The shared database cannot be reached at the moment"),
+    },
   },
   {
     method: "get",

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createOwnerSessions } from "../../../src/service/auth/owner-sessions.ts";
+import { createConnections } from "../../../src/service/connections/connections.ts";
+import type { ServiceOptions } from "../../../src/service/service-options.ts";
+import { findAccount } from "../../../src/service/store/find-account.ts";
+import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { decideAsOwner } from "../../../src/service/test-kit/decide-as-owner.ts";
+import { findFreePort } from "../free-port.ts";
+import { call, post, type Reply } from "../http-calls.ts";
+import { startBalancer } from "./balancer.ts";
+import { ledgerIntegration } from "./ledger-integration.ts";
+
+const CHILD = fileURLToPath(new URL("./node-child.ts", import.meta.url));
+
+/** One process of the service. */
+export interface ClusterNode {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** As the machine's end would be. */
+  kill(): Promise<void>;
+}
+
+/** Processes on one database, behind a balancer. */
+export interface Cluster {
+  /** Address of the balancer. */
+  readonly url: string;
+  readonly nodes: ClusterNode[];
+  /** The store they share, seen from outside. */
+  readonly store: Store;
+  readonly apiKey: string;
+  /** Lines of the ledger: the effects of writes, in the order they took place. */
+  readLedger(): Promise<string[]>;
+  /** File that `ledger_hang` makes when it has begun. */
+  hangFile(text: string): string;
+  /** A canonical execution of the ledger, by the balancer or one node. */
+  run(action: string, text: string, o?: { key?: string; at?: string }): Promise<Reply>;
+  /** Starts a pairing at one address and approves it at another. */
+  approvePairing(start: string, approve: string): Promise<{ sessionToken: string; verifier: string }>;
+  close(): Promise<void>;
+}
+
+/** Heartbeat of the nodes, in milliseconds. */
+export const HEARTBEAT_MS = 500;
+
+/** Starts `size` processes at one moment on an empty database. */
+export async function startCluster(size: number, o: { database: string } & Partial<ServiceOptions>): Promise<Cluster> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-cluster-"));
+  await mkdir(join(folder, "shared"));
+  const balancer = await startBalancer();
+  const options = {
+    ...o,
+    publicUrl: balancer.url,
+    files: join(folder, "shared"),
+    secretKey: "the same text of 32 letters for all",
+    heartbeatMs: HEARTBEAT_MS,
+  };
+  const nodes = await Promise.all(
+    Array.from({ length: size }, (_, index) => startNode({ ...options, dataDir: join(folder, `node-${index}`) })),
+  );
+  balancer.ports.push(...nodes.map((node) => Number(new URL(node.url).port)));
+  const store = await openStore(o.database);
+  const ledger = join(folder, "ledger");
+  await connectLedger(store, ledger);
+
+  const signInUrl = async (at: string) => {
+    const accountId = (await findAccount(store)) ?? "";
+    return `${at}/sign-in?token=${await createOwnerSessions(store, Date.now).createLink(accountId)}`;
+  };
+  const approvePairing: Cluster["approvePairing"] = async (start, approve) => {
+    const { json } = await post(`${start}/api/plugin/pair/start`);
+    const pairUrl = `${approve}${new URL(json.pairUrl).pathname}`;
+    await decideAsOwner({ signInUrl: await signInUrl(approve), pairUrl, decision: "approve" });
+    return json;
+  };
+  const pair = async () => {
+    const { sessionToken, verifier } = await approvePairing(balancer.url, balancer.url);
+    const { json } = await post(`${balancer.url}/api/plugin/pair/sessions/${sessionToken}/exchange`, { verifier });
+    return String(json.apiKey);
+  };
+  const apiKey = await pair();
+  return {
+    url: balancer.url,
+    nodes,
+    store,
+    apiKey,
+    readLedger: async () => (await readFile(ledger, "utf8").catch(() => "")).split("\n").filter((line) => line !== ""),
+    hangFile: (text) => `${ledger}.${text}`,
+    run: (action, text, { key, at = balancer.url } = {}) => runLedger({ at, apiKey, action, text, key }),
+    approvePairing,
+    async close() {
+      await Promise.all(nodes.map((node) => node.kill()));
+      await store.destroy();
+      await balancer.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function runLedger(o: { at: string; apiKey: string; action: string; text: string; key: string | undefined }) {
+  const { action, text } = o;
+  const idempotency = o.key === undefined ? {} : { idempotency_key: o.key };
+  const body = { integration_id: "ledger", action_id: action, input: { text }, confirm: true, ...idempotency };
+  return call(`${o.at}/api/executions`, {
+    method: "POST",
+    key: o.apiKey,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+async function startNode(options: ServiceOptions): Promise<ClusterNode> {
+  const port = await findFreePort();
+  const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...options, port })], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  };
+  for await (const _line of createInterface({ input: child.stdout })) {
+    return { url: `http://127.0.0.1:${port}`, dataDir: options.dataDir, process: child, kill };
+  }
+  throw new Error("A node ended before it was ready.");
+}
+
+async function connectLedger(store: Store, file: string): Promise<void> {
+  const accountId = (await findAccount(store)) ?? "";
+  const seal = { seal: (_: unknown, settings: object) => settings, open: () => ({ settings: {}, unreadable: [] }) };
+  const connections = createConnections({
+    store,
+    accountId,
+    integrations: [ledgerIntegration],
+    seal: seal as Parameters<typeof createConnections>[0]["seal"],
+    now: Date.now,
+  });
+  await connections.add({ integration: "ledger", label: "Ledger", settings: { file } });
+}

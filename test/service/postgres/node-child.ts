@@ -1,0 +1,16 @@
+import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { openService } from "../../../src/service/open-service.ts";
+import type { ServiceOptions } from "../../../src/service/service-options.ts";
+import { ledgerIntegration } from "./ledger-integration.ts";
+
+/** One node: serves with the options given as JSON until it is killed or told to stop; says when it is ready. */
+const options = JSON.parse(process.argv[2] ?? "{}") as ServiceOptions;
+const service = await openService({
+  ...options,
+  integrations: [...builtInIntegrations, ledgerIntegration],
+  log: ({ level, message, cause }) => {
+    if (level === "error") console.error(message, cause);
+  },
+});
+process.once("SIGTERM", () => void service.close());
+console.log(JSON.stringify({ ready: true }));
