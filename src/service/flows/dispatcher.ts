@@ -1,6 +1,6 @@
 import type { FlowRow } from "../store/schema.ts";
 import { beginSegment, toSegmentInput } from "./begin-segment.ts";
-import type { EngineOptions, FlowEngine, OpenEngine, SegmentInput } from "./engines/flow-engine.ts";
+import type { EngineOptions, OpenEngine, SegmentInput } from "./engines/flow-engine.ts";
 import { toSegmentKey } from "./engines/flow-engine.ts";
 import type { FlowParts } from "./flow-parts.ts";
 import { changeFlow, findFlow } from "./flow-rows.ts";
@@ -27,15 +27,14 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
   const { store } = parts;
   const waiters = new Set<{ readonly key: string; end(): void }>();
   const running = new Map<string, Promise<void>>();
-  let opening: Promise<FlowEngine> | undefined;
   let isStopping = false;
 
-  const run: EngineOptions["run"] = async (input, engine) => {
+  const run: EngineOptions["run"] = async (input, own) => {
     const key = toSegmentKey(input);
     // Taken for dead and given its own segment back, a process first lets go of what it did before.
     const before = running.get(key);
     const work = (before ?? Promise.resolve())
-      .then(() => runSegment({ parts, ...input, isStopping: () => isStopping }, engine))
+      .then(() => runSegment({ parts, ...input, isStopping: () => isStopping }, own))
       .catch((cause) => parts.log({ level: "error", message: "A segment of a flow could not be run.", cause }));
     running.set(key, work);
     await work;
@@ -43,17 +42,11 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     for (const waiter of waiters) if (waiter.key === key) waiter.end();
     o.onEnd();
   };
-  const getEngine = () => {
-    const onFault = (message: string, cause: unknown) => parts.log({ level: "error", message, cause });
-    opening ??= o.openEngine({ run, runner: parts.node.id, onFault }).catch((error: unknown) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
+  const onFault = (message: string, cause: unknown) => parts.log({ level: "error", message, cause });
+  const engine = createLazy(() => o.openEngine({ run, runner: parts.node.id, onFault }));
   const hand = async (input: SegmentInput) => {
     const key = toSegmentKey(input);
-    await (await getEngine()).start(key, input);
+    await (await engine.get()).start(key, input);
     await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
   };
 
@@ -86,8 +79,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
       if (isStopping || !(await changeFlow(store, flow, { runner: parts.node.id }))) return;
       const { id: flowId, segment } = flow;
       const key = toSegmentKey({ flowId, segment });
-      const engine = await getEngine();
-      if (await engine.takeOver(key)) {
+      if (await (await engine.get()).takeOver(key)) {
         await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
         return;
       }
@@ -96,12 +88,28 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     },
     async drop({ id: flowId, segment }) {
       await store.deleteFrom("flow_outbox").where("flow_id", "=", flowId).execute();
-      if (opening !== undefined) await (await opening).cancel(toSegmentKey({ flowId, segment }));
+      await (await engine.find())?.cancel(toSegmentKey({ flowId, segment }));
     },
     async close() {
       isStopping = true;
-      await (await opening?.catch(() => undefined))?.close();
+      await (await engine.find())?.close();
     },
+  };
+}
+
+/** Opens something when it is first needed; after a failure, again when it is needed next. */
+function createLazy<T>(open: () => Promise<T>) {
+  let opening: Promise<T> | undefined;
+  return {
+    get() {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** Undefined when it is not open. */
+    find: async () => opening?.catch(() => undefined),
   };
 }
 

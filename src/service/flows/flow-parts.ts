@@ -25,7 +25,7 @@ export interface FlowParts {
 }
 
 /** This process among those that run flows of the store. */
-export interface FlowNode extends Pick<Node, "id" | "listAlive" | "onBeat"> {
+interface FlowNode extends Pick<Node, "id" | "listAlive" | "onBeat"> {
   /** True when there may be others; otherwise whoever was there before is dead for certain. */
   readonly isShared: boolean;
 }

@@ -18,7 +18,7 @@ import { openStore, type Store } from "../../../src/service/store/open-store.ts"
 import type { FlowView } from "../../../src/wire/flow.ts";
 
 /** What the lab's actions did and shall do. */
-export interface FlowLab {
+interface FlowLab {
   /** `<action>:<title>` of every action that began, in order. */
   readonly ran: string[];
   /** Answers of the next calls: a failure, or a promise that holds the call up. Afterwards calls succeed. */
@@ -52,7 +52,7 @@ const facts = (key: string) => ({
 });
 
 /** Templates that use every type of step. */
-export const labTemplates: readonly FlowTemplate[] = [
+const labTemplates: readonly FlowTemplate[] = [
   defineTemplate({
     ...facts("chain"),
     input: titles,
@@ -126,7 +126,7 @@ export const labTemplates: readonly FlowTemplate[] = [
 ];
 
 /** The lab's app. What was put can be looked at. */
-export function createLabApp(lab: FlowLab): Integration {
+function createLabApp(lab: FlowLab): Integration {
   const put = new Map<string, unknown>();
   const action = (
     id: string,
