@@ -3,7 +3,7 @@ import { ingestFile } from "../media/ingest-file.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import { readUploadHint } from "../media/upload-hint.ts";
 import { throwIfAborted } from "./abort.ts";
-import { askForConnection, forgetConnection } from "./choose-connection.ts";
+import { askForConnection, findConnection, forgetConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { describeFailure } from "./describe-failure.ts";
 import type { Objection } from "./judge-reply.ts";
@@ -35,7 +35,7 @@ export async function answerObjection(
   const { failure } = objection;
   switch (objection.kind) {
     case "confirmation":
-      return proceed(await demandApproval(pipeline, plan, failure));
+      return demandApproval(pipeline, call, plan, failure);
     case "accounts":
       return chooseAccount(pipeline, call, plan, failure);
     case "envelope_refused":
@@ -47,13 +47,25 @@ export async function answerObjection(
   }
 }
 
-/** A confirmation nobody expected: what is known about the tool is stale, so it is read again for the human. */
-async function demandApproval(pipeline: Pipeline, plan: CallPlan, failure: Failure): Promise<CallPlan> {
+/**
+ * A confirmation nobody expected: what is known about the tool is stale, so it is read again for the human. A runtime
+ * that makes the call again will know this from the start and name the account; so it is named now, and the question
+ * stays the same.
+ */
+async function demandApproval(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  failure: Failure,
+): Promise<Step<CallPlan>> {
   const refreshed = await pipeline.catalog.refresh(plan.entry.name).catch(() => undefined);
-  const entry = refreshed?.entry ?? plan.entry;
-  const askBefore = entry.askBefore.length > 0 ? entry.askBefore : failure.askBefore;
+  const known = refreshed?.entry ?? plan.entry;
+  const entry = { ...known, askBefore: known.askBefore.length > 0 ? known.askBefore : failure.askBefore };
   const reason = failure.policyReason ?? `The service wants a confirmation: ${cleanText(failure.message, 300)}`;
-  return { ...plan, entry: { ...entry, askBefore }, mustAsk: true, askReason: plan.askReason ?? reason };
+  const asked: CallPlan = { ...plan, entry, mustAsk: true, askReason: plan.askReason ?? reason };
+  if (call.keepsAnswers !== true || plan.connectionId !== undefined) return proceed(asked);
+  const connection = await findConnection(pipeline, call, entry);
+  return connection.ok ? proceed({ ...asked, connectionId: connection.value }) : connection;
 }
 
 async function chooseAccount(

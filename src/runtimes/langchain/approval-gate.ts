@@ -1,5 +1,5 @@
 import type { Approver } from "../../approvals/request.ts";
-import type { ConnectionChooser, ConnectionQuestion } from "../../tools/pipeline.ts";
+import type { ConnectionChooser } from "../../tools/pipeline.ts";
 import { createApprovalQuestion, isApprovalDecision } from "./approval-question.ts";
 import { createConnectionQuestion, isAccountChoice } from "./connection-question.ts";
 import type { Question } from "./question.ts";
@@ -21,7 +21,7 @@ export interface ChannelSubject {
 
 /** Puts every question to the graph at once: the run stops there and is made again with the answer. */
 export function createInterruptChannel(seat: DeskSeat, subject: ChannelSubject): HumanChannel {
-  return createChannel(subject, async (question) => (await seat.ask([question], subject.now)).get(question.id));
+  return createChannel(subject, async (question) => (await seat.ask([question])).get(question.id));
 }
 
 /** Answers that are known already, by question id, and the first question that has none. */
@@ -39,11 +39,6 @@ export function createSheetChannel(sheet: AnswerSheet, subject: ChannelSubject):
   });
 }
 
-/** The question about an account, as {@link createInterruptChannel} puts it. */
-export function askForAccount(subject: ChannelSubject, question: ConnectionQuestion): Question {
-  return createConnectionQuestion(subject.callId, question, new Date(subject.now() + subject.ttlMs).toISOString());
-}
-
 function createChannel(subject: ChannelSubject, ask: (question: Question) => Promise<unknown>): HumanChannel {
   return {
     async approve(request) {
@@ -52,7 +47,8 @@ function createChannel(subject: ChannelSubject, ask: (question: Question) => Pro
       return decision;
     },
     async chooseConnection(question) {
-      const choice = await ask(askForAccount(subject, question));
+      const expiresAt = new Date(subject.now() + subject.ttlMs).toISOString();
+      const choice = await ask(createConnectionQuestion(subject.callId, question, expiresAt));
       return isAccountChoice(choice) && "id" in choice ? choice : undefined;
     },
   };

@@ -77,7 +77,7 @@ async function askForBatch(
     );
     const open = sheets.flatMap((sheet) => (sheet.open === undefined ? [] : [sheet.open]));
     if (open.length === 0) break;
-    for (const [id, answer] of await seat.ask(open, Date.now)) answers.set(id, answer);
+    for (const [id, answer] of await seat.ask(open)) answers.set(id, answer);
   }
   await seat.leave();
   return answers;
@@ -93,6 +93,6 @@ async function runAnswered<Result>(
     const sheet: AnswerSheet = { answers, open: undefined };
     const result = await run(sheet);
     if (sheet.open === undefined) return result;
-    for (const [id, answer] of await seat.ask([sheet.open], Date.now)) answers.set(id, answer);
+    for (const [id, answer] of await seat.ask([sheet.open])) answers.set(id, answer);
   }
 }

@@ -31,7 +31,7 @@ export class CallTranslator {
 
   /** The graph's own way to ask, in a run that has one and uses it. */
   openDesk(config: GraphConfig): TaskDesk | undefined {
-    return this.#options.askThrough === "callback" ? undefined : TaskDesk.find(config);
+    return this.#options.askThrough === "callback" ? undefined : TaskDesk.find(config, this.#options.now ?? Date.now);
   }
 
   /** Runs a call. A chosen approver goes first, then answers brought along, then the graph, then the session's own. */

@@ -35,24 +35,26 @@ const desks = new WeakMap<object, TaskDesk>();
 export class TaskDesk {
   readonly #config: GraphConfig;
   readonly #interrupt: InterruptFunction;
+  readonly #now: () => number;
   readonly #places: Place[] = [];
   readonly #past: PastQuestion[] = [];
   #stopped: unknown;
   #opening: Promise<Opening> | undefined;
   #changed = Promise.withResolvers<void>();
 
-  private constructor(config: GraphConfig, interrupt: InterruptFunction) {
+  private constructor(config: GraphConfig, interrupt: InterruptFunction, now: () => number) {
     this.#config = config;
+    this.#now = now;
     this.#interrupt = interrupt;
   }
 
   /** The desk of the running task; undefined where no answer could come back. */
-  static find(config: GraphConfig): TaskDesk | undefined {
+  static find(config: GraphConfig, now: () => number): TaskDesk | undefined {
     const interrupt = getInterrupt(config);
     if (interrupt === undefined) return undefined;
     const run: unknown = config.configurable?.__pregel_scratchpad;
-    if (typeof run !== "object" || run === null) return new TaskDesk(config, interrupt);
-    const desk = desks.get(run) ?? new TaskDesk(config, interrupt);
+    if (typeof run !== "object" || run === null) return new TaskDesk(config, interrupt, now);
+    const desk = desks.get(run) ?? new TaskDesk(config, interrupt, now);
     desks.set(run, desk);
     return desk;
   }
@@ -63,7 +65,7 @@ export class TaskDesk {
     const at = this.#places.findIndex((other) => other.order > place.order);
     this.#places.splice(at === -1 ? this.#places.length : at, 0, place);
     return {
-      ask: (questions, now) => this.#ask(place, questions, now),
+      ask: (questions) => this.#ask(place, questions),
       leave: () => this.#leave(place),
     };
   }
@@ -75,7 +77,7 @@ export class TaskDesk {
     return index === -1 ? calls.length + this.#places.length : index;
   }
 
-  async #ask(place: Place, questions: readonly Question[], now: () => number): Promise<Map<string, unknown>> {
+  async #ask(place: Place, questions: readonly Question[]): Promise<Map<string, unknown>> {
     const answers = new Map<string, unknown>();
     let notice: string | undefined;
     let open = questions;
@@ -83,7 +85,7 @@ export class TaskDesk {
       await this.#waitForTurn(place);
       const { caller } = place;
       const value = this.#put(createInterruptPayload(open, { caller, past: this.#past, notice }));
-      const judged = await this.#judge(value, open, now());
+      const judged = await this.#judge(value, open);
       this.#past.push({ caller, asked: open.map(({ id }) => id), counted: [...judged.counted.keys()] });
       for (const [id, meaning] of judged.counted) answers.set(id, meaning);
       open = open.filter(({ id }) => !answers.has(id));
@@ -125,12 +127,12 @@ export class TaskDesk {
     }
   }
 
-  async #judge(value: unknown, questions: readonly Question[], now: number): Promise<Judged> {
+  async #judge(value: unknown, questions: readonly Question[]): Promise<Judged> {
     const { pending, shown } = await this.#open();
     const past = shown?.past[this.#past.length];
     if (past !== undefined) return replayAnswer(value, questions, past, pending?.interruptId);
     const isForUs = pending === undefined ? this.#isOnlyCall() : pending.isAddressed || pending.isAlone;
-    return judgeAnswer(value, questions, { shown, interruptId: pending?.interruptId, isForUs, now });
+    return judgeAnswer(value, questions, { shown, interruptId: pending?.interruptId, isForUs, now: this.#now() });
   }
 
   /** Without a readable checkpoint: the model asked for one call only, so no other can be waiting. */
@@ -185,6 +187,6 @@ export class TaskDesk {
 /** One call's place at the desk. */
 export interface DeskSeat {
   /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
-  ask(questions: readonly Question[], now: () => number): Promise<Map<string, unknown>>;
+  ask(questions: readonly Question[]): Promise<Map<string, unknown>>;
   leave(): Promise<void>;
 }

@@ -33,6 +33,8 @@ export interface AgentParts {
   readonly model: FakeBuiltModel;
   readonly checkpointer: BaseCheckpointSaver;
   readonly store?: BaseStore | undefined;
+  /** Whose tools are offered. Default notes and drive. */
+  readonly integrations?: readonly string[];
   /** Tools of the host beside ours. */
   readonly more?: readonly StructuredToolInterface[];
 }
@@ -80,10 +82,9 @@ function pickParts({ model, checkpointer, store }: AgentParts) {
   return { model, checkpointer, ...(store === undefined ? {} : { store }) };
 }
 
-const pick = ({ toolkit, more = [] }: AgentParts) => [
-  ...toolkit.getTools({ integrations: ["notes", "drive"] }),
-  ...more,
-];
+function pick({ toolkit, integrations = ["notes", "drive"], more = [] }: AgentParts) {
+  return [...toolkit.getTools({ integrations }), ...more];
+}
 
 async function startAgent(parts: AgentParts, middleware: AgentMiddleware[]): Promise<RunningAgent> {
   const agent = createAgent({ ...pickParts(parts), tools: pick(parts), middleware });
@@ -120,4 +121,11 @@ function toInvoke(agent: { invoke: (input: never, config: never) => Promise<unkn
 /** Resumes with one value for every waiting question, or with values by interrupt id. */
 export function resume(value: unknown): Command {
   return new Command({ resume: value });
+}
+
+/** The adapter of this name. */
+export function findAdapter(name: string): Adapter {
+  const adapter = ADAPTERS.find((candidate) => candidate.name === name);
+  if (adapter === undefined) throw new Error(`No adapter ${name}`);
+  return adapter;
 }
