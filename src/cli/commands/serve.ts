@@ -2,6 +2,7 @@ import { createService } from "../../service/create-service.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readFilesFlag } from "./files-place.ts";
+import { printLog } from "./print-log.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 interface ServeFlags {
@@ -24,6 +25,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     dataDir,
     port: wholeNumber(flags.port, "--port", 0, 65_535),
     host: flags.host,
+    log: printLog,
     fileEnvelopes: flags.fileEnvelopes,
     allowHosts: flags.allowHost ?? [],
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),

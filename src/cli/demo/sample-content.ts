@@ -16,7 +16,7 @@ const MAIL = [
   "",
   "Hello,",
   "",
-  "could you keep the quote for the terrace (quote-2026-114.pdf) where we both find it?",
+  `could you keep the quote for the terrace (${ATTACHMENT_NAME}) where we both find it?`,
   "",
   "Ada",
   "",

@@ -1,8 +1,9 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
+import { ATTACHMENT_NAME } from "./sample-content.ts";
 
 /** Where the demo's agent is told to find the attachment, in the form a runtime hands attachments to a model. */
-export const ATTACHMENT_REFERENCE = "media://inbound/quote-2026-114.pdf";
+const ATTACHMENT_REFERENCE = `media://inbound/${ATTACHMENT_NAME}`;
 
 /** What the human asks for; a real model gets the same sentence. */
 export const TASK = `Read my unread mail. If somebody asks for the quote, save the attachment ${ATTACHMENT_REFERENCE} to the folder "Quotes" of my drive.`;
