@@ -38,6 +38,8 @@ export interface ToolCatalog {
   load(options?: FetchToolsOptions): Promise<SyncReport>;
   /** Known tools by integration, then name. */
   list(): readonly CatalogEntry[];
+  /** How many tools are known. */
+  readonly size: number;
   /** A known tool, described or not, without a request. */
   peek(name: string): CatalogEntry | undefined;
   /** A tool with its schema, described on first use; undefined when the service does not know it. */
@@ -106,6 +108,10 @@ class Catalog implements ToolCatalog {
     const isFresh = this.#now() - reading.catalog.syncedAt < FRESH_MS;
     if (!isFresh) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
     return this.report;
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   list(): readonly CatalogEntry[] {

@@ -21,13 +21,19 @@ export interface CatalogService {
 const FILE = new URL("../../../shared/data/catalog.jsonl", import.meta.url);
 const PAGE = 200;
 
-/** The first `count` tools of the catalogue beside the repository where there is one; generated ones otherwise. */
+/**
+ * The first `count` tools of the catalogue beside the repository where there is one, those without a schema given a
+ * generated one; generated tools otherwise.
+ */
 export function readCatalog(count: number): { readonly tools: CatalogTool[]; readonly source: "real" | "generated" } {
-  if (!existsSync(FILE)) return { tools: generateTools(count), source: "generated" };
-  const lines = readFileSync(FILE, "utf8")
-    .split("\n", count)
-    .filter((line) => line !== "");
-  return { tools: lines.map((line) => JSON.parse(line) as CatalogTool), source: "real" };
+  const generated = generateTools(count);
+  if (!existsSync(FILE)) return { tools: generated, source: "generated" };
+  const lines = readFileSync(FILE, "utf8").split("\n", count);
+  const tools = generated.map((tool, index) => {
+    const { inputSchema, ...real } = JSON.parse(lines[index] || JSON.stringify(tool)) as Partial<CatalogTool>;
+    return { ...tool, ...real, inputSchema: inputSchema ?? tool.inputSchema };
+  });
+  return { tools, source: "real" };
 }
 
 /** Tools with 4 to 11 properties of the usual kinds, the same every time (xorshift, seed 42). */

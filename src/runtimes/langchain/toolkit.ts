@@ -139,7 +139,7 @@ export class SvcToolkit extends BaseToolkit {
    */
   override getTools(filter: ToolFilter = {}): SvcTool[] {
     const entries = selectEntries(this.session, filter);
-    this.#leftOut = this.session.catalog.list().length - entries.length;
+    this.#leftOut = this.session.catalog.size - entries.length;
     const actions = this.#getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return [...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])];
