@@ -20,6 +20,21 @@ export interface Ground {
   readonly blobs: BlobStore;
 }
 
+/** Signs of life after which another process is one that really works beside this one. */
+const SEEN_OFTEN = 5;
+
+function warnOfLocalFiles(node: Node, { log }: CheckedOptions): void {
+  let seen = 0;
+  node.onBeat(async () => {
+    if (seen > SEEN_OFTEN) return;
+    seen = (await node.listAlive()).length > 1 ? seen + 1 : 0;
+    if (seen <= SEEN_OFTEN) return;
+    const message =
+      "Several processes share this database, but this one keeps files to itself: give all the same files.";
+    log({ level: "warn", message });
+  });
+}
+
 /** Opens the ground; what was opened is handed to `onClose` at once, also when a later part fails. */
 export async function openGround(o: CheckedOptions, onClose: (undo: () => Promise<unknown>) => void): Promise<Ground> {
   const { now, dataDir } = o;
@@ -33,5 +48,6 @@ export async function openGround(o: CheckedOptions, onClose: (undo: () => Promis
   if (isShared(store)) await inTurnOfStarts(store, () => checkSharedKey(store, box, now()));
   const node = await openNode({ ...o, store, isShared: isShared(store) });
   onClose(() => node.close());
+  if (isShared(store) && o.files === dataDir) warnOfLocalFiles(node, o);
   return { folder, store, box, node, blobs };
 }

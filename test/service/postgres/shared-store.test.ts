@@ -131,6 +131,14 @@ test("a node that stops tells the others, and one that comes back after being ta
   expect(await ids()).toHaveLength(1);
 });
 
+test("processes that keep files to themselves are told", async () => {
+  const told: string[] = [];
+  const log: ServiceOptions["log"] = ({ level, message }) => void (level === "warn" && told.push(message));
+  for (const name of ["a", "b"]) await open(name, { secretKey: SECRET, files: join(folder, name), log });
+  await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+  expect(told).toEqual(told.map(() => expect.stringContaining("keeps files to itself")));
+});
+
 test("a sign-in link is made for the service on the shared database", async () => {
   const service = await open("a", { secretKey: SECRET });
   const link = await createSignInLink({ dataDir: join(folder, "a"), database });
