@@ -4,10 +4,10 @@ import { SvcError } from "../errors.ts";
 import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
 import { readFilesPlace } from "./files/open-blobs.ts";
 import type { S3Place } from "./files/s3-client.ts";
-import type { ServiceLog } from "./http/service-parts.ts";
 import { builtInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
+import type { ServiceLog } from "./service-log.ts";
 import { isPostgresUrl } from "./store/open-postgres.ts";
 
 /** How to run the service. */

@@ -15,10 +15,8 @@ import type { Node } from "../nodes/node.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
 import type { Pairing } from "../registration/pairing.ts";
+import type { ServiceLog } from "../service-log.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
-
-/** Where the service writes what its operator should know; `cause` may hold a stack and never leaves the machine. */
-export type ServiceLog = (entry: { level: "info" | "warn" | "error"; message: string; cause?: unknown }) => void;
 
 /** What the routes are made of. */
 export interface ServiceParts {

@@ -1,7 +1,7 @@
 import type { McpListing } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
-import type { ServiceLog } from "../http/service-parts.ts";
+import type { ServiceLog } from "../service-log.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
 import { answerRequest, type McpAnswer, renderRpcError } from "./answer-request.ts";
 import type { McpHeaders } from "./check-era.ts";

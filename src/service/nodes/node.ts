@@ -1,5 +1,5 @@
 import { createId } from "../auth/secrets.ts";
-import type { ServiceLog } from "../http/service-parts.ts";
+import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 

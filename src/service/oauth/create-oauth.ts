@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
-import type { ServiceLog } from "../http/service-parts.ts";
 import { MCP_PATH } from "../mcp/mcp-path.ts";
+import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
 import { createProvider } from "./create-provider.ts";

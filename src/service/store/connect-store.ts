@@ -1,5 +1,5 @@
 import { SvcError } from "../../errors.ts";
-import type { ServiceLog } from "../http/service-parts.ts";
+import type { ServiceLog } from "../service-log.ts";
 import { isPostgresUrl } from "./open-postgres.ts";
 import { openStore, type Store } from "./open-store.ts";
 
