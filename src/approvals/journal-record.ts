@@ -4,7 +4,7 @@ import { z } from "zod";
  * probing: an unconfirmed request is on its way · pending: a human is asked · approved: may be sent · sending: a request
  * that may act is on its way · done: answered.
  */
-export const JOURNAL_STATES = ["probing", "pending", "approved", "sending", "done"] as const;
+const JOURNAL_STATES = ["probing", "pending", "approved", "sending", "done"] as const;
 export type JournalState = (typeof JOURNAL_STATES)[number];
 
 /** A call is known by the runtime's call id and the fingerprint of what the caller asked for. */

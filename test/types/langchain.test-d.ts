@@ -1,7 +1,13 @@
 import type { StructuredTool } from "@langchain/core/tools";
+import type { AgentMiddleware } from "langchain";
 import { expectTypeOf } from "vitest";
 import type { Approver } from "../../src/index.ts";
-import { SvcToolkit, type SvcToolkitOptions } from "../../src/langchain.ts";
+import {
+  createApprovalMiddleware,
+  type ProgressEvent,
+  SvcToolkit,
+  type SvcToolkitOptions,
+} from "../../src/langchain.ts";
 
 // The documented call: everything but address and key may be left out.
 expectTypeOf<{ baseUrl: string; apiKey: string }>().toExtend<SvcToolkitOptions>();
@@ -29,3 +35,15 @@ expectTypeOf<
 >().toExtend<Approver>();
 expectTypeOf<() => Promise<true>>().not.toExtend<Approver>();
 expectTypeOf<() => Promise<{ type: "approve" }>>().not.toExtend<Approver>();
+
+// The middleware fits an agent's list; it is loaded on demand, so it comes as a promise.
+expectTypeOf(createApprovalMiddleware(toolkit)).resolves.toExtend<AgentMiddleware>();
+expectTypeOf<{
+  baseUrl: string;
+  apiKey: string;
+  askThrough: "callback";
+  interruptTtlMs: 1;
+}>().toExtend<SvcToolkitOptions>();
+// @ts-expect-error not a way to ask
+void SvcToolkit.create({ baseUrl: "", apiKey: "", askThrough: "model" });
+expectTypeOf<"sending">().toExtend<ProgressEvent["step"]>();

@@ -27,7 +27,7 @@ export function getInterrupt(config: GraphConfig): InterruptFunction | undefined
 }
 
 /** Id of the conversation, when its state is kept. */
-export function readThread(config: GraphConfig): string | undefined {
+function readThread(config: GraphConfig): string | undefined {
   return readText(config.executionInfo, "threadId") ?? readText(config.configurable, "thread_id");
 }
 

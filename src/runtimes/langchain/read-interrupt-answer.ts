@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 /** A decision before it is bound to a request. */
-export type PlainDecision =
+type PlainDecision =
   | { readonly type: "approve"; readonly always: boolean }
   | { readonly type: "edit"; readonly name: string | undefined; readonly arguments: Record<string, unknown> }
   | { readonly type: "decline"; readonly message: string | undefined };

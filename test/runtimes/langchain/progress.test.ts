@@ -1,0 +1,142 @@
+import { getRetryable } from "@langchain/core/errors";
+import { MemorySaver } from "@langchain/langgraph";
+import { type AgentMiddleware, createAgent, toolRetryMiddleware } from "langchain";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ProgressEvent, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { closeAll, closeLater, sayYes } from "../../tools/open-test-session.ts";
+import { createTool, startScriptedService } from "../../tools/scripted-service.ts";
+import { findAdapter } from "./adapters.ts";
+import { ask, config, list, note, script } from "./agent-kit.ts";
+
+/** Progress and abort. */
+
+let service: TestService;
+beforeEach(async () => {
+  service = closeLater(await startTestService());
+});
+afterEach(closeAll);
+
+async function open(change: Partial<SvcToolkitOptions> = {}): Promise<SvcToolkit> {
+  const approve: SvcToolkitOptions["approve"] = async (request) => sayYes(request);
+  return closeLater(await SvcToolkit.create({ baseUrl: service.url, apiKey: service.apiKey, approve, ...change }));
+}
+
+const STEPS = ["waiting_for_approval", "sending", "finished"];
+const readSteps = (events: readonly unknown[]) => events.map((event) => (event as ProgressEvent).step);
+
+describe("progress", () => {
+  it("reaches callbacks as a custom event and as a tool event", async () => {
+    const [custom, tool]: unknown[][] = [[], []];
+    const callbacks = [
+      {
+        handleCustomEvent: (name: string, data: unknown) => name === "svc_progress" && custom?.push(data),
+        handleToolEvent: (data: unknown) => void tool?.push(data),
+      },
+    ];
+    const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
+    await found?.invoke({ type: "tool_call", ...note("w1") }, { callbacks });
+    expect(readSteps(custom ?? [])).toEqual(STEPS);
+    expect(readSteps(tool ?? [])).toEqual(STEPS);
+    expect(custom?.at(-1)).toEqual({
+      type: "svc_progress",
+      tool: "notes_create_page",
+      toolCallId: "w1",
+      step: "finished",
+      status: "succeeded",
+    });
+  });
+
+  it("reaches a graph's custom stream, each call's under its own id", async () => {
+    const tools = (await open()).getTools();
+    const agent = createAgent({ model: script([note("w1"), list("r1")]), tools });
+    const seen: ProgressEvent[] = [];
+    for await (const event of await agent.stream(ask, { streamMode: "custom" })) seen.push(event as ProgressEvent);
+    const of = (id: string) => readSteps(seen.filter((event) => event.toolCallId === id));
+    expect(of("w1")).toEqual(STEPS);
+    expect(of("r1")).toEqual(["sending", "finished"]);
+  });
+
+  it("that nobody can take does not cost the call", async () => {
+    const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
+    const writer = () => {
+      throw new Error("closed");
+    };
+    const callbacks = [{ handleCustomEvent: () => Promise.reject(new Error("broken")) }];
+    const run = { callbacks, writer };
+    const message: unknown = await found?.invoke({ type: "tool_call", ...note("w1") }, run);
+    expect(message).toMatchObject({ artifact: { status: "succeeded" } });
+  });
+});
+
+describe("abort", () => {
+  it("before the call: nothing is asked and nothing is sent", async () => {
+    const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
+    const run = found?.invoke({ type: "tool_call", ...note("w1") }, { signal: AbortSignal.abort() });
+    await expect(run).rejects.toMatchObject({ name: "AbortError" });
+    expect(await service.effects()).toEqual([]);
+  });
+
+  it("during the question: nothing is sent, and no retry is wanted", async () => {
+    const control = new AbortController();
+    const approve: SvcToolkitOptions["approve"] = () => {
+      control.abort();
+      return new Promise(() => undefined);
+    };
+    const found = (await open({ approve })).getTools().find(({ name }) => name === "notes_create_page");
+    const run = found?.invoke({ type: "tool_call", ...note("w1") }, { signal: control.signal });
+    const error: unknown = await run?.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "AbortError" });
+    expect(getRetryable(error)).toBe(false);
+    expect(await service.effects()).toEqual([]);
+  });
+
+  it("while the request is on its way: the same call is not sent again", async () => {
+    const scripted = closeLater(await startScriptedService());
+    scripted.offer(createTool("probe_write", "write"));
+    scripted.answer("/api/tools/probe_write/execute", { hang: true });
+    const control = new AbortController();
+    const onEvent: SvcToolkitOptions["onEvent"] = ({ type }) => {
+      if (type === "sending") setTimeout(() => control.abort(), 100);
+    };
+    const toolkit = await open({ baseUrl: scripted.url, apiKey: "svc_live_test", onEvent });
+    const found = toolkit.getTools().find(({ name }) => name === "probe_write");
+    const call = { type: "tool_call", name: "probe_write", args: { text: "x" }, id: "w1" } as const;
+    await expect(found?.invoke(call, { ...config, signal: control.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    const sent = scripted.executed().length;
+    expect(await found?.invoke(call, config)).toMatchObject({ artifact: { status: "unknown" } });
+    expect(scripted.executed()).toHaveLength(sent);
+  });
+
+  it("is not tried again by a retry middleware", async () => {
+    const control = new AbortController();
+    let asked = 0;
+    const approve: SvcToolkitOptions["approve"] = () => {
+      asked += 1;
+      control.abort();
+      return new Promise(() => undefined);
+    };
+    const tools = (await open({ approve })).getTools();
+    const middleware: AgentMiddleware[] = [toolRetryMiddleware({ maxRetries: 3, initialDelayMs: 1 })];
+    const agent = createAgent({ model: script([note("w1")]), tools, middleware });
+    await agent.invoke(ask, { signal: control.signal }).catch(() => undefined);
+    expect(asked).toBe(1);
+    expect(await service.effects()).toEqual([]);
+  });
+
+  it("leaves an interrupted run as it is", async () => {
+    const adapter = findAdapter("createAgent");
+    const agent = await adapter.start({
+      toolkit: await open(),
+      model: script([note("w1")]),
+      checkpointer: new MemorySaver(),
+    });
+    const stopped = await agent.invoke(ask, config);
+    expect(getRetryable(stopped)).toBeUndefined();
+    await agent.invoke(null, { ...config, signal: AbortSignal.abort() }).catch(() => undefined);
+    expect((await agent.invoke(null, config)).__interrupt__).toHaveLength(1);
+    expect(await service.effects()).toEqual([]);
+  });
+});
