@@ -21,9 +21,11 @@ export { type PairOptions, type PairProgress, pairDevice } from "./pairing/pair.
 export { createTerminalApprover } from "./runtimes/terminal/approve-in-terminal.ts";
 export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./schema/argument-guard.ts";
 export { projectToolSchema } from "./schema/project-schema.ts";
+export type { ConnectLink, ConnectPresenter } from "./tools/await-connection.ts";
 export type { SyncReport, ToolCatalog } from "./tools/catalog.ts";
 export type { CatalogEntry } from "./tools/catalog-entry.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./tools/outcome.ts";
+export type { PinChange, PinMode, Pins } from "./tools/pins.ts";
 export type { ConnectionChooser, ConnectionQuestion, ToolCall, UploadMode, ValidationMode } from "./tools/pipeline.ts";
 export type { ResultPage } from "./tools/results.ts";
 export { createToolSession, type ToolSession, type ToolSessionOptions } from "./tools/session.ts";

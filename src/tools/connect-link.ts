@@ -17,12 +17,13 @@ export async function findConnectUrl(
   const call = { method: "tools/call", params: { name: action.tool, arguments: action.input } };
   const options = { timeoutMs: CONNECT_MS, ...(signal === undefined ? {} : { signal }) };
   const reply = await client.callMcp(call, options).catch(() => undefined);
-  const content = reply?.result === undefined ? undefined : readContent(reply.result);
+  const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
   const url = content?.connect_url;
   return typeof url === "string" && isSafeLink(url, client.baseUrl) ? url : undefined;
 }
 
-function readContent(result: Record<string, unknown>): Record<string, unknown> | undefined {
+/** What a tool of the service's MCP endpoint answered, as an object. */
+export function readToolContent(result: Record<string, unknown>): Record<string, unknown> | undefined {
   if (isRecord(result.structuredContent)) return result.structuredContent;
   const first: unknown = Array.isArray(result.content) ? result.content[0] : undefined;
   if (!isRecord(first) || typeof first.text !== "string") return undefined;

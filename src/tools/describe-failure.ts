@@ -1,3 +1,4 @@
+import type { NextAction } from "../errors.ts";
 import { redactHint } from "../media/redact-hint.ts";
 import { findConnectUrl } from "./connect-link.ts";
 import { KEY_HINT } from "./describe-error.ts";
@@ -38,12 +39,8 @@ export async function describeMissingConnection(
   plan: CallPlan,
   failure: Failure,
 ): Promise<ToolOutcome> {
-  const isExpired = failure.status === 401 || failure.canonicalCode === "reauth_required";
-  const reconnect = isExpired ? { force_reconnect: true } : {};
-  const nextAction = failure.nextAction ?? {
-    tool: "svc.connect_app",
-    input: { integration_id: plan.entry.integration, ...reconnect },
-  };
+  const isExpired = isSignInExpired(failure);
+  const nextAction = toConnectAction(plan, failure);
   const connectUrl = await findConnectUrl(pipeline.client, nextAction, call.signal);
   const outcome = describeFailure(plan, failure);
   const app = cleanText(plan.entry.integration, 60);
@@ -57,6 +54,17 @@ export async function describeMissingConnection(
     nextAction,
     ...(connectUrl === undefined ? {} : { connectUrl }),
   };
+}
+
+/** The service's recommended way to a usable connection, or the one the document names. */
+export function toConnectAction(plan: CallPlan, failure: Failure): NextAction {
+  const reconnect = isSignInExpired(failure) ? { force_reconnect: true } : {};
+  const usual = { tool: "svc.connect_app", input: { integration_id: plan.entry.integration, ...reconnect } };
+  return failure.nextAction ?? usual;
+}
+
+function isSignInExpired({ status, canonicalCode }: Failure): boolean {
+  return status === 401 || canonicalCode === "reauth_required";
 }
 
 function explainStatus(failure: Failure): string | undefined {

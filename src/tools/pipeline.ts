@@ -6,6 +6,7 @@ import type { SvcClient } from "../client/client.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import type { MediaRoots } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
+import type { ConnectPresenter } from "./await-connection.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import type { ConnectionMemory } from "./connection-memory.ts";
@@ -86,6 +87,8 @@ export interface PipelineSettings {
   readonly idempotencyKeys: "when_known" | "off";
   /** Milliseconds a request for approval stays open. */
   readonly approvalTtlMs: number;
+  /** Milliseconds to wait for a human who connects an app. */
+  readonly connectTimeoutMs: number;
   /** Milliseconds for one request; undefined leaves it to the client. */
   readonly timeoutMs: number | undefined;
 }
@@ -102,6 +105,7 @@ export interface Pipeline {
   readonly settings: PipelineSettings;
   readonly approve: Approver | undefined;
   readonly chooseConnection: ConnectionChooser | undefined;
+  readonly presentConnectLink: ConnectPresenter | undefined;
   /** Requests for approval that had their decision. */
   readonly spent: SpentRequests;
   /** Calls the local check refused: the same call again goes to the service. */

@@ -2,6 +2,7 @@ import { type JournalKey, toMapKey } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
 import { answerObjection, nameObjection, type RaisedObjection } from "./answer-objection.ts";
+import { awaitConnection } from "./await-connection.ts";
 import { isApproved } from "./bind-plan.ts";
 import {
   answerFromJournal,
@@ -147,7 +148,13 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
     if (!sent.ok) return sent.outcome;
     const judgement = judgeReply(sent.value.reply, sent.value);
     const objection = findObjection(judgement, sent.value, answered);
-    if (objection === undefined) return settle(pipeline, call, plan, judgement);
+    if (objection === undefined) {
+      const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
+      answered.add(judgement.kind);
+      // Made again unchanged, as the document says, once the app can be used.
+      if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) continue;
+      return settle(pipeline, call, plan, judgement);
+    }
     answered.add(nameObjection(objection));
     const next = await answerObjection(pipeline, call, plan, objection);
     if (!next.ok) return next.outcome;

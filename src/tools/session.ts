@@ -6,6 +6,7 @@ import { openStandingRules, type StandingRules } from "../approvals/standing-rul
 import { SvcClient } from "../client/client.ts";
 import { createMediaRoots } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
+import type { ConnectPresenter } from "./await-connection.ts";
 import { createCatalog, type ToolCatalog } from "./catalog.ts";
 import { type ConnectionMemory, openConnectionMemory } from "./connection-memory.ts";
 import type { ToolOutcome } from "./outcome.ts";
@@ -37,6 +38,13 @@ export interface SessionSettings {
   /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
   readonly approve?: Approver | undefined;
   readonly chooseConnection?: ConnectionChooser | undefined;
+  /**
+   * Shown the link when an app must be connected, or connected again; the call then waits and goes on by itself. Without
+   * it such calls end as `needs_connection`.
+   */
+  readonly presentConnectLink?: ConnectPresenter | undefined;
+  /** Milliseconds to wait for a human who connects an app. Default 10 minutes. */
+  readonly connectTimeoutMs?: number | undefined;
   /**
    * Folder (created 0700) for the journal, standing permissions, the tool cache and large results. Without it all of
    * them live in memory and a crash forgets what was sent.
@@ -96,6 +104,7 @@ export interface ToolSession {
 }
 
 const APPROVAL_TTL_MS = 10 * 60 * 1_000;
+const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
 
 /**
  * Opens a session. Nothing is sent until `catalog.load`, `catalog.sync` or a call.
@@ -133,6 +142,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     settings,
     approve: options.approve,
     chooseConnection: options.chooseConnection,
+    presentConnectLink: options.presentConnectLink,
     spent: new Map(),
     advised: new Set(),
     chosen: new Map(),
@@ -173,6 +183,7 @@ function readSettings(options: SessionSettings): PipelineSettings {
     profile: options.profile ?? "full",
     idempotencyKeys: options.idempotencyKeys ?? "when_known",
     approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     timeoutMs: options.timeoutMs,
   };
 }
