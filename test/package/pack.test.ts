@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -257,8 +257,38 @@ describe("the README's code, run by an installed package", () => {
     expect(work.stdout).toContain("Reports/report.pdf");
   });
 
+  test("a service started from the shell answers what the README asks it", async () => {
+    const bin = join(consumer, "node_modules/.bin/svc");
+    const home = { ...process.env, SVC_HOME: join(folder, "served") };
+    const served = spawn(process.execPath, [bin, "serve", "--port", "0"], {
+      env: home,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      served.stdout.setEncoding("utf8").on("data", (text: string) => {
+        const url = text.match(/Listening on (\S+)/)?.[1];
+        if (url !== undefined) resolve(url);
+      });
+      const url = await promise;
+      const { code } = findReadmeBlock("svc login-link");
+      const shell = `svc() { "${process.execPath}" "${bin}" "$@"; }\n${code}`;
+      const result = await run("bash", ["-e", "-c", shell], home);
+      expect(result, result.stderr).toMatchObject({ code: 0 });
+      expect(result.stdout).toContain(`${url}/sign-in?token=`);
+      for (const path of ["/health", "/openapi.json", "/.well-known/mcp/server-card.json"]) {
+        expect(readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8")).toContain(path);
+        expect((await fetch(url + path)).status, path).toBe(200);
+      }
+    } finally {
+      const ended = once(served, "exit");
+      served.kill("SIGTERM");
+      await ended;
+    }
+  });
+
   test("no block of code is left out", () => {
-    const run = ["SvcToolkit.create", "pairDevice({", "createService({", "svc pair", "svc describe"];
+    const run = ["SvcToolkit.create", "pairDevice({", "createService({", "svc pair", "svc describe", "svc login-link"];
     // Installing and starting need a checkout or a registry; the demo and the packing tests run them.
     const elsewhere = [
       "npm ci\nnpm start -- --unattended\n",
