@@ -15,7 +15,7 @@ export interface S3Place extends SigningCredentials {
 }
 
 /** One object of a listing. */
-export interface S3Object {
+interface S3Object {
   readonly name: string;
   /** Milliseconds since the epoch, by the store's clock. */
   readonly writtenAt: number;

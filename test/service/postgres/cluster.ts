@@ -19,7 +19,7 @@ import { ledgerIntegration } from "./ledger-integration.ts";
 const CHILD = fileURLToPath(new URL("./node-child.ts", import.meta.url));
 
 /** One process of the service. */
-export interface ClusterNode {
+interface ClusterNode {
   readonly url: string;
   readonly dataDir: string;
   readonly process: ChildProcess;
@@ -47,7 +47,7 @@ export interface Cluster {
 }
 
 /** Heartbeat of the nodes, in milliseconds. */
-export const HEARTBEAT_MS = 500;
+const HEARTBEAT_MS = 500;
 
 /** Starts `size` processes at one moment on an empty database. */
 export async function startCluster(size: number, o: { database: string } & Partial<ServiceOptions>): Promise<Cluster> {
