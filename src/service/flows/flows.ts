@@ -1,6 +1,7 @@
 import type { Flow, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import type { OpenEngine } from "./engines/flow-engine.ts";
+import { openInTurn } from "./engines/open-in-turn.ts";
 import { approveFlow, cancelFlow, resumeFlow } from "./flow-moves.ts";
 import type { FlowParts } from "./flow-parts.ts";
 import { type LoadedFlow, readFlow } from "./flow-rows.ts";
@@ -62,9 +63,10 @@ export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
 
 /** Opens the flows and continues those that a process left behind. No engine is loaded before a flow needs one. */
 export async function openFlows(options: FlowsOptions): Promise<Flows> {
-  const { openEngine, settleMs = DEFAULT_SETTLE_MS } = options;
+  const { settleMs = DEFAULT_SETTLE_MS } = options;
   const parts: FlowParts = options;
   const { store, templates } = parts;
+  const openEngine: OpenEngine = (o) => openInTurn(store, () => options.openEngine(o));
   const dispatcher = createDispatcher(parts, { openEngine, onEnd: () => sweeper.arm() });
   const sweeper = createSweeper(parts, dispatcher);
 

@@ -5,6 +5,7 @@ import { builtInIntegrations } from "../../../src/service/integrations/built-in.
 import type { Integration } from "../../../src/service/integrations/integration.ts";
 import { openService } from "../../../src/service/open-service.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
+import { testDefaults } from "../../../src/service/test-kit/test-defaults.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { flowViewSchema } from "../../../src/wire/flow.ts";
 import { verifies } from "../../contract/verifies.ts";
@@ -87,8 +88,9 @@ describe("access", () => {
 /** Serves the same folder anew, and returns a key of somebody who is not its owner. */
 async function issueForeignKey(): Promise<string> {
   await service.service.close();
-  const open = await openService({ dataDir: service.dataDir, port: Number(new URL(service.url).port) });
   const { dataDir } = service;
+  const defaults = await testDefaults.forFolder?.(dataDir);
+  const open = await openService({ ...defaults, dataDir, port: Number(new URL(service.url).port) });
   const close = () => open.close().then(() => rm(dataDir, { recursive: true, force: true }));
   service = { ...service, close };
   const { apiKey } = await open.keys.issue({ accountId: "acc_other", label: "Stranger", client: null });

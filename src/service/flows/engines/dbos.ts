@@ -15,10 +15,10 @@ let isOpen = false;
 /**
  * Runs segments on DBOS over PostgreSQL, for processes that share the flows.
  *
- * @throws SvcError `invalid_config`: the package is not installed, or this process runs such an engine already.
+ * @throws SvcError `invalid_config`: this process runs such an engine already.
  */
 export async function openDbos(databaseUrl: string, options: EngineOptions): Promise<FlowEngine> {
-  const { DBOS } = await loadDbos();
+  const { DBOS } = await import("@dbos-inc/dbos-sdk");
   if (isOpen) {
     throw new SvcError("invalid_config", "This process runs flows on PostgreSQL already.", {
       field: "database",
@@ -72,17 +72,4 @@ function createConfig(databaseUrl: string, { runner, onFault }: EngineOptions) {
     executorID: runner,
     logger: { info: silent, debug: silent, warn: silent, error: report },
   };
-}
-
-/** @throws SvcError `invalid_config` when the package is not installed. */
-async function loadDbos() {
-  try {
-    return await import("@dbos-inc/dbos-sdk");
-  } catch (cause) {
-    throw new SvcError("invalid_config", "Flows on PostgreSQL need the package @dbos-inc/dbos-sdk.", {
-      field: "database",
-      hint: "Install it beside this package: npm install @dbos-inc/dbos-sdk@5",
-      cause,
-    });
-  }
 }
