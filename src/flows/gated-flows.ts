@@ -2,7 +2,13 @@ import type { FlowView } from "../wire/flow.ts";
 import type { FlowCall } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
 import { type FlowToolParts, followFlow, toOptions } from "./follow-flow.ts";
-import { findWaitingApproval, readApprovalContent, readApprovalMessage, showFlow } from "./read-flow.ts";
+import {
+  findCurrentStep,
+  findWaitingApproval,
+  readApprovalContent,
+  readApprovalMessage,
+  showFlow,
+} from "./read-flow.ts";
 import { type GateParts, runGated } from "./run-gated.ts";
 
 /** Starts a flow after a human agreed. */
@@ -105,8 +111,9 @@ export async function resumeFlow(
   return runGated(toGate(parts), call, tool, {
     arguments: { flow_id: id },
     async prepare() {
-      const { flow, steps } = await parts.client.getFlow(id, toOptions(call));
-      const step = steps.find((one) => one.stepKey === flow.currentStep);
+      const view = await parts.client.getFlow(id, toOptions(call));
+      const { flow } = view;
+      const step = findCurrentStep(view);
       return {
         tool,
         title: `Go on with the flow "${flow.name ?? flow.templateKey ?? id}"`,

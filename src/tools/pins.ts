@@ -15,7 +15,7 @@ export interface PinChange {
 }
 
 /** What a pin is compared with. */
-export type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
+type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
 
 /** The tools a human has agreed to, by name, effect and schema. Only tools that may act are compared. */
 export interface Pins {
