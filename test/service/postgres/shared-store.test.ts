@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSignInLink } from "../../../src/service/create-sign-in-link.ts";
+import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { type OpenService, openService } from "../../../src/service/open-service.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
+import { startFakeS3 } from "../files/fake-s3.ts";
 import { call, execute } from "../http-calls.ts";
 import { ledgerIntegration } from "./ledger-integration.ts";
 
@@ -129,6 +131,29 @@ test("a node that stops tells the others, and one that comes back after being ta
   expect((await ids()).sort()).toEqual(before.sort());
   await second.close();
   expect(await ids()).toHaveLength(1);
+});
+
+test("a file uploaded to one process is used by another, through a bucket", async () => {
+  const bucket = await startFakeS3();
+  try {
+    const o = { secretKey: SECRET, files: bucket.place, integrations: builtInIntegrations };
+    const [first, second] = [await open("a", o), await open("b", o)];
+    const { apiKey } = await first.keys.issue({ accountId: first.accountId, label: "Test", client: null });
+    const upload = (url: string, s3key: string) =>
+      execute({ url, apiKey }, "drive_upload_file", {
+        arguments: { file: { name: "a.txt", mimetype: "text/plain", s3key } },
+        confirmed: true,
+      });
+    const { headers } = (await upload(first.url, "/home/me/a.txt")).json.error.upload;
+    const sent = await call(`${first.url}/api/files/ingest`, { method: "POST", headers, body: "hello" });
+    expect((await upload(second.url, sent.json.s3key)).json.result.size).toBe(5);
+    expect(bucket.seen.filter((line) => !line.includes(" 200 "))).toEqual([]);
+    await bucket.close();
+    const refused = await upload(second.url, sent.json.s3key);
+    expect([refused.status, refused.json.error.code]).toEqual([503, "file_store_unavailable"]);
+  } finally {
+    await bucket.close();
+  }
 });
 
 test("processes that keep files to themselves are told", async () => {
