@@ -35,7 +35,9 @@ beforeEach(async () => {
 afterEach(closeAll);
 
 async function open(change: Partial<SvcToolkitOptions> = {}): Promise<SvcToolkit> {
-  const options = { baseUrl: service.url, apiKey: service.apiKey, integrations: ["notes", "drive"], ...change };
+  // Without keys the journal alone keeps a write from being made twice.
+  const keyless = { integrations: ["notes", "drive"], idempotencyKeys: "off" } as const;
+  const options = { baseUrl: service.url, apiKey: service.apiKey, ...keyless, ...change };
   return closeLater(await SvcToolkit.create(options));
 }
 
@@ -189,10 +191,15 @@ describe.each(ADAPTERS)("$name", (adapter) => {
         (run as { interrupt?: (value: unknown) => unknown } | undefined)?.interrupt?.("?"),
     });
     const approve: Approver = async (request) => sayYes(request);
-    const toolkit = await open({ approve, askThrough: "callback" });
+    const written = Promise.withResolvers<void>();
+    const onEvent: SvcToolkitOptions["onEvent"] = ({ type }) => {
+      if (type === "finished") written.resolve();
+    };
+    const toolkit = await open({ approve, askThrough: "callback", onEvent });
     const model = script([note("w1"), { name: "ask_user", args: {}, id: "q1" }]);
     const agent = await adapter.start({ toolkit, model, checkpointer: new MemorySaver(), more: [question] });
     const stopped = await agent.invoke(ask, config);
+    await written.promise;
     // A retry middleware swallows the interrupts of other tools; that is not ours to mend.
     const isSwallowed = adapter.name.includes("retry");
     expect(stopped.__interrupt__ ?? []).toHaveLength(isSwallowed ? 0 : 1);

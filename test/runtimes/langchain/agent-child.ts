@@ -11,6 +11,7 @@ const [name = "", baseUrl = "", apiKey = "", file = "", stateDir = "", at = ""] 
 const toolkit = await SvcToolkit.create({
   baseUrl,
   apiKey,
+  idempotencyKeys: "off",
   ...(stateDir === "" ? {} : { stateDir }),
   integrations: ["notes", "drive"],
   onEvent: (event) => {

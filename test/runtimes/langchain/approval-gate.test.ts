@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(closeAll);
 
 async function open(change: Partial<SvcToolkitOptions> = {}, at: TestService = service): Promise<SvcToolkit> {
-  return closeLater(await SvcToolkit.create({ baseUrl: at.url, apiKey: at.apiKey, ...change }));
+  return closeLater(await SvcToolkit.create({ baseUrl: at.url, apiKey: at.apiKey, idempotencyKeys: "off", ...change }));
 }
 
 async function start(adapter: typeof PLAIN, parts: Omit<AgentParts, "checkpointer">) {
