@@ -115,10 +115,11 @@ function runLedger(o: { at: string; apiKey: string; action: string; text: string
   });
 }
 
-async function startNode(options: ServiceOptions): Promise<ClusterNode> {
+/** Starts a node; again on another port when the one that was free a moment ago is not any more. */
+async function startNode(options: ServiceOptions, tries = 3): Promise<ClusterNode> {
   const port = await findFreePort();
   const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...options, port })], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", tries > 1 ? "ignore" : "inherit"],
   });
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -129,6 +130,7 @@ async function startNode(options: ServiceOptions): Promise<ClusterNode> {
   for await (const _line of createInterface({ input: child.stdout })) {
     return { url: `http://127.0.0.1:${port}`, dataDir: options.dataDir, process: child, kill };
   }
+  if (tries > 1) return startNode(options, tries - 1);
   throw new Error("A node ended before it was ready.");
 }
 
