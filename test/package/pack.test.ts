@@ -70,7 +70,7 @@ describe("the packed tarball", () => {
     expect(unexpected.sort()).toEqual(
       ["CHANGELOG.md", "LICENSE", "README.md", "package.json", "plugin.manifest.json"].sort(),
     );
-    expect(packed.files.map((file) => file.path).filter((path) => /test|\.map$|\.ts\.js$/.test(path))).toEqual(
+    expect(packed.files.map((file) => file.path).filter((path) => /^dist\/.*test|\.map$|\.ts\.js$/.test(path))).toEqual(
       packed.files
         .map((file) => file.path)
         .filter((path) => /^dist\/(testing|service\/test-kit\/[a-z-]+)\.(js|d\.ts)$/.test(path)),
@@ -83,7 +83,7 @@ describe("the packed tarball", () => {
     // The half that agents load, and the whole with the service in it.
     expect(packed.unpackedSize - serviceSize).toBeLessThan(1_100_000);
     expect(packed.unpackedSize).toBeLessThan(2_400_000);
-    expect(packed.size).toBeLessThan(600_000);
+    expect(packed.size).toBeLessThan(800_000);
     expect(
       packed.files.filter((file) => file.size > 60_000 && !file.path.endsWith(".png")).map((file) => file.path),
     ).toEqual([]);
