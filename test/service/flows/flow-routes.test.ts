@@ -455,7 +455,7 @@ describe("conflicts", () => {
     await deliverMail(service.dataDir, [ANNA]);
     const { flowId } = (await sync()).json;
     expect(await send(`/api/flows/${flowId}/approve`, {})).toMatchObject(
-      bare(409, expect.stringContaining(service.url)),
+      bare(409, expect.stringContaining(`${service.url}/flows/${flowId}`)),
     );
     expect((await get(`/api/flows/${flowId}`)).json.flow.status).toBe("waiting");
     expect(await send("/api/flows/flw_x/approve", {})).toMatchObject(bare(404, "Flow not found."));

@@ -39,7 +39,7 @@ function addMoveRoutes(app: OpenAPIHono<RouteEnv>, { flows, flowApprovals, baseU
     const { stepKey } = readApproval(await readJsonObject(c.req.raw));
     if (flowApprovals === "dashboard") {
       await flows.get(accountId, id);
-      throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}`);
+      throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}/flows/${id}`);
     }
     return c.json(await flows.approve(accountId, id, { stepKey, by: `API key ${apiKeyId}` }));
   });
