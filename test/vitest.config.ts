@@ -8,6 +8,7 @@ const shared = { root, pool: "forks", testTimeout: 20_000, hookTimeout: 30_000 }
 /** Tests of the service that talk to it only from outside, and so run on either store. */
 const ON_BOTH_STORES = [
   "test/service/{canonical,catalog,http,mcp,oauth,pages,registration}/**/*.test.ts",
+  "test/service/flows/flow-routes.test.ts",
   "test/contract/*.test.ts",
 ];
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { SvcClient } from "../client/client.ts";
+import type { SvcClient } from "../client/client.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
 import type { CliContext } from "./context.ts";
-import { readProxy } from "./proxy.ts";
+import { createClient } from "./create-client.ts";
 import { readSettings, type SettingFlags, type Settings } from "./settings.ts";
 
 /** Where the embedded service listens by default. */
@@ -24,12 +24,7 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   const settings = await readSettings(context.places, context.env, flags);
   const credentials = openCredentialStore(context.places.config);
   const { apiKey, baseUrl } = settings.apiKey ? settings : await storedKey(credentials, settings.baseUrl);
-  const proxy = readProxy(context.env);
-  const client = new SvcClient({
-    baseUrl: baseUrl ?? DEFAULT_BASE_URL,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(proxy === undefined ? {} : { proxy }),
-  });
+  const client = createClient(context, baseUrl ?? DEFAULT_BASE_URL, apiKey);
   return { client, settings, credentials };
 }
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { SvcClient } from "../../client/client.ts";
 import { SvcError } from "../../errors.ts";
 import { type BootstrapProgress, bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
 import type { CliContext } from "../context.ts";
+import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readConfigFile, replaceConfigFile } from "../install/config-file.ts";
 import { listMcpClients, MCP_CLIENT_NAMES, type McpClient, type McpClientName } from "../install/mcp-clients.ts";
@@ -29,7 +29,7 @@ export async function install(context: CliContext, flags: InstallFlags): Promise
   const client = chooseClient(context, flags);
   const settings = await readSettings(context.places, context.env, flags);
   const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
-  const api = new SvcClient({ baseUrl });
+  const api = createClient(context, baseUrl);
   try {
     if (flags.print) return printConfig(terminal, client, api.baseUrl);
     // Before anybody is asked: the key is handed out once, and a file that cannot take it would lose it.

@@ -1,12 +1,11 @@
 import { hostname } from "node:os";
-import { SvcClient } from "../../client/client.ts";
 import { isSvcError } from "../../errors.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
 import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
+import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
 import { DEFAULT_BASE_URL } from "../open-session.ts";
-import { readProxy } from "../proxy.ts";
 import { readSettings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -70,15 +69,6 @@ async function readStored({ terminal }: CliContext, store: CredentialStore): Pro
     terminal.say(error.message);
     return undefined;
   }
-}
-
-function createClient({ env }: CliContext, baseUrl: string, apiKey?: string): SvcClient {
-  const proxy = readProxy(env);
-  return new SvcClient({
-    baseUrl,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(proxy === undefined ? {} : { proxy }),
-  });
 }
 
 async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
