@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Integration } from "../integrations/integration.ts";
 import type { Connections } from "./connections.ts";
 
-/** What a new data folder is connected to, without any network: plain folders below it. By slug, as a list of equal age is. */
+/** What a new data folder is connected to, without any network: plain folders below it. */
 const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
   {

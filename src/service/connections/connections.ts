@@ -74,9 +74,7 @@ export function createConnections(o: {
     async list(integration) {
       let query = store.selectFrom("connections").selectAll().where("account_id", "=", accountId);
       if (integration !== undefined) query = query.where("integration", "=", integration);
-      return (await query.orderBy("created_at").orderBy("integration").orderBy("id").execute()).map((row) =>
-        fromRow(row, seal),
-      );
+      return (await query.orderBy("created_at").orderBy("id").execute()).map((row) => fromRow(row, seal));
     },
 
     async add(connection) {
@@ -98,6 +96,7 @@ export function createConnections(o: {
       };
       await store.transaction().execute(async (transaction) => {
         await takeTurn(transaction, "connections");
+        row.created_at = await findNextTime(transaction, row);
         await transaction.insertInto("connections").values(row).execute();
         if (connection.isDefault) await takeDefault(transaction, row);
       });
@@ -132,6 +131,17 @@ export function createConnections(o: {
       if (result.numDeletedRows === 0n) throw unknownConnection(id);
     },
   };
+}
+
+/** Connections are listed in the order they were made in, so no two of an account have the same time. */
+async function findNextTime(store: Store, { account_id, created_at }: ConnectionRow): Promise<string> {
+  const newest = await store
+    .selectFrom("connections")
+    .select((e) => e.fn.max("created_at").as("created_at"))
+    .where("account_id", "=", account_id)
+    .executeTakeFirst();
+  const last = newest?.created_at ?? "";
+  return last < created_at ? created_at : new Date(Date.parse(last) + 1).toISOString();
 }
 
 function unknownConnection(id: string): ServiceError {
