@@ -106,6 +106,13 @@ describe("an installed package", () => {
     expect(names).toEqual(EXPORTS[door]);
   });
 
+  test("says what the demo needs when its peers are not installed", async () => {
+    const bin = join(consumer, "node_modules/.bin/svc");
+    const result = await runCommand(process.execPath, [bin, "demo", "--unattended"], consumer);
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toMatch(/^Error: The demo's agent needs .*npm install langchain @langchain\/core\n$/);
+  });
+
   test("opens ./langchain next to the peers, and names the missing one without them", async () => {
     const specifier = `${packageJson.name}/langchain`;
     const missing = await runCommand(

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { SvcClient } from "../../client/client.ts";
+import { SvcError } from "../../errors.ts";
 import { openCredentialStore } from "../../pairing/credentials.ts";
 import { pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
@@ -19,7 +20,7 @@ import { showPairing } from "./pair.ts";
 export async function demo(context: CliContext, flags: DemoFlags): Promise<number> {
   const { terminal } = context;
   // Loaded first: without LangChain there is nothing to show, and nothing should have been started.
-  const { playAgent } = await import("../demo/play-agent.ts");
+  const { playAgent } = await loadAgentPart();
   const isTemporary = flags.data === undefined;
   const home = flags.data === undefined ? await mkdtemp(join(tmpdir(), "svc-demo-")) : resolve(flags.data);
   const places = placesUnder(home);
@@ -39,6 +40,17 @@ export async function demo(context: CliContext, flags: DemoFlags): Promise<numbe
     terminal.endProgress();
     await served?.stop();
     if (isTemporary) await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function loadAgentPart() {
+  try {
+    return await import("../demo/play-agent.ts");
+  } catch (cause) {
+    throw new SvcError("unsupported", 'The demo\'s agent needs the packages "langchain" and "@langchain/core".', {
+      hint: "Install them next to this package: npm install langchain @langchain/core",
+      cause,
+    });
   }
 }
 

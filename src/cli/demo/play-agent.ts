@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
+import { createAgent } from "langchain";
 import type { Approver } from "../../approvals/request.ts";
-import { SvcError } from "../../errors.ts";
 import { SvcToolkit } from "../../runtimes/langchain/toolkit.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import { createUnattendedApprover } from "../../runtimes/terminal/approve-unattended.ts";
@@ -44,7 +44,6 @@ export async function playAgent(stage: DemoStage): Promise<number> {
 }
 
 async function runAgent({ context, flags }: DemoStage, tools: ReturnType<SvcToolkit["getTools"]>): Promise<void> {
-  const { createAgent } = await loadLangChain();
   const model = flags.model ?? createScriptedModel();
   context.terminal.say(flags.model ? `Model: ${flags.model}` : "Model: scripted, so that no key is needed.");
   const agent = createAgent({ model, tools });
@@ -56,17 +55,6 @@ async function runAgent({ context, flags }: DemoStage, tools: ReturnType<SvcTool
     for (const { messages } of Object.values(update)) {
       for (const message of messages ?? []) showMessage(context.terminal, message);
     }
-  }
-}
-
-async function loadLangChain() {
-  try {
-    return await import("langchain");
-  } catch (cause) {
-    throw new SvcError("unsupported", 'The demo\'s agent needs the package "langchain", which is not installed.', {
-      hint: "Run: npm install langchain @langchain/core",
-      cause,
-    });
   }
 }
 
