@@ -24,6 +24,8 @@ export interface Failure {
   readonly choices: readonly ConnectionChoice[];
   readonly policyReason: string | undefined;
   readonly askBefore: readonly string[];
+  /** True when the service itself does not know whether the call took effect. */
+  readonly leavesDoubt: boolean;
   /** False for a guard error, which has neither code nor canonical block. */
   readonly isStructured: boolean;
 }
@@ -81,6 +83,7 @@ export function readFailure(reply: ExecuteReply): Failure {
     choices: readChoices(error?.connections ?? envelope.connections, /connection/.test(code) ? details : []),
     policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
     askBefore: readTexts(envelope.askBefore),
+    leavesDoubt: summary?.outcome_unknown === true || code === "outcome_unknown",
     isStructured: reply.kind !== "bare",
   };
 }

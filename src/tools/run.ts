@@ -8,6 +8,7 @@ import {
   answerFromJournal,
   type CallRecord,
   createCallKey,
+  createUnknownOutcome,
   findUnusedApproval,
   openCallRecord,
 } from "./call-record.ts";
@@ -23,6 +24,7 @@ import { prepareCall } from "./prepare-call.ts";
 import { requestApproval } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
 import { parseArguments, restoreArguments } from "./restore-arguments.ts";
+import { cleanText } from "./safe-text.ts";
 import { type Answered, readKeyedAnswer, sendCall } from "./send-call.ts";
 import { findRepeatable, sendKeyed } from "./send-keyed.ts";
 
@@ -183,6 +185,10 @@ async function settle(pipeline: Pipeline, call: ToolCall, plan: CallPlan, judgem
     return describeSuccess(pipeline, plan, judgement.result);
   }
   const { failure } = judgement;
+  if (failure.leavesDoubt && plan.entry.effect !== "read") {
+    const unknown = createUnknownOutcome(pipeline, plan.entry, cleanText(failure.message, 300));
+    return { ...unknown, notes: [...plan.notes] };
+  }
   if (judgement.kind === "needs_connection") return describeMissingConnection(pipeline, call, plan, failure);
   if (judgement.kind === "key") return describeKeyProblem(plan, failure);
   return describeFailure(plan, failure);

@@ -64,6 +64,8 @@ export const executionSummarySchema = z.looseObject({
   message: z.string().nullish(),
   hint: z.string().nullish(),
   recommended_next_action: recommendedNextActionSchema.nullish(),
+  /** Ours: true when the action started and nobody knows whether it took effect. Not in the document. */
+  outcome_unknown: z.boolean().nullish().catch(undefined),
 });
 export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
 

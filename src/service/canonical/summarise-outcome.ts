@@ -31,8 +31,15 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     message: error.message,
     ...(hint !== undefined && { hint }),
     ...(details !== undefined && { details }),
+    ...(leavesDoubt(outcome, error) && { outcome_unknown: true }),
     ...recommendAction(outcome, error),
   };
+}
+
+/** The action started, and whether it took effect is not known: its process died, or it was still at it. */
+function leavesDoubt({ status, entry }: StoredExecution, error: ServiceError): boolean {
+  if (status !== "failed" || entry?.action.level === "read") return false;
+  return error.code === "outcome_unknown" || error.code === "timeout";
 }
 
 /** The way back to a healthy connection, when that is what is missing. */
