@@ -152,6 +152,25 @@ describe("everything else stays on the tool-name endpoint", () => {
   });
 });
 
+it("is unknown when the service does not know itself whether the write took effect", async () => {
+  const scripted = closeLater(await startScriptedService());
+  scripted.offer(promise(createTool("probe_write", "write")));
+  const failed = {
+    execution_id: "e1",
+    status: "failed",
+    error_code: "execution_failed",
+    message: "The service stopped.",
+  };
+  scripted.answer("/api/executions", { status: 500, body: { ...failed, outcome_unknown: true } });
+  const session = await openTestSession(scripted, { answer: sayYes });
+  const call = { callId: "c1", toolName: "probe_write", arguments: { text: "once" } };
+  const outcome = await session.call(call);
+  expect(outcome).toMatchObject({ status: "unknown", code: "outcome_unknown", retryable: false });
+  expect(outcome.message).toContain("The service stopped.");
+  scripted.answer("/api/executions", { status: 500, body: failed });
+  expect(await session.call({ ...call, callId: "c2" })).toMatchObject({ status: "failed" });
+});
+
 it("killed while sending under a key: a new process asks with the same key and input", async () => {
   const scripted = closeLater(await startScriptedService());
   scripted.offer(promise(createTool("probe_write", "write")));

@@ -179,6 +179,7 @@ describe("a service that was killed while a write ran", () => {
       json: { status: "failed", execution_id: expect.any(String), error_code: "execution_failed" },
     });
     expect(reply.json.message).toContain("not known");
+    expect(reply.json).toHaveProperty("outcome_unknown", true);
     expect(reply.json.hint).toContain("Check with a read");
     expect(answer(await run("wait", {}, request))).toEqual(answer(reply));
     expect(lab.ran).toEqual([]);
