@@ -107,7 +107,6 @@ export const errorAndLimitRules: readonly RuleGroup[] = [
   {
     section: "Versioning",
     by: "service",
-    planned: "B",
     rules: {
       "versioning.card-versions": "The server card carries its version and the supported protocol versions.",
     },

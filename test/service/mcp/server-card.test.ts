@@ -40,6 +40,16 @@ describe.each(PATHS)("%s", (path) => {
     expect(json.description.length).toBeLessThanOrEqual(100);
   });
 
+  test("carries its version and the protocol versions it speaks", async () => {
+    verifies("versioning.card-versions");
+    const { json } = await get();
+    expect(json.version).toMatch(/^\d+\.\d+\.\d+$/);
+    const [remote] = json.remotes;
+    expect(remote.supportedProtocolVersions).toEqual(
+      expect.arrayContaining(["2025-03-26", "2025-11-25", "2026-07-28"]),
+    );
+  });
+
   test("carries no lists", async () => {
     verifies("mcp.card.no-lists");
     const { json } = await get();
