@@ -15,7 +15,7 @@ export interface Service {
 }
 
 /**
- * Starts the self-hosted service: the tool-name half of the API document, device pairing and the pages for its owner.
+ * Starts the self-hosted service: every endpoint of the API document, and the pages for its owner.
  * On the first start it connects drive, notes and mail to folders below `dataDir`.
  *
  * @throws SvcError `invalid_config` naming the option: port in use, address not of this machine, data folder not
