@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonSchemaSchema } from "./tool.ts";
+import { sentSchemaSchema } from "./tool.ts";
 
 export const SIDE_EFFECT_LEVELS = ["read", "write", "delete", "admin"] as const;
 export const sideEffectLevelSchema = z.enum(SIDE_EFFECT_LEVELS);
@@ -39,7 +39,7 @@ export type ActionList = z.infer<typeof actionListSchema>;
 
 /** "Action detail (`GET /api/actions/{integration_id}/{action_id}`)". */
 export const actionDetailSchema = actionItemSchema.extend({
-  input_schema: jsonSchemaSchema.nullish(),
+  input_schema: sentSchemaSchema,
   input_summary: z
     .looseObject({ required: z.array(z.string()).optional(), optional: z.array(z.string()).optional() })
     .optional(),

@@ -4,12 +4,27 @@ import { z } from "zod";
 export const jsonSchemaSchema = z.record(z.string(), z.unknown());
 export type JsonSchema = z.infer<typeof jsonSchemaSchema>;
 
+/** Characters of a schema sent as JSON text that are still read. */
+const MAX_SCHEMA_TEXT = 1024 * 1024;
+
+/** A schema where a service sends one: as an object, or as the JSON text of one, which is read here once. */
+export const sentSchemaSchema = z.preprocess(readSchemaText, jsonSchemaSchema.nullable()).optional();
+
+function readSchemaText(sent: unknown): unknown {
+  if (typeof sent !== "string" || sent.length > MAX_SCHEMA_TEXT) return sent;
+  try {
+    return JSON.parse(sent);
+  } catch {
+    return sent;
+  }
+}
+
 /** "Tool". `name` is null only on a truncation notice; `inputSchema` is complete only in a describe answer. */
 export const toolSchema = z.looseObject({
   integration: z.string().nullish(),
   name: z.string().nullish(),
   description: z.string().nullish(),
-  inputSchema: jsonSchemaSchema.nullish().catch(null),
+  inputSchema: sentSchemaSchema.catch(null),
   canonical: z.looseObject({}).nullish().catch(undefined),
 });
 export type Tool = z.infer<typeof toolSchema>;

@@ -168,6 +168,16 @@ describe("wire shapes", () => {
     }
   });
 
+  test("a schema sent as the text of one is read, once; other text is no schema", () => {
+    const inputSchema = { type: "object", properties: { id: { type: "integer" } } };
+    const text = JSON.stringify(inputSchema);
+    expect(toolSchema.parse({ name: "a_b", inputSchema: text })).toEqual({ name: "a_b", inputSchema });
+    expect(actionDetailSchema.parse({ action_id: "a", input_schema: text }).input_schema).toEqual(inputSchema);
+    for (const other of [JSON.stringify(text), "[]", "{", " ".repeat(1024 * 1024) + text]) {
+      expect(toolSchema.parse({ name: "a_b", inputSchema: other }).inputSchema).toBeNull();
+    }
+  });
+
   test("keep a tool whose optional parts are malformed", () => {
     verifies("tool.unknown-properties-kept", "tool.nullables-accepted");
     expect(toolSchema.parse({ name: "a_b", inputSchema: "soon", canonical: 4, extra: [1] })).toEqual({
