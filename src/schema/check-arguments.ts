@@ -1,6 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { readSafePattern } from "../wire/safe-pattern.ts";
 import { isRecord, type JsonSchema, type SchemaDraft, setOwn } from "./json-schema.ts";
-import { readSafePattern } from "./pattern-cost.ts";
 import type { ArgumentSize } from "./read-arguments.ts";
 
 /** One finding of the validator. */

@@ -1,8 +1,9 @@
 import type { CheckError } from "./check-arguments.ts";
 import { describeNode, joinOr, listValues, sortByLikeness } from "./describe-expected.ts";
 import { isRecord, type JsonSchema, readTypes } from "./json-schema.ts";
+import { listDeclared } from "./list-declared.ts";
 import { findNode, formatPath, getAt, readValuePath, type ValuePath } from "./schema-location.ts";
-import { type BrokenKeyword, selectErrors } from "./select-errors.ts";
+import { type BrokenKeyword, type CheckedArguments, selectErrors } from "./select-errors.ts";
 import { showLiteral, showValue } from "./show-value.ts";
 
 /** One thing wrong with the arguments. */
@@ -21,11 +22,6 @@ export interface ArgumentProblem {
 const MAX_PROBLEMS = 6;
 const MAX_PATTERN = 80;
 
-interface Context {
-  readonly schema: JsonSchema;
-  readonly args: unknown;
-}
-
 interface Finding {
   readonly path: ValuePath;
   readonly expected: string;
@@ -40,10 +36,10 @@ export function createProblem(path: ValuePath, expected: string, got: string): A
 
 /** Turns a validator's errors into at most 6 problems, one per place. */
 export function explainProblems(errors: readonly CheckError[], schema: JsonSchema, args: unknown): ArgumentProblem[] {
-  const context: Context = { schema, args };
+  const context: CheckedArguments = { schema, args };
   const problems = new Map<string, ArgumentProblem>();
   const explained = new Set<string>();
-  for (const broken of selectErrors(errors)) {
+  for (const broken of selectErrors(errors, context)) {
     if (problems.size >= MAX_PROBLEMS * 4) break;
     // The validator repeats itself for each missing key.
     const id = `${broken.error.instanceLocation} ${broken.error.keywordLocation}`;
@@ -58,11 +54,14 @@ export function explainProblems(errors: readonly CheckError[], schema: JsonSchem
   return [...problems.values()].slice(0, MAX_PROBLEMS);
 }
 
-function describe(broken: BrokenKeyword, context: Context): Finding[] {
+function describe(broken: BrokenKeyword, context: CheckedArguments): Finding[] {
   const { error, branches } = broken;
   const path = readValuePath(error.instanceLocation, context.args);
   const value = getAt(context.args, path);
-  if (branches !== undefined) return [{ path, expected: describeBranches(branches, value, context) }];
+  if (branches !== undefined) {
+    const missing = describeAlternatives(error, branches, path, context);
+    return [missing ?? { path, expected: describeBranches(branches, value, context) }];
+  }
   if (error.keyword === "false") return [describeUnknownKey(path, context)];
   const node = findNode(context.schema, error.keywordLocation);
   if (node === undefined) return [{ path, expected: "a value the schema accepts" }];
@@ -75,7 +74,7 @@ function describe(broken: BrokenKeyword, context: Context): Finding[] {
 function describeBranches(
   branches: readonly (readonly BrokenKeyword[])[],
   value: unknown,
-  { schema }: Context,
+  { schema }: CheckedArguments,
 ): string {
   const values: unknown[] = [];
   const others = new Set<string>();
@@ -94,7 +93,34 @@ function describeBranches(
   return joinOr(parts);
 }
 
-function describeUnknownKey(path: ValuePath, { schema, args }: Context): Finding {
+/** A union of which each branch lacks keys and nothing else: the first of them, with the others beside it. */
+function describeAlternatives(
+  union: CheckError,
+  branches: readonly (readonly BrokenKeyword[])[],
+  path: ValuePath,
+  { schema, args }: CheckedArguments,
+): Finding | undefined {
+  const value = getAt(args, path);
+  const around = findNode(schema, union.keywordLocation);
+  const lists = branches.map((branch) => {
+    const names = branch.flatMap(({ error }) => {
+      const required = error.keyword === "required" ? findNode(schema, error.keywordLocation)?.required : undefined;
+      return Array.isArray(required) ? required.filter((key) => isRecord(value) && !Object.hasOwn(value, key)) : [];
+    });
+    return [...new Set(names.map(String))];
+  });
+  const [[first, ...rest] = [], ...others] = lists;
+  if (first === undefined || lists.some((names) => names.length === 0)) return undefined;
+  const known = listDeclared(around, schema).get(first);
+  const also = rest.length === 0 ? "" : ` together with ${rest.join(", ")}`;
+  const either = others.slice(0, MAX_PROBLEMS).map((names) => names.join(" and "));
+  return {
+    path: [...path, first],
+    expected: `required ${describeNode(known, schema)}${also} (or give ${either.join(" or ")})`,
+  };
+}
+
+function describeUnknownKey(path: ValuePath, { schema, args }: CheckedArguments): Finding {
   const key = path.at(-1);
   const known = findKnownKeys(schema, args, path.slice(0, -1));
   if (typeof key !== "string" || known.length === 0) return { path, expected: "no value here" };
@@ -114,7 +140,7 @@ function findKnownKeys(schema: JsonSchema, args: unknown, path: ValuePath): stri
   return Object.keys(node.properties);
 }
 
-function describeMissing(path: ValuePath, value: unknown, node: JsonSchema, context: Context): Finding[] {
+function describeMissing(path: ValuePath, value: unknown, node: JsonSchema, context: CheckedArguments): Finding[] {
   const required = Array.isArray(node.required) ? node.required : [];
   const properties = isRecord(node.properties) ? node.properties : {};
   const missing = required.filter((key) => isRecord(value) && !Object.hasOwn(value, key));
@@ -143,7 +169,7 @@ function describeKeyword(
   keyword: string,
   node: JsonSchema,
   path: ValuePath,
-  { schema, args }: Context,
+  { schema, args }: CheckedArguments,
 ): { expected: string; got?: string } {
   const value = getAt(args, path);
   const limit = String(node[keyword]);

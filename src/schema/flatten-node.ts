@@ -1,6 +1,7 @@
 import { isRecord, type SchemaDraft } from "./json-schema.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import type { Projection } from "./projection.ts";
+import { type RefResolver, readSiblings } from "./resolve-ref.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -24,7 +25,10 @@ export function flattenNode(node: Source, stack: readonly object[], projection: 
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
   let flat: FlatNode = { node: own, stack };
   const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
-  if (reference !== undefined) flat = inline(reference, own, stack, projection);
+  if (reference !== undefined) {
+    const beside = projection.isOldDraft ? readSiblings(own) : own;
+    flat = inline({ name: reference, target: projection.resolve(reference, node) }, beside, stack, projection);
+  }
   if (!Array.isArray(allOf)) return flat;
   for (const part of allOf.slice(0, MAX_PARTS)) {
     if (!isRecord(part)) continue;
@@ -35,8 +39,18 @@ export function flattenNode(node: Source, stack: readonly object[], projection: 
   return flat;
 }
 
-function inline(reference: string, own: SchemaDraft, stack: readonly object[], projection: Projection): FlatNode {
-  const target = projection.resolve(reference);
+/** A reference as written, and what it points at. */
+interface Reference {
+  readonly name: string;
+  readonly target: ReturnType<RefResolver>;
+}
+
+function inline(
+  { name: reference, target }: Reference,
+  own: SchemaDraft,
+  stack: readonly object[],
+  projection: Projection,
+): FlatNode {
   const name = reference.split("/").at(-1)?.replace(/^#/, "") ?? "";
   if (target === undefined) {
     projection.notes.add(`Unknown reference ${reference.slice(0, 100)}: anything is accepted there.`);

@@ -1,6 +1,6 @@
+import { readSafePattern } from "../wire/safe-pattern.ts";
 import { isRecord, type SchemaDraft, setOwn } from "./json-schema.ts";
 import { appendAll, copyValueKeywords, type KeywordWalk, onlyIf } from "./normalise-values.ts";
-import { readSafePattern } from "./pattern-cost.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,12 @@ import { isFileSchema } from "./file-field.ts";
 import { isRecord, type JsonSchema, readTypes, type SchemaDraft } from "./json-schema.ts";
 import { copyKeywords } from "./normalise-keywords.ts";
 import type { CheckSchema } from "./normalise-values.ts";
-import { createRefResolver, type RefResolver } from "./resolve-ref.ts";
+import { createRefResolver, isOldDraft, type RefResolver, readSiblings } from "./resolve-ref.ts";
 
 const MAX_NODES = 2_000;
 const MAX_DEPTH = 400;
+/** What says nothing about a value, beside a `$ref`. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(["$ref", "$comment", "title", "description", "default", "examples"]);
 
 /**
  * The checking copy of a tool's schema: 2020-12, no dialect left, safe to hand to a validator, and never stricter than
@@ -47,8 +49,8 @@ interface Place {
 
 interface Walk {
   readonly resolve: RefResolver;
-  /** Draft-07 and earlier ignore what stands beside a `$ref`. */
-  readonly ignoresSiblings: boolean;
+  /** Draft-07 and earlier ignore what stands beside a `$ref`: nobody knows who checks it. */
+  readonly isOldDraft: boolean;
   /** Definitions by the schema they copy. */
   readonly names: Map<object, string>;
   readonly definitions: SchemaDraft;
@@ -62,7 +64,7 @@ interface Walk {
 function startWalk(root: Record<string, unknown>): Walk {
   return {
     resolve: createRefResolver(root),
-    ignoresSiblings: /draft-0[3-7]/.test(String(root.$schema)),
+    isOldDraft: isOldDraft(root),
     names: new Map([[root, "#"]]),
     definitions: {},
     exact: new Set(),
@@ -81,24 +83,24 @@ function copySchema(node: unknown, place: Place, walk: Walk): CheckSchema {
   }
   const copy: SchemaDraft = {};
   const reference = [node.$ref, node.$dynamicRef, node.$recursiveRef].find((ref) => typeof ref === "string");
-  if (reference !== undefined) copyReference(reference, copy, place, walk);
-  if (reference === undefined || !walk.ignoresSiblings) {
-    const at = (inPlace: boolean) => (schema: unknown) =>
-      copySchema(schema, { ...place, inPlace: inPlace && place.inPlace, depth: place.depth + 1 }, walk);
-    copyKeywords(node, copy, {
-      below: at(false),
-      inPlace: at(true),
-      lose: () => void walk.losses++,
-      losses: () => walk.losses,
-      full: () => walk.nodes > MAX_NODES,
-    });
-  }
+  if (reference !== undefined) copyReference(reference, node, copy, place, walk);
+  const at = (inPlace: boolean) => (schema: unknown) =>
+    copySchema(schema, { ...place, inPlace: inPlace && place.inPlace, depth: place.depth + 1 }, walk);
+  const isLoose = reference !== undefined && walk.isOldDraft;
+  if (isLoose && Object.keys(node).some((keyword) => !ANNOTATIONS.has(keyword))) walk.losses++;
+  copyKeywords(isLoose ? readSiblings(node) : node, copy, {
+    below: at(false),
+    inPlace: at(true),
+    lose: () => void walk.losses++,
+    losses: () => walk.losses,
+    full: () => walk.nodes > MAX_NODES,
+  });
   return node.nullable === true || node["x-nullable"] === true ? allowNull(copy) : copy;
 }
 
 /** Points the copy at a definition of its own, which is made when it is first referred to. */
-function copyReference(reference: string, copy: SchemaDraft, place: Place, walk: Walk): void {
-  const target = walk.resolve(reference);
+function copyReference(reference: string, node: object, copy: SchemaDraft, place: Place, walk: Walk): void {
+  const target = walk.resolve(reference, node);
   if (target === undefined) {
     walk.losses++;
     return;

@@ -1,5 +1,5 @@
+import { readSafePattern } from "../wire/safe-pattern.ts";
 import { isCount, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
-import { readSafePattern } from "./pattern-cost.ts";
 
 /** A schema in the checking copy. */
 export type CheckSchema = SchemaDraft | boolean;
@@ -56,11 +56,21 @@ function copyAllowedValues(node: Source, copy: SchemaDraft, walk: KeywordWalk): 
   if (node.pattern !== undefined) copyPattern(node.pattern, copy, walk);
 }
 
+const unchecked = new WeakSet<object>();
+
+/** True for a node of a checking copy whose text has to match a pattern that is not run here. */
+export function hasUncheckedPattern(node: object): boolean {
+  return unchecked.has(node);
+}
+
 /** A pattern becomes `if at most N characters, then the pattern`: the validator never runs it on a longer value. */
 function copyPattern(pattern: unknown, copy: SchemaDraft, walk: KeywordWalk): void {
   walk.lose();
   const safe = typeof pattern === "string" ? readSafePattern(pattern) : undefined;
-  if (safe === undefined) return;
+  if (safe === undefined) {
+    unchecked.add(copy);
+    return;
+  }
   appendAll(copy, onlyIf({ maxLength: safe.maxLength }, { pattern: safe.source }));
 }
 

@@ -51,14 +51,20 @@ const MAX_FOUND = 20;
 
 /**
  * Finds text arguments that are placeholders as a whole: `<id>`, `{id}`, `${id}`, `YOUR_API_KEY`, `REPLACE_ME`.
- * A placeholder inside a longer text is left alone. At most 20 are listed, to a depth of 100.
+ * A placeholder inside a longer text is left alone, and so is a value that an `enum`, `const` or `default` of the
+ * schema writes out; `examples` hold real placeholders. At most 20 are listed, to a depth of 100.
  */
-export function findPlaceholderArguments(args: unknown): PlaceholderArgument[] {
+export function findPlaceholderArguments(args: unknown, schema: unknown): PlaceholderArgument[] {
   const found: PlaceholderArgument[] = [];
+  let values: ReadonlySet<string> | undefined;
+  const isMeant = (text: string): boolean => {
+    values ??= listWrittenOut(schema);
+    return values.has(text);
+  };
   const visit = (value: unknown, path: string, depth: number): void => {
     if (found.length >= MAX_FOUND || depth > MAX_DEPTH) return;
     if (typeof value === "string") {
-      if (isPlaceholderText(value)) found.push({ path, value });
+      if (isPlaceholderText(value) && !isMeant(value)) found.push({ path, value });
     } else if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`, depth + 1);
     } else if (isRecord(value)) {
@@ -67,4 +73,28 @@ export function findPlaceholderArguments(args: unknown): PlaceholderArgument[] {
   };
   visit(args, "", 0);
   return found;
+}
+
+const MAX_NODES = 20_000;
+
+/** Texts that are values of this schema, wherever they stand in it. */
+function listWrittenOut(schema: unknown): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const queue = [{ node: schema, isValue: false }];
+  for (let index = 0; index < queue.length && index < MAX_NODES; index++) {
+    const { node, isValue } = queue[index] ?? {};
+    if (typeof node === "string" && isValue) texts.add(node);
+    if (typeof node !== "object" || node === null) continue;
+    for (const [keyword, child] of Object.entries(node)) {
+      if (queue.length >= MAX_NODES) break;
+      queue.push({ node: child, isValue: isValue === true || isWrittenOut(keyword, child) });
+    }
+  }
+  return texts;
+}
+
+/** A schema below such a keyword is that of an argument of this name. */
+function isWrittenOut(keyword: string, child: unknown): boolean {
+  if (keyword === "enum") return Array.isArray(child);
+  return (keyword === "const" || keyword === "default") && !isRecord(child);
 }

@@ -6,7 +6,7 @@ import { isPlaceholderSchema } from "./placeholders.ts";
 import { projectFlat, projectNode } from "./project-node.ts";
 import type { Projection } from "./projection.ts";
 import { type RenamedKey, renameKeys } from "./rename-keys.ts";
-import { createRefResolver } from "./resolve-ref.ts";
+import { createRefResolver, isOldDraft } from "./resolve-ref.ts";
 import { shapeForGemini } from "./shape-for-gemini.ts";
 import { trimTexts } from "./trim-texts.ts";
 
@@ -113,6 +113,7 @@ function sizeOf({ schema }: ProjectedSchema): number {
 function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, extent: Extent): ProjectedSchema {
   const projection: Projection = {
     resolve: createRefResolver(inputSchema),
+    isOldDraft: isOldDraft(inputSchema),
     maxDepth: extent.maxDepth,
     maxNodes: extent.maxNodes,
     notes: new Set(),

@@ -4,6 +4,8 @@ import type { RefResolver } from "./resolve-ref.ts";
 /** One projection under way. */
 export interface Projection {
   readonly resolve: RefResolver;
+  /** Of draft-07 or earlier, where what stands beside a `$ref` is ignored. */
+  readonly isOldDraft: boolean;
   readonly maxDepth: number;
   readonly maxNodes: number;
   /** What a reader of the projection should know, in sentences. */

@@ -1,5 +1,6 @@
 import type { CheckError } from "./check-arguments.ts";
 import { type JsonSchema, type JsonType, readTypes } from "./json-schema.ts";
+import { hasUncheckedPattern } from "./normalise-values.ts";
 import { findNode, type ValuePath } from "./schema-location.ts";
 
 const MAX_JSON_TEXT = 256 * 1024;
@@ -13,14 +14,17 @@ interface Wanted {
   readonly values: readonly unknown[];
 }
 
-function readWanted(errors: readonly CheckError[], schema: JsonSchema): Wanted {
+function readWanted(value: unknown, errors: readonly CheckError[], schema: JsonSchema): Wanted {
   const types = new Set<JsonType>();
   const values: unknown[] = [];
   for (const { keyword, keywordLocation } of errors) {
     if (keyword !== "type" && keyword !== "enum" && keyword !== "const") continue;
     const node = findNode(schema, keywordLocation);
     if (node === undefined) continue;
-    if (keyword === "type") for (const type of readTypes(node.type) ?? []) types.add(type);
+    // Nobody here could tell that a number is wrong once it is text.
+    const isOpen = typeof value === "number" && hasUncheckedPattern(node);
+    const named = keyword === "type" ? (readTypes(node.type) ?? []) : [];
+    for (const type of named) if (type !== "string" || !isOpen) types.add(type);
     if (keyword === "enum" && Array.isArray(node.enum)) values.push(...node.enum);
     if (keyword === "const") values.push(node.const);
   }
@@ -37,7 +41,7 @@ export function proposeChanges(
   errors: readonly CheckError[],
   schema: JsonSchema,
 ): Change[] {
-  const wanted = readWanted(errors, schema);
+  const wanted = readWanted(value, errors, schema);
   if (value === null) return typeof path.at(-1) === "string" ? [{ kind: "drop" }] : [];
   const scalars: unknown[] = [];
   const lists: unknown[] = [];

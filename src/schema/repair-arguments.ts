@@ -24,8 +24,9 @@ const MAX_ERRORS = 1_000;
 
 /**
  * Repairs the slips models make, only where a check failed, and only when the change removes the failure: numbers and
- * booleans as text, lists and objects as JSON text, one value for a list, a number for text, a value of a list of
- * allowed ones in another letter case, null for a key that may be absent. Deepest places first, at most 8 rounds.
+ * booleans as text, lists and objects as JSON text, one value for a list, a number for text (unless a pattern that is
+ * not run here decides about it), a value of a list of allowed ones in another letter case, null for a key that may be
+ * absent. Deepest places first, at most 8 rounds.
  * Defaults are never filled in, unknown keys never dropped, values never cut. The arguments given are not changed.
  */
 export function repairArguments(
@@ -55,7 +56,9 @@ export function repairArguments(
  * unions only the branch that was meant counts here.
  */
 function repairTogether(state: RepairedArguments, schema: JsonSchema, recheck: Recheck): RepairedArguments {
-  const broken = selectErrors(state.errors).filter(({ branches }) => branches === undefined);
+  const broken = selectErrors(state.errors, { schema, args: state.args }).filter(
+    ({ branches }) => branches === undefined,
+  );
   const places = listPlaces(
     broken.map(({ error }) => error),
     MAX_TOGETHER,

@@ -1,28 +1,78 @@
 import { getOwn, isRecord } from "./json-schema.ts";
 
-/** Finds what a `$ref` of one document points at: a schema object, a boolean schema, or undefined. */
-export type RefResolver = (ref: string) => Record<string, unknown> | boolean | undefined;
+/**
+ * Finds what a `$ref` of one document points at: a schema object, a boolean schema, or undefined.
+ *
+ * @param holder - the schema object that holds the reference: inside a part with an `$id` of its own, `#` is that part
+ */
+export type RefResolver = (ref: string, holder: object) => Record<string, unknown> | boolean | undefined;
 
 const MAX_INDEXED_NODES = 20_000;
+/** What a relative `$id` is resolved against when the document has no address of its own. */
+const NO_BASE = "schema://document/";
 
 /**
  * Builds the resolver for one schema document. Understood: JSON pointers (`#/$defs/A`, to any place), `#`, anchors,
- * and references to an `$id` inside the document. Nothing is ever fetched.
+ * and references to an `$id` inside the document, all as seen from the part they stand in, or else from the document
+ * as a whole, where many authors mean them. Nothing is ever fetched.
  */
 export function createRefResolver(root: unknown): RefResolver {
-  let named: ReadonlyMap<string, unknown> | undefined;
-  return (ref) => {
-    const target = ref.startsWith("#/") ? followPointer(root, ref.slice(1)) : undefined;
-    if (isSchema(target)) return target;
-    if (ref === "#" || ref === "") return isSchema(root) ? root : undefined;
-    named ??= indexNames(root);
-    const exact = named.get(ref);
-    if (isSchema(exact)) return exact;
-    const [base = "", fragment = ""] = ref.split("#", 2);
-    const document = base === "" ? root : named.get(base);
-    const found = fragment === "" || document === undefined ? document : followPointer(document, fragment);
-    return isSchema(found) ? found : undefined;
+  let index: DocumentIndex | undefined;
+  return (ref, holder) => {
+    index ??= indexDocument(root);
+    const home = index.parts.get(holder) ?? index.whole;
+    return [find(ref, home, index), find(ref, index.whole, index)].find(isSchema);
   };
+}
+
+/** True for a schema of a draft that ignores what stands beside a `$ref`. */
+export function isOldDraft(root: Readonly<Record<string, unknown>>): boolean {
+  return /draft-0[3-7]/.test(String(root.$schema));
+}
+
+/**
+ * What stands beside a `$ref` of an old draft, as its author means it: it applies, as in later drafts. Left out is what
+ * could refuse the very values that the reference describes: another type, and what closes a value.
+ */
+export function readSiblings(node: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { type: _, additionalProperties: __, additionalItems: ___, ...siblings } = node;
+  return siblings;
+}
+
+/** The document, or a part of it with an `$id` of its own. */
+interface Part {
+  readonly root: unknown;
+  readonly base: string;
+}
+
+interface DocumentIndex {
+  readonly whole: Part;
+  /** The part each object of an embedded one belongs to; objects of the document itself are not in it. */
+  readonly parts: ReadonlyMap<object, Part>;
+  /** Parts by the `$id` as written and as resolved, and anchors behind either the address of their part or nothing. */
+  readonly named: ReadonlyMap<string, unknown>;
+}
+
+function find(ref: string, { root, base }: Part, { named }: DocumentIndex): unknown {
+  if (ref === "#" || ref === "") return root;
+  if (ref.startsWith("#/")) {
+    const target = followPointer(root, ref.slice(1));
+    if (isSchema(target)) return target;
+  }
+  const [address = "", fragment = ""] = ref.split("#", 2);
+  const resolved = address === "" ? base : resolveAddress(address, base);
+  const exact = [`${resolved}#${fragment}`, ref].map((name) => named.get(name)).find(isSchema);
+  if (exact !== undefined && fragment !== "") return exact;
+  const document = address === "" ? root : (named.get(resolved) ?? named.get(address));
+  return fragment === "" || document === undefined ? document : followPointer(document, fragment);
+}
+
+function resolveAddress(address: string, base: string): string {
+  try {
+    return new URL(address, base).href;
+  } catch {
+    return address;
+  }
 }
 
 function isSchema(value: unknown): value is Record<string, unknown> | boolean {
@@ -51,29 +101,52 @@ function decodePart(part: string): string {
 }
 
 /** Every `$id` (and draft-04 `id`) and anchor of a document, breadth first, the first of equal names kept. */
-function indexNames(root: unknown): ReadonlyMap<string, unknown> {
+function indexDocument(root: unknown): DocumentIndex {
+  const whole = { root, base: resolveAddress(isRecord(root) ? readId(root, "$id") : "", NO_BASE) };
+  const parts = new Map<object, Part>();
   const named = new Map<string, unknown>();
   const add = (name: string, node: unknown): void => {
     if (!named.has(name)) named.set(name, node);
   };
-  const queue: unknown[] = [root];
-  for (let index = 0; index < queue.length && index < MAX_INDEXED_NODES; index++) {
-    const node = queue[index];
-    if (typeof node !== "object" || node === null) continue;
-    if (isRecord(node)) {
-      for (const keyword of ["$id", "id"]) {
-        const id = getOwn(node, keyword);
-        if (typeof id === "string") add(id.endsWith("#") ? id.slice(0, -1) : id, node);
-      }
-      for (const keyword of ["$anchor", "$dynamicAnchor"]) {
-        const anchor = getOwn(node, keyword);
-        if (typeof anchor === "string") add(`#${anchor}`, node);
-      }
-    }
-    for (const child of Object.values(node)) {
-      if (queue.length >= MAX_INDEXED_NODES) break;
-      if (typeof child === "object" && child !== null) queue.push(child);
-    }
+  const queue: { node: object; part: Part }[] = [];
+  const enqueue = (node: unknown, part: Part): void => {
+    if (typeof node === "object" && node !== null && queue.length < MAX_INDEXED_NODES) queue.push({ node, part });
+  };
+  enqueue(root, whole);
+  for (let index = 0; index < queue.length; index++) {
+    const { node, part: outer } = queue[index] ?? { node: {}, part: whole };
+    const part = isRecord(node) && node !== root ? openPart(node, outer) : outer;
+    if (part !== whole && !parts.has(node)) parts.set(node, part);
+    if (isRecord(node)) nameNode(node, part, add);
+    for (const child of Object.values(node)) enqueue(child, part);
   }
-  return named;
+  return { whole, parts, named };
+}
+
+/** The part a node opens by an `$id` that is more than a name within its part, or the one it stands in. */
+function openPart(node: Record<string, unknown>, outer: Part): Part {
+  const id = readId(node, "$id");
+  return id === "" || id.startsWith("#") ? outer : { root: node, base: resolveAddress(id, outer.base) };
+}
+
+function nameNode(node: Record<string, unknown>, part: Part, add: (name: string, node: unknown) => void): void {
+  for (const keyword of ["$id", "id"]) {
+    const id = readId(node, keyword);
+    if (id === "") continue;
+    add(id, node);
+    add(keyword === "$id" && part.root === node ? part.base : resolveAddress(id, part.base), node);
+  }
+  for (const keyword of ["$anchor", "$dynamicAnchor"]) {
+    const anchor = getOwn(node, keyword);
+    if (typeof anchor !== "string") continue;
+    add(`${part.base}#${anchor}`, node);
+    add(`#${anchor}`, node);
+  }
+}
+
+/** An address without an empty fragment; empty when there is none. */
+function readId(node: Record<string, unknown>, keyword: string): string {
+  const id = getOwn(node, keyword);
+  if (typeof id !== "string") return "";
+  return id.endsWith("#") ? id.slice(0, -1) : id;
 }

@@ -20,7 +20,14 @@ const KEPT = [
   "maxProperties",
 ] as const;
 
-const FORMATS: ReadonlySet<string> = new Set(["date-time", "int32", "int64", "float", "double"]);
+/** Formats Google takes, with the type they may stand beside: any other pair fails the whole request. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["date-time", "string"],
+  ["int32", "integer"],
+  ["int64", "integer"],
+  ["float", "number"],
+  ["double", "number"],
+]);
 const MAX_TEXT = 300;
 const MAX_VALUES = 30;
 
@@ -60,7 +67,7 @@ function shapeProperties(properties: Source, shaped: SchemaDraft): void {
 
 function sayInWords(node: Source, shaped: SchemaDraft): void {
   if (typeof node.format === "string") {
-    if (FORMATS.has(node.format)) shaped.format = node.format;
+    if (shaped.type !== undefined && FORMATS.get(node.format) === shaped.type) shaped.format = node.format;
     else appendText(shaped, `Format: ${node.format}.`);
   }
   if (typeof node.exclusiveMinimum === "number") appendText(shaped, `Above ${node.exclusiveMinimum}.`);
@@ -82,7 +89,8 @@ function shapeValues(node: Source, shaped: SchemaDraft): void {
   if (!Array.isArray(node.enum)) return;
   const values = node.enum.filter((value) => value !== null);
   if (values.length < node.enum.length) shaped.nullable = true;
-  if (values.length > 0 && values.every((value) => typeof value === "string" && value !== "")) {
+  const isText = shaped.type === undefined || shaped.type === "string";
+  if (isText && values.length > 0 && values.every((value) => typeof value === "string" && value !== "")) {
     shaped.enum = values;
     return;
   }

@@ -86,6 +86,19 @@ describe("repairs", () => {
     expect(twice({ a: "up" })).toMatchObject({ ok: false, repairs: [] });
   });
 
+  test("a number becomes no text that a pattern decides about which is not run here", () => {
+    const properties = {
+      run: { type: "string", pattern: "^[0-9]+$" },
+      other: { type: "string", pattern: "(?i)^[a-z]+$" },
+      list: { type: "array", items: { $ref: "#/$defs/Word" } },
+    };
+    const unrun = createArgumentGuard({ properties, $defs: { Word: { type: "string", pattern: "^(a+)+$" } } });
+    expect(unrun({ run: 5 })).toMatchObject({ ok: true, args: { run: "5" } });
+    expect(unrun({ other: 5 })).toMatchObject({ ok: false, args: { other: 5 }, repairs: [] });
+    expect(unrun({ list: [5] })).toMatchObject({ ok: false, args: { list: [5] }, repairs: [] });
+    expect(unrun({ other: "5", list: "aa" })).toMatchObject({ ok: true, args: { other: "5", list: ["aa"] } });
+  });
+
   test("one fault that stays does not keep others from being repaired", () => {
     const result = guard({ id: "5", title: "longer than ten", draft: "true" });
     expect(result).toMatchObject({ ok: false, args: { id: 5, title: "longer than ten", draft: true } });
@@ -158,6 +171,53 @@ describe("problems", () => {
       { path: "shape.kind", expected: 'one of "circle", "square"', got: 'string "oval"' },
     ]);
     expect(shapes({ shape: 5 }).problems).toMatchObject([{ path: "shape", expected: "object or null" }]);
+  });
+
+  const nested = {
+    properties: { pet: { $ref: "#/$defs/Pet" }, filter: { $ref: "#/$defs/Filter" }, order: { $ref: "#/$defs/Order" } },
+    $defs: {
+      Pet: { oneOf: [{ $ref: "#/$defs/Cat" }, { $ref: "#/$defs/Dog" }] },
+      Cat: { properties: { kind: { const: "cat" } }, required: ["kind"] },
+      Dog: {
+        properties: { kind: { const: "dog" }, friend: { anyOf: [{ $ref: "#/$defs/Pet" }, { type: "null" }] } },
+        required: ["kind"],
+      },
+      Filter: { anyOf: [{ $ref: "#/$defs/Group" }, { $ref: "#/$defs/Rule" }] },
+      Group: {
+        type: "object",
+        properties: { op: { enum: ["and", "or"] }, parts: { type: "array", items: { $ref: "#/$defs/Filter" } } },
+        required: ["op", "parts"],
+      },
+      Rule: {
+        type: "object",
+        properties: { field: { type: "string" }, is: { enum: ["eq", "ne"] } },
+        required: ["field", "is"],
+      },
+      Order: {
+        properties: { id: { type: "integer" }, name: { type: "string" }, shop: { type: "string" } },
+        anyOf: [{ required: ["id"] }, { required: ["name", "shop"] }],
+      },
+    },
+  };
+
+  test.each([
+    [
+      "a fixed value further down is no discriminator",
+      { pet: { kind: "dog", friend: { kind: 5 } } },
+      "pet.friend.kind",
+    ],
+    ["the branch that knows the keys is meant", { filter: { op: "nor", parts: [] } }, "filter.op"],
+    ["also when another lacks fewer", { filter: { field: "a", is: "like" } }, "filter.is"],
+    ["also with many faults in a list", { filter: { op: "or", parts: Array(30).fill(5) } }, "filter.parts[0]"],
+  ])("of a union within a union, %s", (_, args, path) => {
+    expect(createArgumentGuard(nested)(args).problems[0]?.path).toBe(path);
+  });
+
+  test("of a union that asks for one key or another, each is named", () => {
+    const { problems } = createArgumentGuard(nested)({ order: { shop: "s" } });
+    expect(problems.map(({ message }) => message)).toEqual([
+      "order.id: expected required integer (or give name), got nothing (missing)",
+    ]);
   });
 
   test("keywords without a value of their own are explained as well", () => {

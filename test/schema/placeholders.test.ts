@@ -43,7 +43,7 @@ describe("findPlaceholderArguments", () => {
     "[your name]",
     "your-api-key-here",
   ])("%j is not a value", (value) => {
-    expect(findPlaceholderArguments({ a: [{ b: value }] })).toEqual([{ path: "a[0].b", value }]);
+    expect(findPlaceholderArguments({ a: [{ b: value }] }, null)).toEqual([{ path: "a[0].b", value }]);
   });
 
   test.each([
@@ -64,13 +64,30 @@ describe("findPlaceholderArguments", () => {
     "<>",
     "$5",
   ])("%j is a value", (value) => {
-    expect(findPlaceholderArguments({ a: value })).toEqual([]);
+    expect(findPlaceholderArguments({ a: value }, null)).toEqual([]);
+  });
+
+  test.each([
+    { type: "object", properties: { a: { enum: ["<id>", "<name>"] } } },
+    { $defs: { A: { const: "<id>" } }, properties: { a: { $ref: "#/$defs/A" } } },
+    { properties: { a: { type: "string", default: "<id>" } } },
+    { properties: { a: { type: "array", default: ["<id>"] } } },
+  ])("what the schema writes out is a value: %j", (schema) => {
+    expect(findPlaceholderArguments({ a: "<id>" }, schema)).toEqual([]);
+    expect(findPlaceholderArguments({ a: "<other>" }, schema)).toHaveLength(1);
+  });
+
+  test.each([
+    { properties: { a: { type: "string", examples: ["<id>"], description: "<id>" } } },
+    { properties: { default: { type: "string", description: "<id>" }, enum: { title: "<id>" } } },
+  ])("what it only shows is not: %j", (schema) => {
+    expect(findPlaceholderArguments({ a: "<id>" }, schema)).toHaveLength(1);
   });
 
   test("at most 20 are listed and no depth is too much", () => {
-    expect(findPlaceholderArguments({ a: Array.from({ length: 100 }, () => "<id>") })).toHaveLength(20);
+    expect(findPlaceholderArguments({ a: Array.from({ length: 100 }, () => "<id>") }, null)).toHaveLength(20);
     let deep: unknown = "<id>";
     for (let level = 0; level < 10_000; level++) deep = [deep];
-    expect(findPlaceholderArguments(deep)).toEqual([]);
+    expect(findPlaceholderArguments(deep, null)).toEqual([]);
   });
 });

@@ -377,6 +377,18 @@ describe("gemini: one property", () => {
       { type: "string", format: "email" },
       { type: "string", description: "Format: email." },
     ],
+    [
+      "a format of another type is words",
+      { type: "string", format: "int64" },
+      { type: "string", description: "Format: int64." },
+    ],
+    ["a format without a type is words", { format: "email" }, { description: "Format: email." }],
+    ["a number's format stays", { type: "integer", format: "int64" }, { type: "integer", format: "int64" }],
+    [
+      "texts for a number are words",
+      { type: "integer", enum: ["1", "2"] },
+      { type: "integer", description: 'One of "1", "2".' },
+    ],
     ["date-time stays", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
     [
       "closed objects are not said",
