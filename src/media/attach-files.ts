@@ -1,9 +1,9 @@
+import { createHash } from "node:crypto";
 import type { RequestBody } from "../client/request.ts";
 import type { ConnectionId } from "../wire/execution.ts";
 import type { InspectedFile } from "./inspect-files.ts";
-import { createMd5 } from "./md5.ts";
 import { refuseMedia, toMediaError } from "./media-refusal.ts";
-import { openMediaFile } from "./open-media-file.ts";
+import { type MediaFile, openMediaFile } from "./open-media-file.ts";
 import type { MediaRoots } from "./roots.ts";
 
 /** The parts of `POST /api/tools/{name}/execute` besides the files. */
@@ -21,7 +21,8 @@ const MD5_HEX_LENGTH = 32;
 /**
  * The execute request with a `files` envelope ("File rules" 6, 7) as a stream: memory stays flat whatever the files'
  * size and the length is known before. Each open() reads the files anew and checks that they are the inspected ones;
- * `md5` stands after `dataBase64`, and a file that differs ends the stream with an error, before the body is complete.
+ * `md5`, of the inspection, stands after `dataBase64`, and a file that differs ends the stream with an error, before the body is complete.
+ * A chunk's memory is used again for the next but one.
  *
  * The stream throws SvcError `file_missing` or `media_refused` with the field.
  */
@@ -42,7 +43,7 @@ export function createFilesBody(
     yield Buffer.from(open);
     for (const { file, before, between, after } of entries) {
       yield Buffer.from(before);
-      yield* encodeBase64(readInspected(file, roots));
+      yield* encodeBase64(readInspected(file, roots), Math.min(READ_BYTES, file.size));
       yield Buffer.from(between + file.md5 + after);
     }
     yield Buffer.from("]}");
@@ -58,8 +59,8 @@ function frameEntry(file: InspectedFile, index: number): { before: string; betwe
 }
 
 /**
- * The bytes of an inspected file, in pieces of 240 KiB. Ends normally only when size, time and digest are still those
- * of the inspection; a piece is reused for the next one, so take what you need before asking again.
+ * The bytes of an inspected file, in pieces of 240 KiB. Ends normally only when size, time and SHA-256 are still
+ * those of the inspection; a piece is reused for the next one, so take what you need before asking again.
  */
 export async function* readInspected(file: InspectedFile, roots: MediaRoots): AsyncGenerator<Buffer> {
   const opened = await openMediaFile(roots, file.reference);
@@ -68,14 +69,16 @@ export async function* readInspected(file: InspectedFile, roots: MediaRoots): As
   const { file: source } = opened;
   try {
     if (source.size !== file.size || source.mtimeNs !== file.mtimeNs) throw changed();
-    const digest = createMd5();
+    // Touched, or replaced with its old time: found out before the first byte leaves, not at the last.
+    if (source.ctimeNs !== file.ctimeNs && (await digestFile(source)) !== file.sha256) throw changed();
+    const digest = createHash("sha256");
     const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, file.size));
     for (let at = 0; at < file.size; at += buffer.length) {
       const piece = buffer.subarray(0, Math.min(buffer.length, file.size - at));
       if ((await source.read(piece, at)) < piece.length) throw changed();
       digest.update(piece);
       const isLast = at + piece.length === file.size;
-      if (isLast && !(digest.digestHex() === file.md5 && (await source.isUnchanged()))) throw changed();
+      if (isLast && !(digest.digest("hex") === file.sha256 && (await source.isUnchanged()))) throw changed();
       yield piece;
     }
   } finally {
@@ -83,15 +86,32 @@ export async function* readInspected(file: InspectedFile, roots: MediaRoots): As
   }
 }
 
-async function* encodeBase64(pieces: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+async function digestFile(source: MediaFile): Promise<string> {
+  const digest = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, source.size));
+  for (let at = 0; at < source.size; at += buffer.length) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, source.size - at));
+    digest.update(piece.subarray(0, await source.read(piece, at)));
+  }
+  return digest.digest("hex");
+}
+
+/**
+ * Base64 text of pieces of at most `largest` bytes, written into two buffers in turn: a new one for each piece would
+ * wait for the next collection, and memory with it. undici asks for the next piece when the socket has taken the last.
+ */
+async function* encodeBase64(pieces: AsyncIterable<Buffer>, largest: number): AsyncGenerator<Uint8Array> {
+  let idle = Buffer.allocUnsafeSlow(4 * Math.ceil(largest / 3));
+  let sent = Buffer.allocUnsafeSlow(idle.length);
   for await (const piece of pieces) {
-    const encoded = Buffer.allocUnsafeSlow(4 * Math.ceil(piece.length / 3));
+    const encoded = idle;
+    [idle, sent] = [sent, idle];
     let filled = 0;
     for (let at = 0; at < piece.length; at += WINDOW_BYTES) {
       const text = piece.toString("base64", at, Math.min(at + WINDOW_BYTES, piece.length));
       filled += encoded.write(text, filled, "latin1");
     }
-    yield encoded;
+    yield encoded.subarray(0, filled);
   }
 }
 

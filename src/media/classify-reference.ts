@@ -1,4 +1,5 @@
 import mime from "mime";
+import { dropReceivedId } from "./received-copy.ts";
 
 /** What a file reference is: bytes of this machine, a web address, or a key the service gave out earlier. */
 export type ReferenceKind = "local" | "url" | "storage_key";
@@ -8,17 +9,19 @@ export type ReferenceKind = "local" | "url" | "storage_key";
  * `local`: it meets the media checks and is refused there with a reason, instead of being sent on.
  */
 export function classifyReference(reference: string): ReferenceKind {
-  if (/^https?:\/\//i.test(reference)) return "url";
-  if (reference.trim() === "" || looksLocal(reference)) return "local";
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(reference)) return "local";
-  return isBareFileName(reference) ? "local" : "storage_key";
+  const text = reference.trim();
+  if (/^https?:\/\//i.test(text)) return "url";
+  if (text === "" || looksLocal(text)) return "local";
+  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) return "local";
+  return isBareFileName(text) ? "local" : "storage_key";
 }
+
+const LOCAL_START = /^\s*(\/|~|\\|\.|[A-Za-z]:[\\/]|MEDIA:|media\/inbound\/)/;
+const LOCAL_SCHEME = /^\s*(file:|media:\/\/)/i;
 
 /** True for text that can only be meant as a file of this machine; the proof asked for outside marked fields. */
 export function looksLocal(text: string): boolean {
-  return (
-    /^(\/|~|\\|\.{1,2}[\\/]|[A-Za-z]:[\\/]|file:|media:\/\/|MEDIA:|media\/inbound\/)/.test(text) || text.includes("\\")
-  );
+  return LOCAL_START.test(text) || LOCAL_SCHEME.test(text) || text.includes("\\");
 }
 
 /** `photo.jpg`: a key of the service has no ending that names a file type unless it has folders too. */
@@ -39,7 +42,8 @@ export function nameOfReference(reference: string): string | undefined {
     ? reference.replace(/[?#].*$/s, "").replace(/^[^:]+:\/\/[^/]*/, "")
     : reference.replace(/["'`]\s*$/, "");
   const last = path.split(/[\\/]/).findLast((part) => part.trim() !== "");
-  return last === undefined ? undefined : cleanFileName(isUrl ? decodeOrKeep(last) : last);
+  const name = last === undefined ? undefined : cleanFileName(isUrl ? decodeOrKeep(last) : last);
+  return name === undefined || /^https?:/i.test(reference) ? name : dropReceivedId(name);
 }
 
 function decodeOrKeep(text: string): string {

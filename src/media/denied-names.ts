@@ -10,7 +10,21 @@ const SECRET_FOLDERS: readonly string[] = [
   "keychains",
 ];
 
-const SECRET_FILES: readonly string[] = [".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc", "credentials"];
+const SECRET_FILES: readonly string[] = [
+  ".netrc",
+  ".pgpass",
+  ".git-credentials",
+  ".npmrc",
+  ".pypirc",
+  "credentials",
+  "credentials.json",
+  "auth-profiles.json",
+  "openclaw.json",
+  "clawdbot.json",
+];
+
+/** Files that show a folder to be the state of a runtime, with its keys beside them. */
+const STATE_FILES: readonly string[] = ["openclaw.json", "clawdbot.json"];
 
 const PRIVATE_KEY = /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/;
 
@@ -31,5 +45,5 @@ export function isDeniedName(component: string): boolean {
 
 /** The first of a folder's entries that shows it to hold secrets, or undefined. */
 export function findSecretEntry(entries: readonly string[]): string | undefined {
-  return entries.find((entry) => SECRET_FOLDERS.includes(entry.toLowerCase()));
+  return entries.find((entry) => [...SECRET_FOLDERS, ...STATE_FILES].includes(entry.toLowerCase()));
 }

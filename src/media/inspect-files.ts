@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { SvcError } from "../errors.ts";
 import { MAX_REQUEST_FILE_BYTES } from "../wire/limits.ts";
 import { cleanFileName } from "./classify-reference.ts";
@@ -6,6 +7,7 @@ import { createMd5 } from "./md5.ts";
 import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "./media-refusal.ts";
 import { decideMimeType, SNIFF_BYTES } from "./mime-type.ts";
 import { type MediaFile, openMediaFile } from "./open-media-file.ts";
+import { dropReceivedId } from "./received-copy.ts";
 import type { MediaRoots } from "./roots.ts";
 
 /** A local file as a human approves it and as it must still be when it is sent. */
@@ -20,9 +22,12 @@ export interface InspectedFile {
   readonly mimetype: string;
   /** Bytes. */
   readonly size: number;
-  /** Hex MD5 of the bytes. */
+  /** Hex MD5 of the bytes, for the service's own check and the human's eye. */
   readonly md5: string;
+  /** Hex SHA-256 of the same bytes: what an approval is bound to, since files with equal MD5s can be made. */
+  readonly sha256: string;
   readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
   /** Said to the human and the model, e.g. `declared image/png, sent as application/pdf`. */
   readonly note?: string;
 }
@@ -36,10 +41,11 @@ type Seen = Omit<InspectedFile, "field" | "path" | "reference" | "pointer">;
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: MediaRefusal };
 
 const READ_BYTES = 240 * 1024;
+const SENT_AS_RECEIVED = "this is the attachment as it was received; the copy in the workspace was not read";
 
 /**
  * Opens each local file inside the media roots, checks the caps ("Limits": 25 MB each, 100 MB together) before any
- * content is read, then finds out type and digest. URLs and storage keys are left out of the result: they pass
+ * content is read, then finds out type and digests. URLs and storage keys are left out of the result: they pass
  * unchanged. Nothing stays open.
  *
  * @throws SvcError `aborted` when the signal fires.
@@ -99,7 +105,7 @@ async function withFile<T>(
 }
 
 async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal | undefined): Promise<Result<Seen>> {
-  const digest = createMd5();
+  const [md5, sha256] = [createMd5(), createHash("sha256")];
   const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, open.size));
   let head: Uint8Array = new Uint8Array();
   for (let at = 0; at < open.size; ) {
@@ -109,18 +115,19 @@ async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal |
     if (got === undefined) return refused("unreadable", file);
     if (got < wanted.length) return refused("changed_while_reading", file);
     if (at === 0) head = new Uint8Array(wanted.subarray(0, SNIFF_BYTES));
-    digest.update(wanted);
+    md5.update(wanted);
+    sha256.update(wanted);
     at += got;
   }
   if (!(await open.isUnchanged())) return refused("changed_while_reading", file);
   const type = await decideMimeType({ head, name: open.name, declaredName: file.name, declared: file.mimetype });
   if (!type.ok) return refused("file_type_mismatch", file, type.detail);
-  const { mimetype, note } = type;
-  const found = { mimetype, size: open.size, md5: digest.digestHex(), mtimeNs: open.mtimeNs };
-  return {
-    ok: true,
-    value: { name: cleanFileName(open.name) ?? "file", ...found, ...(note !== undefined && { note }) },
-  };
+  const notes = [type.note, open.isOriginal ? SENT_AS_RECEIVED : undefined].filter((note) => note !== undefined);
+  const { size, mtimeNs, ctimeNs } = open;
+  const digests = { md5: md5.digestHex(), sha256: sha256.digest("hex") };
+  const found = { mimetype: type.mimetype, size, ...digests, mtimeNs, ctimeNs };
+  const name = cleanFileName(dropReceivedId(open.name)) ?? "file";
+  return { ok: true, value: { name, ...found, ...(notes.length > 0 && { note: notes.join("; ") }) } };
 }
 
 /** Numbers the distinct files, stepping over any number that a storage key in the same call already uses. */
@@ -141,7 +148,7 @@ function combine(file: LocatedFile, seen: Map<string, Seen>, pointers: Map<strin
   const pointer = pointers.get(file.reference);
   if (facts === undefined || pointer === undefined) return [];
   const { field, path, reference, name } = file;
-  return [{ field, path, reference, pointer, ...facts, name: name ?? facts.name }];
+  return [{ field, path, reference, pointer, ...facts, name: name === undefined ? facts.name : dropReceivedId(name) }];
 }
 
 function refused(code: MediaRefusalCode, file: LocatedFile, detail?: string): { ok: false; refusal: MediaRefusal } {

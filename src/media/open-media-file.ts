@@ -12,6 +12,10 @@ export interface MediaFile {
   /** Bytes, 1 to 25 MiB. */
   readonly size: number;
   readonly mtimeNs: bigint;
+  /** When anything about the file changed last; nobody can set this one. */
+  readonly ctimeNs: bigint;
+  /** True when the reference named a workspace copy of this file. */
+  readonly isOriginal: boolean;
   /** Fills `into` from `position`, stopping early only at the end of the file; returns the bytes read. */
   read(into: Uint8Array, position: number): Promise<number>;
   /** True while the file still has the size and time it had when it was opened, and no byte more. */
@@ -38,7 +42,7 @@ export async function openMediaFile(
       await roots.sleep(PUBLISH_PAUSE_MS);
       opened = await openPlace(roots, place);
     }
-    if (!("refused" in opened)) return { file: toMediaFile(place.components.at(-1) ?? "file", opened) };
+    if (!("refused" in opened)) return { file: toMediaFile(place, opened) };
     refused = opened.refused;
     if (refused !== "not_found") break;
   }
@@ -52,7 +56,7 @@ function openPlace(roots: MediaRoots, place: PlaceBelowRoot): Promise<OpenedFile
     : openByIdentity(place.root.canonical, place.components, roots.mode);
 }
 
-function toMediaFile(name: string, { handle, stats }: Exclude<OpenedFile, { refused: unknown }>): MediaFile {
+function toMediaFile(place: PlaceBelowRoot, { handle, stats }: Exclude<OpenedFile, { refused: unknown }>): MediaFile {
   const size = Number(stats.size);
   const read = async (into: Uint8Array, position: number) => {
     let filled = 0;
@@ -68,5 +72,14 @@ function toMediaFile(name: string, { handle, stats }: Exclude<OpenedFile, { refu
     const now = await handle.stat({ bigint: true });
     return now.size === stats.size && now.mtimeNs === stats.mtimeNs;
   };
-  return { name, size, mtimeNs: stats.mtimeNs, read, isUnchanged, close: () => handle.close() };
+  return {
+    name: place.components.at(-1) ?? "file",
+    size,
+    mtimeNs: stats.mtimeNs,
+    ctimeNs: stats.ctimeNs,
+    isOriginal: place.isOriginal === true,
+    read,
+    isUnchanged,
+    close: () => handle.close(),
+  };
 }

@@ -1,5 +1,6 @@
 import { isDeniedName } from "./denied-names.ts";
 import type { MediaRefusalCode } from "./media-refusal.ts";
+import { receivedOriginal } from "./received-copy.ts";
 import type { MediaRoot, MediaRoots } from "./roots.ts";
 import { splitPath } from "./split-path.ts";
 
@@ -7,6 +8,8 @@ import { splitPath } from "./split-path.ts";
 export interface PlaceBelowRoot {
   readonly root: MediaRoot;
   readonly components: readonly string[];
+  /** The reference names a workspace copy of this file; see `received-copy.ts`. */
+  readonly isOriginal?: true;
 }
 
 /** Where a reference may point, in the order to try; or why it is refused. Nothing was looked up on disk. */
@@ -23,19 +26,25 @@ const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]+):/;
 
 /**
- * Reads a file reference: an absolute path, `~/…`, `file://…`, `MEDIA:…`, `media://inbound/<name>`, or a path relative
- * to a trusted workspace. Purely textual; nothing is normalised away before it was judged.
+ * Reads a file reference: an absolute path, `~/…`, `file://…`, `MEDIA:…`, `media://inbound/<name>`, or
+ * `media/inbound/…` relative to a workspace. Purely textual; nothing is normalised away before it was judged.
  */
 export function parseReference(reference: unknown, scope: Scope): ParsedReference {
   if (typeof reference !== "string") return refuse("not_string");
   if (reference.trim() === "") return refuse("empty");
   if (Buffer.byteLength(reference) > MAX_PATH_BYTES) return refuse("too_long");
   if (!reference.isWellFormed() || INVISIBLE.test(reference)) return refuse("control_char");
-  // Case matters: "media://inbound/x" is another form.
-  if (!reference.startsWith("MEDIA:")) return parseBare(reference, scope);
-  const inner = unquote(reference.slice("MEDIA:".length).trim());
+  const text = isMarked(reference.trim()) ? reference.trim() : reference;
+  // "MEDIA:" in capitals is a mark before another form, unless it is the scheme of a media URL.
+  if (!text.startsWith("MEDIA:") || text.startsWith("MEDIA://")) return parseBare(text, scope);
+  const inner = unquote(text.slice("MEDIA:".length).trim());
   if (inner === "") return refuse("empty");
   return inner.startsWith("MEDIA:") ? refuse("relative_path") : parseBare(inner, scope);
+}
+
+/** Blanks around these forms are never part of a name. */
+function isMarked(text: string): boolean {
+  return text.startsWith("MEDIA:") || /^(media|file):\/\//i.test(text);
 }
 
 function unquote(text: string): string {
@@ -86,20 +95,22 @@ function parseMediaRef(rest: string, scope: Scope): ParsedReference {
   if (name === "." || name === "..") return refuse("bad_media_ref");
   const code = judgeComponents([name], scope);
   if (code !== undefined) return refuse(code);
-  const places = scope.list.flatMap((root) => placesInInbound(root, name));
+  const places = scope.list.flatMap((root) => placesInInbound(root, [name]));
   return places.length === 0 ? refuse("outside_roots") : { ok: true, places };
 }
 
-/** A root for one named file holds nothing else. */
-function mayReach({ only }: MediaRoot, components: readonly string[]): boolean {
-  return only === undefined || (components.length === 1 && components[0] === only);
+/** A root for one named file holds nothing else, one with areas nothing outside them. */
+function mayReach({ only, areas }: MediaRoot, components: readonly string[]): boolean {
+  if (only !== undefined) return components.length === 1 && components[0] === only;
+  return areas === undefined || areas.some((area) => area === components[0]);
 }
 
-function placesInInbound(root: MediaRoot, name: string): PlaceBelowRoot[] {
-  if (root.only !== undefined) return [];
-  if (root.within.length > 0) return [{ root, components: [...root.within, name] }];
-  const below = { root, components: ["inbound", name] };
-  return /[\\/]inbound$/.test(root.canonical) ? [{ root, components: [name] }, below] : [below];
+/** Files received by the runtime: below `inbound` of a root, or a root of that name itself. */
+function placesInInbound(root: MediaRoot, name: readonly string[]): PlaceBelowRoot[] {
+  if (root.within.length > 0) return [{ root, components: [...root.within, ...name] }];
+  const below = { root, components: ["inbound", ...name] };
+  const places = /[\\/]inbound$/.test(root.canonical) ? [{ root, components: name }, below] : [below];
+  return places.filter(({ components }) => mayReach(root, components));
 }
 
 function decode(text: string): string | undefined {
@@ -123,18 +134,27 @@ function parsePath(text: string, scope: Scope): ParsedReference {
     const components = below(root, text, scope.platform);
     return components === undefined || !mayReach(root, components) ? [] : [{ root, components }];
   });
-  if (places.length === 0) return refuse("outside_roots");
-  return split.folder ? refuse("is_directory") : finish(places, scope);
+  const all = places.length > 0 ? places : placesOfOriginal(split.components, false, scope);
+  if (all.length === 0) return refuse("outside_roots");
+  return split.folder ? refuse("is_directory") : finish(all, scope);
 }
 
-/** `media/inbound/x` in a trusted workspace; every other relative path is refused. */
+/** `media/inbound/x` of a workspace; every other relative path is refused. */
 function parseRelative(components: readonly string[], scope: Scope): ParsedReference {
-  const places = scope.list
+  const copies = scope.list
     .filter((root) => root.within.length > 0 && startsWith(components, root.within, scope.platform))
     .map((root) => ({ root, components }));
+  const places = [...copies, ...placesOfOriginal(components, true, scope)];
   if (places.length === 0) return refuse("relative_path");
   if (components.includes("..")) return refuse("dotdot");
   return finish(places, scope);
+}
+
+function placesOfOriginal(components: readonly string[], isRelative: boolean, scope: Scope): PlaceBelowRoot[] {
+  const name = receivedOriginal(components, isRelative);
+  if (name === undefined) return [];
+  const roots = scope.list.filter((root) => root.within.length === 0);
+  return roots.flatMap((root) => placesInInbound(root, name).map((place) => ({ ...place, isOriginal: true })));
 }
 
 function finish(places: readonly PlaceBelowRoot[], scope: Scope): ParsedReference {

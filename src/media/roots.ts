@@ -3,8 +3,9 @@ import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, stat
 import { homedir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { isSvcError, SvcError } from "../errors.ts";
-import { findSecretEntry, isDeniedName } from "./denied-names.ts";
+import { isSvcError } from "../errors.ts";
+import { findSecretEntry } from "./denied-names.ts";
+import { badRoot, type PrivateFolder, type RootRules, refuseUnsafeRoot } from "./root-rules.ts";
 
 /** Linux `O_PATH`: a descriptor that names a file without opening it. Node has no constant for it. */
 export const O_PATH = 0x20_0000;
@@ -22,8 +23,17 @@ export interface MediaRoot {
   readonly within: readonly string[];
   /** When set, the one file of this folder that may be read. */
   readonly only?: string;
+  /** When set, the folders directly below the root that files may be read from. */
+  readonly areas?: readonly string[];
   /** The open root folder; only in mode `walk`. */
   readonly anchor: FileHandle | undefined;
+}
+
+/** A media folder of which only some parts may be read. */
+export interface MediaFolder {
+  readonly folder: string;
+  /** Names of folders directly below it; a file elsewhere in the folder is refused. */
+  readonly areas: readonly string[];
 }
 
 /** The folders files may be read from. Without any, every local file is refused. */
@@ -45,11 +55,12 @@ export interface MediaRootsOptions {
   readonly workspace?: string;
   /** Single files a human named by absolute path; nothing else in their folders is accepted. */
   readonly files?: readonly string[];
+  /** Folders that hold a runtime's state and keys. No root may contain one, and none may lie in one but as it says. */
+  readonly privateFolders?: readonly PrivateFolder[];
   /** Waits between two looks at a file that is being published. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-const SYSTEM_TREES = ["/proc", "/sys", "/etc", "/boot"];
 const WORKSPACE_INBOUND = ["media", "inbound"];
 
 /**
@@ -57,21 +68,22 @@ const WORKSPACE_INBOUND = ["media", "inbound"];
  * later swap of the folder or its parents changes nothing. The working directory is never a root unless it is named.
  *
  * @throws SvcError `invalid_config` for `/`, the home folder or one above it, system folders, folders that hold
- * secrets, relative paths and anything that is not a folder.
+ * secrets, private folders, relative paths and anything that is not a folder.
  */
 export async function createMediaRoots(
-  folders: readonly string[],
+  folders: readonly (string | MediaFolder)[],
   options: MediaRootsOptions = {},
 ): Promise<MediaRoots> {
   const home = path.resolve(options.home ?? homedir());
+  const rules = { home, privateFolders: options.privateFolders ?? [] };
   const mode = await chooseOpenMode(process.platform);
   const list: MediaRoot[] = [];
   const close = async () => {
     for (const root of list.splice(0)) await root.anchor?.close();
   };
   try {
-    for (const folder of folders) list.push(await openRoot(folder, home, mode));
-    if (options.workspace !== undefined) list.push(await openWorkspace(options.workspace, home, mode));
+    for (const one of folders) list.push(await openRoot(one, rules, mode));
+    if (options.workspace !== undefined) list.push(await openWorkspace(options.workspace, rules, mode));
     for (const file of options.files ?? []) list.push(await openNamedFile(file, home, mode));
   } catch (error) {
     await close();
@@ -90,24 +102,26 @@ async function chooseOpenMode(platform: NodeJS.Platform): Promise<OpenMode> {
   );
 }
 
-async function openRoot(folder: string, home: string, mode: OpenMode): Promise<MediaRoot> {
-  const configured = expand(folder, home);
-  await refuseUnsafeRoot(folder, configured, home);
+async function openRoot(one: string | MediaFolder, rules: RootRules, mode: OpenMode): Promise<MediaRoot> {
+  const folder = typeof one === "string" ? one : one.folder;
+  const configured = expand(folder, rules.home);
+  await refuseUnsafeRoot(folder, configured, rules);
   return attempt(folder, async () => {
     await mkdir(configured, { recursive: true, mode: 0o700 });
     const canonical = await realpath(configured);
-    await refuseUnsafeRoot(folder, canonical, home);
+    await refuseUnsafeRoot(folder, canonical, rules);
     const secret = findSecretEntry(await readdir(canonical));
     if (secret !== undefined) throw badRoot(folder, `it holds ${secret}`);
-    return { configured, canonical, within: [], anchor: await openAnchor(folder, canonical, mode) };
+    const root = { configured, canonical, within: [], anchor: await openAnchor(folder, canonical, mode) };
+    return typeof one === "string" ? root : { ...root, areas: one.areas };
   });
 }
 
-async function openWorkspace(folder: string, home: string, mode: OpenMode): Promise<MediaRoot> {
-  const configured = expand(folder, home);
+async function openWorkspace(folder: string, rules: RootRules, mode: OpenMode): Promise<MediaRoot> {
+  const configured = expand(folder, rules.home);
   return attempt(folder, async () => {
     const canonical = await realpath(configured);
-    await refuseUnsafeRoot(folder, path.join(canonical, ...WORKSPACE_INBOUND), home);
+    await refuseUnsafeRoot(folder, path.join(canonical, ...WORKSPACE_INBOUND), rules);
     const anchor = await openAnchor(folder, canonical, mode);
     return { configured, canonical, within: WORKSPACE_INBOUND, anchor };
   });
@@ -128,21 +142,6 @@ function expand(folder: string, home: string): string {
   return path.resolve(expanded);
 }
 
-async function refuseUnsafeRoot(folder: string, resolved: string, home: string): Promise<void> {
-  if (path.parse(resolved).root === resolved) throw badRoot(folder, "it is the whole file system");
-  for (const one of [home, await realpath(home).catch(() => home)]) {
-    if (isSameOrBelow(one, resolved)) throw badRoot(folder, "it contains the home folder");
-  }
-  if (resolved === "/dev" || SYSTEM_TREES.some((tree) => isSameOrBelow(resolved, tree))) {
-    throw badRoot(folder, "it belongs to the operating system");
-  }
-  if (resolved.split(path.sep).some(isDeniedName)) throw badRoot(folder, "folders like this hold secrets");
-}
-
-function isSameOrBelow(inner: string, outer: string): boolean {
-  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
-}
-
 async function openAnchor(folder: string, canonical: string, mode: OpenMode): Promise<FileHandle | undefined> {
   if (!(await stat(canonical)).isDirectory()) throw badRoot(folder, "it is not a folder");
   if (mode !== "walk") return undefined;
@@ -160,12 +159,4 @@ async function attempt(folder: string, step: () => Promise<MediaRoot>): Promise<
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
     throw badRoot(folder, `it cannot be opened or created: ${code}`, error);
   }
-}
-
-function badRoot(folder: string, why: string, cause?: unknown): SvcError {
-  return new SvcError("invalid_config", `"${folder}" cannot be a media folder: ${why}.`, {
-    field: "mediaRoots",
-    hint: "Name a folder made for files to be sent, such as ~/.openclaw/media.",
-    cause,
-  });
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { appendFile, readdir, rename, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, chmod, readdir, rename, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, request as send } from "undici";
@@ -8,6 +8,7 @@ import type { RequestBody } from "../../src/client/request.ts";
 import { createFilesBody, fillFileArguments } from "../../src/media/attach-files.ts";
 import type { InspectedFile } from "../../src/media/inspect-files.ts";
 import { verifies } from "../contract/verifies.ts";
+import { MD5_COLLISION } from "../fixtures/md5-collision.ts";
 import { createMediaFolder, type MediaFolder } from "./media-folder.ts";
 import { PNG } from "./media-tree.ts";
 
@@ -24,7 +25,7 @@ afterEach(() => media.remove());
 
 async function collect(body: RequestBody): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body.open()) chunks.push(chunk);
+  for await (const chunk of body.open()) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
@@ -168,6 +169,48 @@ describe("a file that is not the inspected one any more (row 44)", () => {
     const response = await post(createFilesBody({ arguments: args }, files, media.roots));
     await response.body.dump();
     expect(complete).toBe(1);
+  });
+
+  test("the request completes when the file was only touched", async () => {
+    const path = await writeSample();
+    const { args, files } = await media.inspect(path);
+    await chmod(path, 0o640);
+    const response = await post(createFilesBody({ arguments: args }, files, media.roots));
+    await response.body.dump();
+    expect(complete).toBe(1);
+  });
+
+  test("rewritten before sending, same time: not one byte of the new content is sent", async () => {
+    const path = await writeSample();
+    const { args, files } = await media.inspect(path);
+    await writeFile(path, other());
+    await utimes(path, TIME, TIME);
+    let sent = "";
+    const read = async () => {
+      for await (const chunk of createFilesBody({ arguments: args }, files, media.roots).open())
+        sent += Buffer.from(chunk).toString();
+    };
+    await expect(read()).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
+    expect(sent).toMatch(/"dataBase64":"$/);
+  });
+
+  test.each([
+    ["whole", 0],
+    ["in a large file", 600 * KIB],
+  ])("a file made to have the same MD5 is another file: %s", async (_name, more) => {
+    const [one, two] = MD5_COLLISION.map((start) => Buffer.concat([start, Buffer.alloc(more, "a")]));
+    const digests = (algorithm: string) =>
+      [one, two].map((bytes) => createHash(algorithm).update(bytes!).digest("hex"));
+    expect(new Set(digests("md5")).size).toBe(1);
+    expect(new Set(digests("sha256")).size).toBe(2);
+    const path = await media.write("a.bin", one!);
+    await utimes(path, TIME, TIME);
+    const { args, files } = await media.inspect(path);
+    const body = createFilesBody({ arguments: args }, files, media.roots);
+    expect(JSON.parse((await collect(body)).toString()).files[0].md5).toBe(digests("md5")[0]);
+    await writeFile(path, two!);
+    await utimes(path, TIME, TIME);
+    await expect(collect(body)).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
   });
 
   test.each(Object.entries(CHANGES))("%s before sending: the request never completes", async (what, change) => {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMd5, createScriptMd5, type Md5 } from "../../src/media/md5.ts";
 import { verifies } from "../contract/verifies.ts";
+import { fuzzOptions } from "../fuzz/fuzz-options.ts";
 
 const EMPTY = "d41d8cd98f00b204e9800998ecf8427e";
 const ABC = "900150983cd24fb0d6963f7d28e17f72";
@@ -29,7 +30,7 @@ describe.each([
       fc.property(pieces, (cuts) => {
         expect(digest(create(), cuts)).toBe(createHash("md5").update(Buffer.concat(cuts)).digest("hex"));
       }),
-      { numRuns: 500 },
+      fuzzOptions({ runs: 500 }),
     );
   });
 

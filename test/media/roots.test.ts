@@ -1,7 +1,7 @@
 import { link, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMediaFile } from "../../src/media/open-media-file.ts";
 import { createMediaRoots } from "../../src/media/roots.ts";
 
@@ -153,5 +153,100 @@ test("a named file in a folder that is not there is refused with its path", asyn
   await expect(createMediaRoots([], { home, files: [file] })).rejects.toMatchObject({
     code: "invalid_config",
     message: expect.stringContaining(file),
+  });
+});
+
+describe("a folder of which only some parts may be read", () => {
+  const open = async (areas: readonly string[]) => {
+    const media = path.join(base, "media");
+    for (const area of ["inbound", "tool-image-generation", "outbound"]) {
+      await mkdir(path.join(media, area), { recursive: true });
+      await writeFile(path.join(media, area, "a.txt"), area);
+    }
+    await writeFile(path.join(media, "loose.txt"), "loose");
+    const roots = await createMediaRoots([{ folder: media, areas }], { home });
+    const verdict = (name: string) => isOpen(roots, `${media}/${name}`);
+    return { media, roots, verdict };
+  };
+
+  test("opens those and refuses the rest, the folder itself included", async () => {
+    const { media, roots, verdict } = await open(["inbound", "tool-image-generation"]);
+    expect(await verdict("inbound/a.txt")).toBe("open");
+    expect(await verdict("tool-image-generation/a.txt")).toBe("open");
+    expect(await verdict("outbound/a.txt")).toBe("outside_roots");
+    expect(await verdict("INBOUND/a.txt")).toBe("outside_roots");
+    expect(await verdict("loose.txt")).toBe("outside_roots");
+    expect(await verdict("inbound/../outbound/a.txt")).toBe("dotdot");
+    expect(await verdict("inbound")).toBe("is_directory");
+    expect(await isOpen(roots, media)).toBe("outside_roots");
+    expect(await isOpen(roots, "media://inbound/a.txt")).toBe("open");
+    expect(await isOpen(roots, "media/inbound/a.txt")).toBe("open");
+    expect(await isOpen(roots, "media/outbound/a.txt")).toBe("relative_path");
+    await roots.close();
+  });
+
+  test("media:// reaches nothing when inbound is not among them", async () => {
+    const { roots } = await open(["outbound"]);
+    expect(await isOpen(roots, "media://inbound/a.txt")).toBe("outside_roots");
+    expect(await isOpen(roots, "media/inbound/a.txt")).toBe("relative_path");
+    await roots.close();
+  });
+});
+
+describe("the private folder of a runtime", () => {
+  const state = () => path.join(base, "srv/state");
+  const privateFolders = () => [
+    { folder: state(), mayHoldRoots: (name: string) => ["media", "workspace"].includes(name) },
+  ];
+
+  beforeEach(async () => {
+    for (const folder of ["media", "workspace/out", "svc/accounts", "agents"]) {
+      await mkdir(path.join(state(), folder), { recursive: true });
+    }
+    await symlink(path.join(base, "srv"), path.join(base, "to-srv"));
+    await symlink(state(), path.join(base, "to-state"));
+    await symlink(path.join(state(), "svc"), path.join(base, "to-svc"));
+  });
+
+  test.each([
+    "srv",
+    "srv/state",
+    "to-srv",
+    "to-state",
+    "to-svc",
+    "srv/state/svc",
+    "srv/state/svc/accounts",
+    "srv/state/agents",
+    "srv/state/media-evil",
+    "srv/state/new",
+    "to-srv/state/svc",
+  ])("%s is no root", async (folder) => {
+    const refusal = createMediaRoots([path.join(base, folder)], { home, privateFolders: privateFolders() });
+    await expect(refusal).rejects.toMatchObject({ code: "invalid_config", message: expect.stringContaining("state") });
+  });
+
+  test.each([
+    "srv/state/media",
+    "srv/state/media/inbound",
+    "srv/state/workspace/out",
+    "to-srv/state/media",
+    "elsewhere",
+  ])("%s is one", async (folder) => {
+    const roots = await createMediaRoots([path.join(base, folder)], { home, privateFolders: privateFolders() });
+    await roots.close();
+  });
+
+  test("is known by its configuration file too", async () => {
+    await writeFile(path.join(state(), "openclaw.json"), "{}");
+    await expect(createMediaRoots([state()], { home })).rejects.toMatchObject({ code: "invalid_config" });
+  });
+
+  test("its files are refused by name wherever a copy of them lies", async () => {
+    const roots = await createMediaRoots([path.join(base, "srv")], { home });
+    for (const name of ["openclaw.json", "Auth-Profiles.json", "credentials.json"]) {
+      await writeFile(path.join(state(), "agents", name), "secret");
+      expect(await isOpen(roots, path.join(state(), "agents", name))).toBe("denied_name");
+    }
+    await roots.close();
   });
 });

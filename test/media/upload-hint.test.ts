@@ -13,6 +13,7 @@ import {
   REFERENCE,
   TOKEN,
 } from "../fixtures/media/upload-commands.ts";
+import { fuzzOptions } from "../fuzz/fuzz-options.ts";
 
 const PROSE = "The bytes are missing. You can use curl to upload the file, then repeat the call:";
 
@@ -190,7 +191,7 @@ describe("splitting words", () => {
         accepted += 1;
         expect(ours).toEqual(bash(command));
       }),
-      { numRuns: 20_000 },
+      fuzzOptions({ runs: 20_000 }),
     );
     expect(accepted).toBeGreaterThan(2_000);
   });
