@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
-import { SvcError } from "../errors.ts";
 import type { ActionDetail, ActionList, CatalogSearch, IntegrationPage } from "../wire/catalog.ts";
 import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../wire/execution.ts";
 import type { IngestReply } from "../wire/file.ts";
@@ -21,44 +19,25 @@ import type {
   PairStartRequest,
 } from "../wire/registration.ts";
 import type { Tool, ToolList, ToolSearch } from "../wire/tool.ts";
-import { parseBaseUrl } from "./base-url.ts";
-import * as catalog from "./catalog.ts";
-import { createDispatcher, type ProxySettings } from "./create-dispatcher.ts";
-import * as executions from "./executions.ts";
+import type * as catalog from "./catalog.ts";
+import { type ClientCredential, readClientOptions, type SvcClientOptions } from "./client-options.ts";
+import { createDispatcher } from "./create-dispatcher.ts";
+import type * as executions from "./executions.ts";
 import * as flows from "./flows.ts";
 import * as ingest from "./ingest.ts";
 import * as mcp from "./mcp.ts";
-import { type Sleep, sleepFor } from "./pause.ts";
+import { createMcpAccess } from "./mcp-access.ts";
 import * as registration from "./registration.ts";
 import type { RequestBody } from "./request.ts";
-import * as tools from "./tools.ts";
+import { createKeyAccess, type ToolAccess } from "./tool-access.ts";
+import type * as tools from "./tools.ts";
 import { type CallOptions, createTransport, type Transport } from "./transport.ts";
-
-/** Settings of a {@link SvcClient}. */
-export interface SvcClientOptions {
-  /** Where the service is: https, or http on a loopback host. A path prefix is kept. */
-  readonly baseUrl: string;
-  /** Needed by every call but the server card, pairing and bootstrap ("Authentication" 1). */
-  readonly apiKey?: string | undefined;
-  /** Default limit of one call in milliseconds; 60,000. */
-  readonly timeoutMs?: number | undefined;
-  /** Largest JSON answer in bytes; 16 MiB. */
-  readonly maxReplyBytes?: number | undefined;
-  readonly userAgent?: string | undefined;
-  /** Accept http for hosts other than loopback. Default false. */
-  readonly allowInsecure?: boolean | undefined;
-  /** Proxies to go through. Default none: the environment is not read. */
-  readonly proxy?: ProxySettings | undefined;
-  /** Used instead of an agent of the client's own; `close` leaves it open. */
-  readonly dispatcher?: Dispatcher | undefined;
-  readonly sleep?: Sleep | undefined;
-  readonly random?: (() => number) | undefined;
-  readonly now?: (() => number) | undefined;
-}
 
 /**
  * The API of the document, one method per endpoint. Each method answers with the parsed resource and throws
  * {@link SvcError}; only the execute methods return failures as values, because those are outcomes to plan for.
+ * With an OAuth sign-in instead of a key, tools are found and run through the MCP endpoint; what needs a key throws
+ * `credentials_missing`, and nothing is sent.
  *
  * @example
  * const client = new SvcClient({ baseUrl: "http://127.0.0.1:8790", apiKey });
@@ -67,46 +46,41 @@ export interface SvcClientOptions {
 export class SvcClient {
   /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
-  /** Non-secret name of base URL and key: 16 hex digits, or `anonymous` without a key. */
+  /** Non-secret name of base URL and key or sign-in: 16 hex digits, or `anonymous` without either. */
   readonly principal: string;
+  /** What calls are made with. With `oauth` the tools are reached through the MCP endpoint. */
+  readonly credential: ClientCredential;
   readonly #transport: Transport;
+  readonly #tools: ToolAccess;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #cards: mcp.CardCache = new Map();
   #closing: Promise<void> | undefined;
 
   /** @throws SvcError `invalid_config` naming the wrong setting */
   constructor(options: SvcClientOptions) {
-    this.baseUrl = parseBaseUrl(options.baseUrl, options.allowInsecure);
-    const apiKey = readApiKey(options.apiKey);
-    this.principal = apiKey === undefined ? "anonymous" : createPrincipal(this.baseUrl, apiKey);
+    const settings = readClientOptions(options);
+    this.baseUrl = settings.baseUrl;
+    this.principal = settings.principal;
+    this.credential = settings.credential;
     const dispatcher = options.dispatcher ?? createDispatcher(this.baseUrl, options.proxy);
     this.#ownDispatcher = options.dispatcher === undefined ? dispatcher : undefined;
-    this.#transport = createTransport({
-      baseUrl: this.baseUrl,
-      apiKey,
-      dispatcher,
-      timeoutMs: options.timeoutMs ?? 60_000,
-      maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
-      userAgent: options.userAgent ?? "svc-agent-plugin",
-      sleep: options.sleep ?? sleepFor,
-      random: options.random ?? Math.random,
-      now: options.now ?? Date.now,
-    });
+    this.#transport = createTransport({ ...settings, dispatcher });
+    this.#tools = this.credential === "oauth" ? createMcpAccess(this.#transport) : createKeyAccess(this.#transport);
   }
 
   /** `GET /api/tools`: sorted by integration, then name, without schemas. The last entry may be a truncation notice. */
   listTools(query: tools.ListToolsQuery = {}, options?: CallOptions): Promise<ToolList> {
-    return tools.listTools(this.#transport, query, options);
+    return this.#tools.listTools(query, options);
   }
 
   /** `GET /api/tools/search`. */
   searchTools(query: tools.SearchToolsQuery, options?: CallOptions): Promise<ToolSearch> {
-    return tools.searchTools(this.#transport, query, options);
+    return this.#tools.searchTools(query, options);
   }
 
   /** `GET /api/tools/{name}`: with the complete schema. Unknown: `service_failure` with status 404. */
   describeTool(name: string, options?: CallOptions): Promise<Tool> {
-    return tools.describeTool(this.#transport, name, options);
+    return this.#tools.describeTool(name, options);
   }
 
   /**
@@ -118,7 +92,7 @@ export class SvcClient {
     body: ToolExecuteRequest | RequestBody,
     options?: CallOptions,
   ): Promise<executions.ExecuteReply> {
-    return executions.executeTool(this.#transport, { name, body }, options);
+    return this.#tools.executeTool({ name, body }, options);
   }
 
   /** `POST /api/files/ingest`, at the address and with the token of an upload hint; never sends the API key. */
@@ -128,32 +102,32 @@ export class SvcClient {
 
   /** `POST /api/executions`. Never repeated unless it provably never left, also with an `idempotency_key`. */
   execute(body: CanonicalExecuteRequest, options?: CallOptions): Promise<executions.ExecuteReply> {
-    return executions.execute(this.#transport, body, options);
+    return this.#tools.execute(body, options);
   }
 
   /** `GET /api/executions/{id}`. */
   getExecution(id: string, options?: CallOptions): Promise<ExecutionSummary> {
-    return executions.getExecution(this.#transport, id, options);
+    return this.#tools.getExecution(id, options);
   }
 
   /** `GET /api/integrations`. */
   listIntegrations(query: catalog.ListIntegrationsQuery = {}, options?: CallOptions): Promise<IntegrationPage> {
-    return catalog.listIntegrations(this.#transport, query, options);
+    return this.#tools.listIntegrations(query, options);
   }
 
   /** `GET /api/actions`. */
   listActions(query: catalog.ListActionsQuery, options?: CallOptions): Promise<ActionList> {
-    return catalog.listActions(this.#transport, query, options);
+    return this.#tools.listActions(query, options);
   }
 
   /** `GET /api/actions/{integration_id}/{action_id}`. */
   getAction(integrationId: string, actionId: string, options?: CallOptions): Promise<ActionDetail> {
-    return catalog.getAction(this.#transport, { integrationId, actionId }, options);
+    return this.#tools.getAction({ integrationId, actionId }, options);
   }
 
   /** `GET /api/search`. */
   searchCatalog(query: catalog.SearchCatalogQuery, options?: CallOptions): Promise<CatalogSearch> {
-    return catalog.searchCatalog(this.#transport, query, options);
+    return this.#tools.searchCatalog(query, options);
   }
 
   /** `GET /api/flows/templates`. */
@@ -244,17 +218,3 @@ export class SvcClient {
 }
 
 /** @throws SvcError `invalid_config` with field `apiKey` for a key no header can carry */
-function readApiKey(text: string | undefined): string | undefined {
-  const key = text?.trim() ?? "";
-  if (key === "") return undefined;
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new SvcError("invalid_config", "The API key holds characters that no key has, such as spaces or line breaks.", {
-    field: "apiKey",
-    hint: "Copy the key again, or pair this device anew.",
-    sent: false,
-  });
-}
-
-function createPrincipal(baseUrl: string, apiKey: string): string {
-  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
-}

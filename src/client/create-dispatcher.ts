@@ -13,6 +13,9 @@ export interface ProxySettings {
 /** How long making a connection may take. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** An idle connection is used no longer, whatever the service says: it may close one just when a write is sent. */
+const MAX_IDLE_MS = 30_000;
+
 /**
  * An agent of our own, so that neither the host's global dispatcher nor Node's built-in copy of undici has a say.
  * HTTP/1.1 only: with it "the request was about to be written" is exact. A loopback service is never proxied.
@@ -21,7 +24,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 export function createDispatcher(baseUrl: string, proxy?: ProxySettings): Dispatcher {
   // The time for answers is limited per request, uploads included; these would count a slow upload as silence.
-  const limits = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+  const limits = { headersTimeout: 0, bodyTimeout: 0, allowH2: false, keepAliveMaxTimeout: MAX_IDLE_MS };
   const connect = { timeout: CONNECT_TIMEOUT_MS };
   if (proxy === undefined || isLoopbackHost(new URL(baseUrl).hostname)) return new Agent({ ...limits, connect });
   try {

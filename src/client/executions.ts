@@ -47,13 +47,18 @@ export async function execute(
 /** `GET /api/executions/{id}`. A stored summary is returned whatever it says; a refused lookup is thrown. */
 export async function getExecution(transport: Transport, id: string, options?: CallOptions): Promise<ExecutionSummary> {
   const path = `/api/executions/${encodeSegment(id, "id")}`;
-  const reply = await transport.call({ method: "GET", path, options });
+  return readExecution(await transport.call({ method: "GET", path, options }));
+}
+
+/** The stored execution in an answer; a refused lookup is thrown. */
+export function readExecution(reply: ApiReply): ExecutionSummary {
   const shape = recogniseShape(reply.json);
   if (shape?.kind === "summary" && typeof shape.summary.execution_id === "string") return shape.summary;
   return readResource(reply, executionSummarySchema);
 }
 
-function toExecuteReply(reply: ApiReply): ExecuteReply {
+/** The answer of an execute call by its shape; throws `bad_response` when it has none. */
+export function toExecuteReply(reply: ApiReply): ExecuteReply {
   const shape = recogniseShape(reply.json);
   const isBareSuccess = shape?.kind === "bare" && reply.status < 300;
   if (shape === undefined || isRedirect(reply.status) || isBareSuccess) throw badResponse(reply);

@@ -34,11 +34,11 @@ export async function ingestFile(
     throw refuse("url", "the upload address is not below the base URL of the service");
   }
   for (const [name, value] of Object.entries(request.headers)) {
-    if (name.toLowerCase() === API_KEY_HEADER || transport.holdsKey(value)) {
+    if (name.toLowerCase() === API_KEY_HEADER || transport.holdsCredential(value)) {
       throw refuse("headers", "the API key must not be sent to the upload address");
     }
   }
-  if (transport.holdsKey(request.url)) throw refuse("url", "the API key must not be sent to the upload address");
+  if (transport.holdsCredential(request.url)) throw refuse("url", "the API key must not be sent to the upload address");
   const reply = await transport.call({
     method: request.method,
     path: url.pathname.slice(prefix.length) + url.search,
@@ -46,7 +46,7 @@ export async function ingestFile(
     headers: lowerCaseNames(request.headers),
     body: request.body,
     secrets: [...Object.values(request.headers).flatMap((value) => value.split(" ")), ...url.searchParams.values()],
-    withKey: false,
+    credential: "none",
     maxReplyBytes: MAX_INGEST_REPLY_BYTES,
     options,
   });

@@ -8,7 +8,7 @@ import {
   type ServerCard,
   serverCardSchema,
 } from "../wire/mcp.ts";
-import { badResponse, readResource } from "./reply.ts";
+import { type ApiReply, badResponse, isRecord, readResource } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** One JSON-RPC call; `jsonrpc` is filled in, and `id` when it is left out. */
@@ -30,16 +30,33 @@ export type CardCache = Map<ServerCardPath, { readonly etag: string; readonly ca
 
 /** `GET /api/mcp`. */
 export async function getMcpListing(transport: Transport, options?: CallOptions): Promise<McpListing> {
-  return readResource(await transport.call({ method: "GET", path: "/api/mcp", options }), mcpListingSchema);
+  const reply = await transport.call({ method: "GET", path: "/api/mcp", credential: "key_or_token", options });
+  return readResource(reply, mcpListingSchema);
 }
 
 /** `POST /api/mcp`. A JSON-RPC error is returned in the `error` member, as the document says. */
 export async function callMcp(transport: Transport, call: McpCall, options?: CallOptions): Promise<RpcResponse> {
+  return (await sendMcp(transport, call, { options })).response;
+}
+
+/** {@link callMcp} with the HTTP answer around it. `isRead`: the call changes nothing and may be repeated. */
+export async function sendMcp(
+  transport: Transport,
+  call: McpCall,
+  { label, isRead, options }: { label?: string; isRead?: boolean; options?: CallOptions | undefined },
+): Promise<{ readonly reply: ApiReply; readonly response: RpcResponse }> {
   const { id = 1, method, params } = call;
-  const body = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
-  const reply = await transport.call({ method: "POST", path: "/api/mcp", body, options });
+  const reply = await transport.call({
+    method: "POST",
+    path: "/api/mcp",
+    credential: "key_or_token",
+    body: { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) },
+    label,
+    isRead,
+    options,
+  });
   const parsed = rpcResponseSchema.safeParse(reply.json);
-  if (!parsed.success) return readResource(reply, rpcResponseSchema);
+  if (!parsed.success) return { reply, response: readResource(reply, rpcResponseSchema) };
   if (reply.status === 401) {
     throw new SvcError("unauthorized", `${reply.label}: the API key was not accepted.`, {
       status: 401,
@@ -47,7 +64,20 @@ export async function callMcp(transport: Transport, call: McpCall, options?: Cal
       sent: true,
     });
   }
-  return parsed.data;
+  return { reply, response: parsed.data };
+}
+
+/** What an MCP tool answered, as an object: its structured content, or the JSON in its first text. */
+export function readToolContent(result: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
+  if (isRecord(result.structuredContent)) return result.structuredContent;
+  const first: unknown = Array.isArray(result.content) ? result.content[0] : undefined;
+  if (!isRecord(first) || typeof first.text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(first.text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `GET /api/mcp/server-card` or its well-known twin; no key is sent. A 304 answers from `cache`. */
@@ -59,7 +89,7 @@ export async function getServerCard(
   const known = card.cache.get(card.path);
   const headers: Record<string, string> = { accept: `${SERVER_CARD_CONTENT_TYPE}, application/json` };
   if (known !== undefined) headers["if-none-match"] = known.etag;
-  const reply = await transport.call({ method: "GET", path: card.path, headers, withKey: false, options });
+  const reply = await transport.call({ method: "GET", path: card.path, headers, credential: "none", options });
   if (reply.status === 304) {
     if (known === undefined) throw badResponse(reply);
     return known.card;

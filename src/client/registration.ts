@@ -29,7 +29,7 @@ export async function startPairing(
     method: "POST",
     path: "/api/plugin/pair/start",
     body,
-    withKey: false,
+    credential: "none",
     options,
   });
   return readResource(reply, pairStartReplySchema);
@@ -47,7 +47,7 @@ export async function exchangePairing(
     label: `POST ${SESSION_PATH}/{token}/exchange`,
     body: { verifier: session.verifier },
     secrets: [session.sessionToken, session.verifier],
-    withKey: false,
+    credential: "none",
     options,
   });
   return readResource(reply, pairExchangeReplySchema);
@@ -64,7 +64,7 @@ export async function getPairingStatus(
     path: `${SESSION_PATH}/${encodeSegment(sessionToken, "sessionToken")}`,
     label: `GET ${SESSION_PATH}/{token}`,
     secrets: [sessionToken],
-    withKey: false,
+    credential: "none",
     options,
   });
   if (reply.status === 404 || reply.status === 405) return undefined;
@@ -84,7 +84,7 @@ export async function finalizePairing(
     label: `POST ${SESSION_PATH}/{token}/finalize`,
     body: { verifier: session.verifier },
     secrets: [session.sessionToken, session.verifier],
-    withKey: false,
+    credential: "none",
     options,
   });
   if (reply.status === 404 || reply.status === 405 || reply.status < 300) return;
@@ -101,7 +101,7 @@ export async function startBootstrap(
     method: "POST",
     path: "/api/installer/bootstrap-sessions",
     body,
-    withKey: false,
+    credential: "none",
     options,
   });
   return readResource(reply, bootstrapStartReplySchema);
@@ -136,7 +136,7 @@ export async function pollBootstrap(
     path: url.pathname.slice(prefix.length) + url.search,
     label: "GET {poll_url}",
     secrets: [...url.pathname.split("/").slice(-1), ...url.searchParams.values()],
-    withKey: false,
+    credential: "none",
     options,
   });
   return readResource(reply, bootstrapPollReplySchema);

@@ -177,7 +177,8 @@ function isFinal(status: string): boolean {
   return status === "succeeded" || status === "blocked" || status === "failed";
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

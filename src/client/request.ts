@@ -9,8 +9,9 @@ export interface RequestBody {
   /** Exact number of bytes that `open` yields; another number fails the request. */
   readonly contentLength: number;
   /**
-   * Starts the stream from its beginning. A `SvcError` thrown from it is what the caller of the request gets, and the
-   * service never sees a complete request then.
+   * Starts the stream from its beginning. A chunk need not last once the next is asked for: its memory may be used
+   * again. A `SvcError` thrown from it is what the caller of the request gets, and the service never sees a complete
+   * request then.
    */
   open(): AsyncIterable<Uint8Array>;
 }

@@ -1,6 +1,7 @@
 import { isSvcError, type SvcError } from "../errors.ts";
 import { pause, type Sleep } from "./pause.ts";
 import { nextDelay } from "./retry-timing.ts";
+import { startStopwatch } from "./stopwatch.ts";
 
 /** Clock, chance and waiting, replaced in tests. */
 export interface RetryTools {
@@ -31,16 +32,16 @@ export interface RetriedCall<T> {
  * does not fit, the last answer or error is given to the caller as it is, with its `retryAfterMs`.
  */
 export async function withRetries<T>(call: RetriedCall<T>, tools: RetryTools): Promise<T> {
-  const startedAt = tools.now();
+  const elapsed = startStopwatch(tools.now);
   for (let tries = 1; ; tries += 1) {
-    const remainingMs = Math.max(1, call.timeoutMs - (tools.now() - startedAt));
+    const remainingMs = Math.max(1, call.timeoutMs - elapsed());
     const outcome = await settle(call, remainingMs);
     if (outcome.retryAfterMs === "never") return outcome.finish();
     const wait = nextDelay({
       tries,
       maxTries: MAX_TRIES,
       retryAfterMs: outcome.retryAfterMs,
-      remainingMs: call.timeoutMs - (tools.now() - startedAt),
+      remainingMs: call.timeoutMs - elapsed(),
       random: tools.random,
     });
     if (wait === undefined) return outcome.finish();

@@ -1,12 +1,17 @@
 import type { Dispatcher } from "undici";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/auth.ts";
+import { type AccessTokenSource, sendWithToken } from "./access-token.ts";
+import { type CredentialNeed, chooseAccess } from "./choose-access.ts";
 import { ACCEPTED_ENCODINGS } from "./decode-content.ts";
 import { readJson } from "./read-json.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
 import { type RetryTools, withRetries } from "./retry.ts";
 import { parseRetryAfter } from "./retry-timing.ts";
+
+/** A client's renewed tokens that are still kept out of messages; each is good for an hour or so. */
+const MAX_TOKENS = 4;
 
 /** What any call accepts besides its own arguments. */
 export interface CallOptions {
@@ -33,8 +38,10 @@ interface ApiCall {
   /** A {@link RequestBody}, or a value to send as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** False for the endpoints that work without a key ("Authentication" 1). Default true. */
-  readonly withKey?: boolean | undefined;
+  /** Default `key`. */
+  readonly credential?: CredentialNeed | undefined;
+  /** True for a POST that changes nothing, which may then be repeated like a GET. Default false. */
+  readonly isRead?: boolean | undefined;
   /** Secrets of this call besides the key, kept out of every message. */
   readonly secrets?: readonly string[] | undefined;
   /** Largest answer in bytes; default 16 MiB. */
@@ -46,10 +53,10 @@ interface ApiCall {
 export interface Transport {
   /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
-  /** True when the text holds the API key of this client. */
-  holdsKey(text: string): boolean;
+  /** True when the text holds the API key of this client, or an access token it has sent. */
+  holdsCredential(text: string): boolean;
   /**
-   * Sends a call and returns its answer, whatever the status. A GET is tried up to three times on network failures and
+   * Sends a call and returns its answer, whatever the status. A read is tried up to three times on network failures and
    * on 429, 502, 503 and 504; anything else only if it provably never left.
    */
   call(call: ApiCall): Promise<ApiReply>;
@@ -59,6 +66,8 @@ export interface Transport {
 export interface TransportParts extends RetryTools {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Used where a token is accepted, when there is no key. */
+  readonly accessToken: AccessTokenSource | undefined;
   readonly dispatcher: Dispatcher;
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
@@ -68,30 +77,28 @@ export interface TransportParts extends RetryTools {
 /** Makes the transport of one client. */
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey } = parts;
+  /** The key, or the tokens sent last. */
+  let secrets: readonly string[] = apiKey === undefined ? [] : [apiKey];
   return {
     baseUrl: parts.baseUrl,
-    holdsKey: (text) => apiKey !== undefined && text.includes(apiKey),
+    holdsCredential: (text) => secrets.some((secret) => text.includes(secret)),
     call: async (call) => {
-      const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...(call.secrets ?? [])];
       const label = call.label ?? `${call.method} ${call.path}`;
-      const { origin, pathname } = new URL(parts.baseUrl);
-      const request = {
-        method: call.method,
-        origin,
-        path: pathname.replace(/\/$/, "") + call.path + formatQuery(call.query),
-        headers: buildHeaders(parts, call, label),
-        body: encodeBody(call.body, label),
-        label,
-        maxReplyBytes: call.maxReplyBytes ?? parts.maxReplyBytes,
-        signal: call.options?.signal,
-        secrets,
+      const access = chooseAccess(parts, call.credential, label);
+      const body = encodeBody(call.body, label);
+      const { signal } = call.options ?? {};
+      const send = (credential: Readonly<Record<string, string>>, timeoutMs: number) =>
+        sendOnce(parts, call, { label, body, credential, secrets, timeoutMs });
+      const attempt = (timeoutMs: number) => {
+        if (access.type === "open") return send({}, timeoutMs);
+        if (access.type === "key") return send({ [API_KEY_HEADER]: access.apiKey }, timeoutMs);
+        const sendToken = (token: string) => {
+          if (!secrets.includes(token)) secrets = [token, ...secrets].slice(0, MAX_TOKENS);
+          return send({ authorization: `Bearer ${token}` }, timeoutMs);
+        };
+        return sendWithToken(access.source, sendToken, { signal });
       };
-      const attempt = async (timeoutMs: number): Promise<ApiReply> => {
-        const { status, headers, bytes } = await sendRequest(parts.dispatcher, { ...request, timeoutMs });
-        const retryAfterMs = parseRetryAfter(headers["retry-after"], parts.now());
-        return { status, headers, ...readJson(bytes, secrets), retryAfterMs, label, secrets };
-      };
-      const isRead = call.method === "GET";
+      const isRead = call.isRead ?? call.method === "GET";
       return withRetries(
         {
           attempt,
@@ -99,12 +106,46 @@ export function createTransport(parts: TransportParts): Transport {
           mayRetry: (error) => error.code === "unreachable" && (isRead || error.sent === false),
           label,
           timeoutMs: call.options?.timeoutMs ?? parts.timeoutMs,
-          signal: call.options?.signal,
+          signal,
         },
         parts,
       );
     },
   };
+}
+
+interface Sending {
+  readonly label: string;
+  readonly body: string | RequestBody | undefined;
+  readonly credential: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly timeoutMs: number;
+}
+
+async function sendOnce(parts: TransportParts, call: ApiCall, sending: Sending): Promise<ApiReply> {
+  const { label, body, timeoutMs } = sending;
+  const secrets = [...sending.secrets, ...(call.secrets ?? [])];
+  const { origin, pathname } = new URL(parts.baseUrl);
+  const { status, headers, bytes } = await sendRequest(parts.dispatcher, {
+    method: call.method,
+    origin,
+    path: pathname.replace(/\/$/, "") + call.path + formatQuery(call.query),
+    headers: {
+      accept: "application/json",
+      "accept-encoding": ACCEPTED_ENCODINGS,
+      "user-agent": parts.userAgent,
+      ...call.headers,
+      ...sending.credential,
+    },
+    body,
+    label,
+    maxReplyBytes: call.maxReplyBytes ?? parts.maxReplyBytes,
+    signal: call.options?.signal,
+    secrets,
+    timeoutMs,
+  });
+  const retryAfterMs = parseRetryAfter(headers["retry-after"], parts.now());
+  return { status, headers, ...readJson(bytes, secrets), retryAfterMs, label, secrets };
 }
 
 /**
@@ -134,24 +175,6 @@ function asksForAnotherTry(reply: ApiReply): boolean {
   if (!isTransientStatus(reply.status)) return false;
   const shape = recogniseShape(reply.json);
   return !(shape?.kind === "envelope" && shape.envelope.error?.retryable === false);
-}
-
-function buildHeaders(parts: TransportParts, call: ApiCall, label: string): Record<string, string> {
-  const headers: Record<string, string> = {
-    accept: "application/json",
-    "accept-encoding": ACCEPTED_ENCODINGS,
-    "user-agent": parts.userAgent,
-    ...call.headers,
-  };
-  if (call.withKey === false) return headers;
-  if (parts.apiKey === undefined) {
-    throw new SvcError("credentials_missing", `${label}: this client has no API key, so nothing was sent.`, {
-      hint: "Pair this device first, or pass apiKey.",
-      sent: false,
-    });
-  }
-  headers[API_KEY_HEADER] = parts.apiKey;
-  return headers;
 }
 
 function encodeBody(body: unknown, label: string): string | RequestBody | undefined {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { backoffMs, nextDelay, parseRetryAfter } from "../../src/client/retry-timing.ts";
+import { fuzzOptions } from "../fuzz/fuzz-options.ts";
 
 const NOW = Date.UTC(2026, 0, 5, 10, 0, 0);
 
@@ -45,6 +46,7 @@ describe("parseRetryAfter", () => {
         const whole = Math.floor(date.getTime() / 1000) * 1000;
         expect(parseRetryAfter(new Date(whole).toUTCString(), NOW)).toBe(whole - NOW);
       }),
+      fuzzOptions({ runs: 100 }),
     );
   });
 });

@@ -129,7 +129,7 @@ describe("streamed bodies", () => {
       cleanups.push(() => socket.destroy());
     });
     const { body, seen } = createBody(200_000_000);
-    const error = await catchError(async () => openClient(await listen(server), 300).executeTool("a", body));
+    const error = await catchError(async () => openClient(await listen(server), 2_000).executeTool("a", body));
     expect(error).toMatchObject({ code: "timeout", sent: true });
     expect(seen.produced).toBeLessThan(200_000_000);
     await expect.poll(() => seen.finished).toBe(1);
@@ -143,13 +143,13 @@ describe("streamed bodies", () => {
         size += chunk.length;
         if (Math.floor(size / 4_000_000) === piece) return;
         request.pause();
-        setTimeout(() => request.resume(), 250);
+        setTimeout(() => request.resume(), 500);
       });
       request.on("end", () => response.end(JSON.stringify(ENVELOPE)));
     });
     // Eight pauses are longer than the limit, each single one is far below it.
     const { body } = createBody(32_000_000);
-    const reply = await openClient(await listen(server), 1_200).executeTool("a", body);
+    const reply = await openClient(await listen(server), 3_000).executeTool("a", body);
     expect(reply).toMatchObject({ status: 200 });
   });
 });
@@ -188,9 +188,9 @@ describe("time", () => {
     const url = await listen(server);
     cleanups.push(() => server.closeAllConnections());
     const client = openClient(url);
-    const error = await catchError(() => client.executeTool("a", {}, { timeoutMs: 100 }));
+    const error = await catchError(() => client.executeTool("a", {}, { timeoutMs: 1_000 }));
     expect(error).toMatchObject({ code: "timeout", sent: true, retryable: true });
-    expect(await catchError(() => client.listTools({}, { timeoutMs: 100 }))).toMatchObject({ code: "timeout" });
+    expect(await catchError(() => client.listTools({}, { timeoutMs: 1_000 }))).toMatchObject({ code: "timeout" });
   });
 });
 
