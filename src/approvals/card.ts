@@ -1,4 +1,4 @@
-import { cutText, toPlainText } from "./plain-text.ts";
+import { cutText, toPlainText } from "../wire/plain-text.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
 /** How much of the arguments a card shows. */
@@ -44,7 +44,7 @@ function describeAccount(request: ApprovalRequest): string {
 }
 
 function describeArguments(args: Record<string, unknown>, options: CardOptions): string[] {
-  const text = toPlainText(JSON.stringify(args, null, 2), { keepLines: true });
+  const text = toPlainText(JSON.stringify(args, null, 2), { keepLines: true, escapeSpaces: true });
   const max = options.maxArguments ?? 4_000;
   const shown = text.length <= max ? text : cutText(text, max);
   const lines = shown.split("\n").map((line) => `    ${line}`);

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { jsonObject } from "./json-object.ts";
 import type { ApprovalDecision, ApprovalRequest } from "./request.ts";
 
 const binding = { id: z.string(), fingerprint: z.string() };
 const decisionSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("approve"), ...binding, always: z.boolean().optional() }),
-  z.object({ type: z.literal("edit"), ...binding, arguments: z.record(z.string(), z.unknown()) }),
+  z.object({ type: z.literal("edit"), ...binding, arguments: jsonObject }),
   z.object({ type: z.literal("decline"), ...binding, message: z.string().optional() }),
 ]);
 
@@ -41,9 +42,17 @@ export function decide(
   if (options.spent.has(request.id)) return refuse("replayed", "The answer was already used.");
   const expiresAt = Date.parse(request.expiresAt);
   if (!(options.now < expiresAt)) return refuse("expired", "The answer came after the request had expired.");
-  for (const [id, until] of options.spent) if (until <= options.now) options.spent.delete(id);
+  forgetExpired(options.spent, options.now);
   options.spent.set(request.id, expiresAt);
   return { accepted: true, decision };
+}
+
+/** Looks from the oldest to the first that still counts, so that many open ones cost nothing. */
+function forgetExpired(spent: SpentRequests, now: number): void {
+  for (const [id, until] of spent) {
+    if (until > now) return;
+    spent.delete(id);
+  }
 }
 
 function refuse(reason: RefusalReason, message: string): Verdict {

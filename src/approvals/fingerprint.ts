@@ -1,31 +1,40 @@
 import { createHash } from "node:crypto";
-import type { ApprovalFile } from "./request.ts";
+import type { ApprovalFile, Effect } from "./request.ts";
 
 const MAX_DEPTH = 200;
 
-/** What a decision is bound to. */
+/** What a decision is bound to, or what names a call. */
 export interface FingerprintSubject {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly connection: string | undefined;
   /** Empty for a call without local files. */
-  readonly files: readonly Pick<ApprovalFile, "field" | "name" | "mimetype" | "size" | "md5">[];
+  readonly files: readonly Pick<ApprovalFile, "field" | "name" | "mimetype" | "size" | "md5" | "sha256">[];
   readonly principal: string;
+  /**
+   * What a human was told that the call may change. Left out of the name of a call, which stays the same whatever becomes
+   * known about its tool.
+   */
+  readonly effect?: Effect | undefined;
 }
 
 /**
- * SHA-256 (hex) over the canonical JSON of tool, arguments, connection, file digests and principal.
+ * SHA-256 (hex) over the canonical JSON of tool, arguments, connection, file digests, principal and, for a decision, the
+ * effect.
  * Throws TypeError for arguments that are not JSON, naming the path.
  */
 export function createFingerprint(subject: FingerprintSubject): string {
-  const { tool, connection, principal } = subject;
-  const files = subject.files.map(({ field, name, mimetype, size, md5 }) => ({ field, name, mimetype, size, md5 }));
+  const { tool, connection, principal, effect } = subject;
+  const files = subject.files.map(({ field, name, mimetype, size, md5, sha256 }) => {
+    return { field, name, mimetype, size, md5, sha256 };
+  });
   const text = canonicalJson({
     tool,
     arguments: subject.arguments,
     connection: connection ?? null,
     files: files.sort((a, b) => (a.field < b.field ? -1 : 1)),
     principal,
+    ...(effect === undefined ? {} : { effect }),
   });
   return createHash("sha256").update(text, "utf8").digest("hex");
 }

@@ -1,174 +1,132 @@
-import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, unlink } from "node:fs/promises";
-import { hostname } from "node:os";
-import { join } from "node:path";
-import { z } from "zod";
-import { type JournalKey, type JournalRecord, readJournalRecord, toMapKey } from "./journal-record.ts";
+import { mkdir, unlink } from "node:fs/promises";
+import { SvcError } from "../errors.ts";
+import { OtherSegments } from "./journal-others.ts";
+import { type JournalRecord, toMapKey } from "./journal-record.ts";
+import {
+  closeSegment,
+  createSegment,
+  type Forgotten,
+  ignoreMissing,
+  type OwnSegment,
+  readFolder,
+  removeSegment,
+  writeLines,
+} from "./journal-segment.ts";
 
-const forgottenSchema = z.object({ callId: z.string(), fingerprint: z.string(), forgotten: z.literal(true) });
+type Keep = (records: readonly JournalRecord[]) => JournalRecord[];
 
-/** Files this process writes now: a container gives every process the same id, so the id alone does not tell. */
-const openNames = new Set<string>();
-
-type Forgotten = JournalKey & { readonly forgotten: true };
-
-interface Segment {
-  readonly records: Map<string, JournalRecord>;
-  readonly damagedLines: number;
-}
-
-interface FolderContent {
-  readonly found: Map<string, JournalRecord>;
-  /** Files whose process has ended, with the records they hold. */
-  readonly ended: readonly { readonly path: string; readonly keys: ReadonlySet<string> }[];
-  readonly damagedLines: number;
-}
-
-const NAME = /^journal-(?<host>[a-z0-9]+)-(?<pid>\d+)-[a-f0-9]+\.jsonl$/;
+/** A file is written anew once it is this long, and then once it is twice as long as what was kept of it. */
+const REWRITE_BYTES = 8 * 1024 * 1024;
 
 /** The journal on disk: the own file of this process, after merging those of processes that have ended. */
 export class JournalFile {
-  /** Every record found at opening, of running processes too. */
+  /** The records of ended processes, found at opening. */
   readonly records: readonly JournalRecord[];
   readonly damagedLines: number;
-  readonly #handle: FileHandle;
-  readonly #name: string;
+  /** What other processes have written, as of the last refresh. */
+  readonly others: OtherSegments;
+  readonly #folder: string;
+  readonly #keep: Keep;
+  /** What the own file says of each call. */
+  #own: Map<string, JournalRecord>;
+  #segment: OwnSegment;
+  #rewriteAt: number;
   #last: Promise<void> = Promise.resolve();
+  /** True after a line that may have been cut off, by a full disk for one. */
+  #isTorn = false;
 
   private constructor(
-    segment: { handle: FileHandle; name: string },
-    records: readonly JournalRecord[],
-    damagedLines: number,
+    place: { folder: string; keep: Keep; rewriteBytes: number },
+    segment: OwnSegment,
+    found: { records: readonly JournalRecord[]; damagedLines: number },
   ) {
-    this.#handle = segment.handle;
-    this.#name = segment.name;
-    this.records = records;
-    this.damagedLines = damagedLines;
+    this.#folder = place.folder;
+    this.#keep = place.keep;
+    this.#segment = segment;
+    this.#rewriteAt = Math.max(place.rewriteBytes, 2 * segment.size);
+    this.#own = toMap(found.records);
+    this.records = found.records;
+    this.others = new OtherSegments(place.folder);
+    this.damagedLines = found.damagedLines;
   }
 
-  /** Opens a new file in `folder`; `keep` chooses the records worth carrying over. */
+  /**
+   * Opens a new file in `folder`; `keep` chooses the records worth carrying over, also when a file that has grown beyond
+   * `rewriteBytes` (default 8 MiB) is written anew.
+   *
+   * @throws SvcError `invalid_config`, field `stateDir`, when the folder cannot be read or written
+   */
   static async open(
     folder: string,
-    keep: (records: readonly JournalRecord[]) => JournalRecord[],
+    keep: Keep,
+    { rewriteBytes = REWRITE_BYTES }: { rewriteBytes?: number } = {},
   ): Promise<JournalFile> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { found, ended, damagedLines } = await readFolder(folder);
-    const records = keep([...found.values()]);
-    const carried = new Set(ended.flatMap(({ keys }) => [...keys]));
-    const own = await createSegment(folder);
-    await writeLines(
-      own.handle,
-      records.filter((record) => carried.has(toMapKey(record))),
-    );
-    await syncFolder(folder);
-    for (const { path } of ended) await unlink(path).catch(ignoreMissing);
-    return new JournalFile(own, records, damagedLines);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const { found, ended, damagedLines } = await readFolder(folder);
+      const records = keep([...found.values()]);
+      const segment = await createSegment(folder, records);
+      for (const path of ended) await unlink(path).catch(ignoreMissing);
+      const file = new JournalFile({ folder, keep, rewriteBytes }, segment, { records, damagedLines });
+      await file.refresh();
+      return file;
+    } catch (cause) {
+      throw unusable(folder, cause);
+    }
+  }
+
+  /** Looks at what other processes have written. */
+  refresh(): Promise<void> {
+    return this.others.refresh(this.#segment.name);
   }
 
   /** Appends one line and waits for the disk; lines of concurrent callers keep their order. */
   append(line: JournalRecord | Forgotten): Promise<void> {
-    const write = this.#last.then(() => writeLines(this.#handle, [line]));
+    const write = this.#last.then(() => this.#write(line));
     this.#last = write.catch(() => undefined);
     return write;
   }
 
+  /** A line that was cut off must not take the next one with it. */
+  async #write(line: JournalRecord | Forgotten): Promise<void> {
+    const { handle } = this.#segment;
+    if (this.#isTorn) await handle.appendFile("\n");
+    this.#isTorn = true;
+    this.#segment.size += await writeLines(handle, [line]);
+    this.#isTorn = false;
+    if ("forgotten" in line) this.#own.delete(toMapKey(line));
+    else this.#own.set(toMapKey(line), line);
+    if (this.#segment.size >= this.#rewriteAt) await this.#rewrite();
+  }
+
+  /** What cannot be written anew goes on as it is. */
+  async #rewrite(): Promise<void> {
+    const before = this.#segment;
+    this.#rewriteAt = 2 * before.size;
+    const records = this.#keep([...this.#own.values()]);
+    const segment = await createSegment(this.#folder, records).catch(() => undefined);
+    if (segment === undefined) return;
+    this.#segment = segment;
+    this.#own = toMap(records);
+    this.#rewriteAt = Math.max(before.size, 2 * segment.size);
+    await removeSegment(this.#folder, before);
+  }
+
   async close(): Promise<void> {
     await this.#last;
-    await this.#handle.close();
-    openNames.delete(this.#name);
+    await closeSegment(this.#segment);
   }
 }
 
-/** Starts again when another process merges a file away in the meantime: its records are in a new file then. */
-async function readFolder(folder: string, triesLeft = 20): Promise<FolderContent> {
-  const found = new Map<string, JournalRecord>();
-  const ended: { path: string; keys: Set<string> }[] = [];
-  let damagedLines = 0;
-  for (const name of (await readdir(folder)).filter((entry) => NAME.test(entry))) {
-    const path = join(folder, name);
-    const segment = await readSegment(path);
-    if (segment === undefined && triesLeft > 0) return readFolder(folder, triesLeft - 1);
-    if (segment === undefined) continue;
-    damagedLines += segment.damagedLines;
-    for (const [key, record] of segment.records) {
-      const known = found.get(key);
-      if (known === undefined || known.at <= record.at) found.set(key, record);
-    }
-    if (hasEnded(name)) ended.push({ path, keys: new Set(segment.records.keys()) });
-  }
-  return { found, ended, damagedLines };
+function unusable(folder: string, cause: unknown): SvcError {
+  const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+  return new SvcError("invalid_config", `The journal of calls cannot be kept in ${folder}${code}.`, {
+    field: "stateDir",
+    hint: "Check the owner and the mode of the folder, and the space on its disk.",
+    cause,
+  });
 }
 
-async function readSegment(path: string): Promise<Segment | undefined> {
-  const records = new Map<string, JournalRecord>();
-  let damagedLines = 0;
-  const text = await readFile(path, "utf8").catch(ignoreMissing);
-  if (text === undefined) return undefined;
-  for (const line of text.split("\n")) {
-    if (line === "") continue;
-    const value = parseLine(line);
-    if (value === undefined) damagedLines += 1;
-    else if ("forgotten" in value) records.delete(toMapKey(value));
-    else records.set(toMapKey(value), value);
-  }
-  return { records, damagedLines };
-}
-
-function parseLine(line: string): JournalRecord | Forgotten | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  const forgotten = forgottenSchema.safeParse(value);
-  if (forgotten.success) return forgotten.data;
-  return readJournalRecord(value);
-}
-
-async function createSegment(folder: string): Promise<{ handle: FileHandle; name: string }> {
-  const name = `journal-${hostTag()}-${process.pid}-${randomBytes(6).toString("hex")}.jsonl`;
-  openNames.add(name);
-  return { handle: await open(join(folder, name), "ax", 0o600), name };
-}
-
-async function writeLines(handle: FileHandle, lines: readonly unknown[]): Promise<void> {
-  if (lines.length === 0) return;
-  await handle.appendFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), "utf8");
-  await handle.sync();
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A file of another machine (a shared home folder) is read but never taken over. */
-function hasEnded(name: string): boolean {
-  const { host, pid } = NAME.exec(name)?.groups ?? {};
-  if (host !== hostTag() || pid === undefined) return false;
-  if (Number(pid) === process.pid) return !openNames.has(name);
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
-  }
-}
-
-function hostTag(): string {
-  return (
-    hostname()
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]/g, "") || "local"
-  );
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-  throw error;
+function toMap(records: readonly JournalRecord[]): Map<string, JournalRecord> {
+  return new Map(records.map((record) => [toMapKey(record), record]));
 }

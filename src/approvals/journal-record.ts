@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonObject } from "./json-object.ts";
 
 /**
  * probing: an unconfirmed request is on its way · pending: a human is asked · approved: may be sent · sending: a request
@@ -30,6 +31,11 @@ export interface JournalRecord extends JournalKey {
     readonly arguments: Readonly<Record<string, unknown>>;
     readonly until: number;
   };
+  /**
+   * Set when a human, told that nobody knows what became of this unanswered call, agreed to an equal one and that one
+   * has ended: milliseconds since the epoch. Equal calls are no longer warned of it.
+   */
+  readonly warnedAt?: number;
   /** Set when `done`: the outcome, answered again when the same call comes back. */
   readonly outcome?: unknown;
 }
@@ -37,6 +43,30 @@ export interface JournalRecord extends JournalKey {
 /** True when a request that may have acted was sent and its answer never arrived. */
 export function isUnanswered(record: JournalRecord): boolean {
   return record.state === "sending" || record.state === "probing";
+}
+
+/** True when an equal call must be asked about, with a warning. */
+export function leavesDoubt(record: JournalRecord): boolean {
+  return isUnanswered(record) && record.warnedAt === undefined;
+}
+
+/** True when a request that may have acted was sent, answered or not. */
+export function hasLeft(record: JournalRecord): boolean {
+  return isUnanswered(record) || record.state === "done";
+}
+
+/**
+ * True when something written down at `from` still counts. A clock that has been set back since does not make it last
+ * longer: how much time has passed is not known then, and it counts no more.
+ */
+export function isWithin(now: number, from: number, until: number): boolean {
+  return from <= now && now < until;
+}
+
+/** Which of two records of one call counts: one of a request that has left, then the later one. */
+export function chooseRecord(a: JournalRecord, b: JournalRecord): JournalRecord {
+  if (hasLeft(a) !== hasLeft(b)) return hasLeft(a) ? a : b;
+  return a.at > b.at ? a : b;
 }
 
 /** The journal's key as one string. */
@@ -51,7 +81,8 @@ const recordSchema = z.object({
   at: z.number(),
   tool: z.string(),
   approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
-  repeatable: z.object({ key: z.string(), arguments: z.record(z.string(), z.unknown()), until: z.number() }).optional(),
+  repeatable: z.object({ key: z.string(), arguments: jsonObject, until: z.number() }).optional(),
+  warnedAt: z.number().optional(),
   outcome: z.unknown().optional(),
 });
 
@@ -59,9 +90,10 @@ const recordSchema = z.object({
 export function readJournalRecord(value: unknown): JournalRecord | undefined {
   const record = recordSchema.safeParse(value);
   if (!record.success) return undefined;
-  const { approval, repeatable, ...rest } = record.data;
+  const { approval, repeatable, warnedAt, ...rest } = record.data;
   return {
     ...rest,
+    ...(warnedAt === undefined ? {} : { warnedAt }),
     ...(approval === undefined ? {} : { approval }),
     ...(repeatable === undefined ? {} : { repeatable }),
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SideEffectLevel } from "../wire/catalog.ts";
+import { toPlainText } from "../wire/plain-text.ts";
 import { createFingerprint } from "./fingerprint.ts";
-import { toPlainText } from "./plain-text.ts";
 
 /** What a call may change. `unknown` when the service does not say. */
 export type Effect = SideEffectLevel | "unknown";
@@ -14,8 +14,10 @@ export interface ApprovalFile {
   readonly mimetype: string;
   /** Bytes. */
   readonly size: number;
-  /** Hex digest of the bytes; the decision counts for exactly these. */
+  /** Hex MD5 of the bytes, short enough to be shown. */
   readonly md5: string;
+  /** Hex SHA-256 of the bytes; the decision counts for exactly these. */
+  readonly sha256: string;
   /** The reference as the caller wrote it. */
   readonly reference: string;
 }
@@ -102,26 +104,34 @@ export interface ApprovalSubject {
 
 const TITLE_MAX = 120;
 const DESCRIPTION_MAX = 1_024;
+/** Further questions are counted: a list of them must not push the rest of a card out of sight. */
+const MOST_QUESTIONS = 8;
 
 /** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
 export function createApprovalRequest(subject: ApprovalSubject, time: { now: number; ttlMs: number }): ApprovalRequest {
-  const { tool, connection, files, principal } = subject;
+  const { tool, connection, files, principal, effect } = subject;
   return {
     id: subject.id ?? randomUUID(),
-    fingerprint: createFingerprint({ tool, arguments: subject.arguments, connection, files, principal }),
+    fingerprint: createFingerprint({ tool, arguments: subject.arguments, connection, files, principal, effect }),
     tool,
     integration: subject.integration,
     ...(subject.account === undefined ? {} : { account: toPlainText(subject.account, { max: TITLE_MAX }) }),
     ...(connection === undefined ? {} : { connection }),
     arguments: structuredClone(subject.arguments),
     files: files.map((file) => ({ ...file })),
-    effect: subject.effect,
+    effect,
     title: toPlainText(subject.title, { max: TITLE_MAX }),
     description: toPlainText(subject.description, { max: DESCRIPTION_MAX, keepLines: true }),
     reason: toPlainText(subject.reason, { max: DESCRIPTION_MAX, keepLines: true }),
     ...(subject.askBefore === undefined || subject.askBefore.length === 0
       ? {}
-      : { askBefore: subject.askBefore.map((line) => toPlainText(line, { max: TITLE_MAX * 2 })) }),
+      : { askBefore: limitQuestions(subject.askBefore) }),
     expiresAt: new Date(time.now + time.ttlMs).toISOString(),
   };
+}
+
+function limitQuestions(questions: readonly string[]): string[] {
+  const shown = questions.slice(0, MOST_QUESTIONS).map((line) => toPlainText(line, { max: TITLE_MAX * 2 }));
+  const rest = questions.length - shown.length;
+  return rest === 0 ? shown : [...shown, `${rest} more questions of the service are not shown.`];
 }

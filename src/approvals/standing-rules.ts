@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { replaceFile } from "./replace-file.ts";
 import type { Effect } from "./request.ts";
+import { takeTurns } from "./take-turns.ts";
 
 const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connection: z.string(), addedAt: z.string() });
 const fileSchema = z.object({ version: z.literal(1), rules: z.array(ruleSchema) });
@@ -28,36 +29,48 @@ export interface StandingRules {
   /** Takes a permission back; false when there was none. */
   revoke(subject: Pick<StandingRule, "principal" | "tool" | "connection">): Promise<boolean>;
   list(): readonly StandingRule[];
-  /** Set when the file could not be read: no rule counts then. */
+  /** Set when the file cannot be read: no rule counts then. */
   readonly problem: string | undefined;
 }
 
-/** Opens the rules in `file` (JSON, mode 0600, replaced atomically); without a file they last as long as the process. */
+/**
+ * Opens the rules in `file` (JSON, mode 0600, replaced atomically); without a file they last as long as the process.
+ * The file is read anew each time: what a human took back in another process, or by deleting it, counts at once, and
+ * no other process brings it back.
+ */
 export async function openStandingRules(file?: string, options: { now?: () => number } = {}): Promise<StandingRules> {
   const now = options.now ?? Date.now;
-  const loaded = file === undefined ? { rules: [], problem: undefined } : await readRules(file);
-  let rules: readonly StandingRule[] = loaded.rules;
+  let held: readonly StandingRule[] = [];
+  const load = () => (file === undefined ? { rules: held, problem: undefined } : readRules(file));
   const save = async (changed: readonly StandingRule[]) => {
     if (file !== undefined) await replaceFile(file, `${JSON.stringify({ version: 1, rules: changed }, null, 2)}\n`);
-    rules = changed;
+    held = changed;
   };
+  const inTurn = takeTurns(file);
   return {
-    problem: loaded.problem,
-    list: () => rules,
-    allows: (subject) => mayStand(subject) && rules.some((rule) => isFor(rule, subject)),
+    get problem() {
+      return load().problem;
+    },
+    list: () => load().rules,
+    allows: (subject) => mayStand(subject) && load().rules.some((rule) => isFor(rule, subject)),
     async allow(subject) {
-      if (!mayStand(subject) || subject.connection === undefined) return false;
       const { principal, tool, connection } = subject;
-      if (rules.some((rule) => isFor(rule, subject))) return true;
-      await save([...rules, { principal, tool, connection, addedAt: new Date(now()).toISOString() }]);
-      return true;
+      if (!mayStand(subject) || connection === undefined) return false;
+      return inTurn(async () => {
+        const { rules } = load();
+        if (rules.some((rule) => isFor(rule, subject))) return true;
+        await save([...rules, { principal, tool, connection, addedAt: new Date(now()).toISOString() }]);
+        return true;
+      });
     },
-    async revoke(subject) {
-      const kept = rules.filter((rule) => !isFor(rule, subject));
-      if (kept.length === rules.length) return false;
-      await save(kept);
-      return true;
-    },
+    revoke: (subject) =>
+      inTurn(async () => {
+        const { rules } = load();
+        const kept = rules.filter((rule) => !isFor(rule, subject));
+        if (kept.length === rules.length) return false;
+        await save(kept);
+        return true;
+      }),
   };
 }
 
@@ -69,10 +82,10 @@ function isFor(rule: StandingRule, subject: Pick<RuleSubject, "principal" | "too
   return rule.principal === subject.principal && rule.tool === subject.tool && rule.connection === subject.connection;
 }
 
-async function readRules(file: string): Promise<{ rules: StandingRule[]; problem: string | undefined }> {
+function readRules(file: string): { rules: StandingRule[]; problem: string | undefined } {
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = readFileSync(file, "utf8");
   } catch (error) {
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
     return { rules: [], problem: isMissing ? undefined : "The file of standing permissions cannot be read." };

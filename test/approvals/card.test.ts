@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createApprovalCard } from "../../src/approvals/card.ts";
-import { cutText, toPlainText } from "../../src/approvals/plain-text.ts";
 import { type ApprovalSubject, createApprovalRequest } from "../../src/approvals/request.ts";
+import { cutText, toPlainText } from "../../src/wire/plain-text.ts";
 
 function createCard(change: Partial<ApprovalSubject> = {}, options = {}): string {
   const request = createApprovalRequest(
@@ -12,7 +12,15 @@ function createCard(change: Partial<ApprovalSubject> = {}, options = {}): string
       connection: "con_1",
       arguments: { name: "cat.png", folder: "pets" },
       files: [
-        { field: "file", name: "cat.png", mimetype: "image/png", size: 68, md5: "abc", reference: "/media/cat.png" },
+        {
+          field: "file",
+          name: "cat.png",
+          mimetype: "image/png",
+          size: 68,
+          md5: "abc",
+          sha256: "def",
+          reference: "/media/cat.png",
+        },
       ],
       effect: "write",
       title: "Save a file",
@@ -58,7 +66,15 @@ describe("createApprovalCard", () => {
       account: "a\u001b[2Jb",
       arguments: { name: "x\u001b]0;title\u0007\u202egnp.exe", text: "line\n  Files:     none" },
       files: [
-        { field: "file", name: "a\nb.png", mimetype: "image/png", size: 1, md5: "abc", reference: "/media/\u001b[31m" },
+        {
+          field: "file",
+          name: "a\nb.png",
+          mimetype: "image/png",
+          size: 1,
+          md5: "abc",
+          sha256: "def",
+          reference: "/media/\u001b[31m",
+        },
       ],
       title: "Save\n  Effect:    reads only",
       reason: "because\n\n  Tool:      drive_list_files",

@@ -31,6 +31,16 @@ describe("decide", () => {
     }
   });
 
+  it("keeps a member of an edit that is called __proto__, so that it is not lost before somebody looks", () => {
+    const request = createRequest();
+    const typed: Record<string, unknown> = JSON.parse('{"title":"a","__proto__":{"x":1}}');
+    const answer = { type: "edit", id: request.id, fingerprint: request.fingerprint, arguments: typed };
+    const verdict = decide(request, answer, { now: NOW, spent: new Map() });
+    expect(verdict.accepted && verdict.decision.type === "edit" && JSON.stringify(verdict.decision.arguments)).toBe(
+      '{"title":"a","__proto__":{"x":1}}',
+    );
+  });
+
   const request = createRequest();
   const good = { type: "approve", id: request.id, fingerprint: request.fingerprint };
   it.each([
@@ -42,6 +52,7 @@ describe("decide", () => {
     ["a word", "approve", NOW, "malformed"],
     ["nothing", undefined, NOW, "malformed"],
     ["an unknown type", { ...good, type: "accept" }, NOW, "malformed"],
+    ["an edit to a list", { ...good, type: "edit", arguments: [] }, NOW, "malformed"],
     ["an edit without arguments", { ...good, type: "edit" }, NOW, "malformed"],
     ["a clock that is no number", good, Number.NaN, "expired"],
   ])("refuses %s", (_name, answer, now, reason) => {

@@ -5,7 +5,17 @@ const subject: FingerprintSubject = {
   tool: "drive_upload_file",
   arguments: { name: "a.txt", file: { s3key: "/m/a.txt" } },
   connection: "con_1",
-  files: [{ field: "file", name: "a.txt", mimetype: "text/plain", size: 3, md5: "900150983cd24fb0d6963f7d28e17f72" }],
+  files: [
+    {
+      field: "file",
+      name: "a.txt",
+      mimetype: "text/plain",
+      size: 3,
+      md5: "900150983cd24fb0d6963f7d28e17f72",
+      sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    },
+  ],
+  effect: "write",
   principal: "p1",
 };
 
@@ -59,11 +69,20 @@ describe("createFingerprint", () => {
     ["connection", { connection: "con_2" }],
     ["no connection", { connection: undefined }],
     ["file digest", { files: [{ ...subject.files[0]!, md5: "00000000000000000000000000000000" }] }],
+    ["file digest of equal MD5", { files: [{ ...subject.files[0]!, sha256: "0".repeat(64) }] }],
     ["file size", { files: [{ ...subject.files[0]!, size: 4 }] }],
     ["file type", { files: [{ ...subject.files[0]!, mimetype: "image/png" }] }],
     ["no file", { files: [] }],
     ["principal", { principal: "p2" }],
+    ["effect", { effect: "delete" }],
+    ["an effect that nobody states", { effect: "unknown" }],
+    ["no effect", { effect: undefined }],
   ])("changes with %s", (_name, change) => {
     expect(createFingerprint({ ...subject, ...change })).not.toBe(createFingerprint(subject));
+  });
+
+  it("names a call as it always did: what an earlier version wrote down as sent is found", () => {
+    const call = { ...subject, files: [], effect: undefined };
+    expect(createFingerprint(call)).toBe("3369f9a77df79b7408326ac0c82dbfb716a4047341f17ef9d60c68eb4bbdce2f");
   });
 });

@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
 import type { JournalRecord } from "../../src/approvals/journal-record.ts";
 
@@ -48,6 +48,30 @@ describe("openJournal", () => {
     expect(second.find({ callId: "call_1", fingerprint: "other" })).toBeUndefined();
   });
 
+  it("stays within its bound while it runs, and forgets nothing that counts", async () => {
+    const rewriteBytes = 4_000;
+    const first = await openJournal(folder, { now, rewriteBytes });
+    await first.record(createRecord({ callId: "sent", state: "sending" }));
+    await first.record(createRecord({ callId: "gone" }));
+    await first.forget({ callId: "gone", fingerprint: "f1" });
+    for (let call = 0; call < 10; call += 1) {
+      for (let round = 0; round < 20; round += 1) await first.record(createRecord({ callId: `call_${call}` }));
+      await first.record(createRecord({ callId: `call_${call}`, state: "done" }));
+    }
+    const names = await readdir(folder);
+    expect(names).toHaveLength(1);
+    expect((await stat(join(folder, names[0] ?? ""))).size).toBeLessThan(2 * rewriteBytes);
+    await first.close();
+    const second = await openHere();
+    const find = (callId: string) => second.find({ callId, fingerprint: "f1" })?.state;
+    expect([find("sent"), find("gone"), find("call_0"), find("call_9")]).toEqual([
+      "sending",
+      undefined,
+      "done",
+      "done",
+    ]);
+  });
+
   it("writes one file only its owner can read, compacted at opening", async () => {
     const first = await openJournal(folder, { now });
     for (let round = 0; round < 20; round += 1) await first.record(createRecord({ at: NOW + round }));
@@ -80,6 +104,47 @@ describe("openJournal", () => {
     expect(later.find({ callId: "call_2", fingerprint: "f1" })?.state).toBe("sending");
   });
 
+  it("sees what another process has sent since it was opened, and takes back what that one takes back", async () => {
+    const [here, there] = [await openHere(), await openHere()];
+    await there.record(createRecord({ state: "sending" }));
+    await here.record(createRecord({ at: NOW + 1 }));
+    await here.refresh();
+    expect(here.find(createRecord())?.state).toBe("sending");
+    expect(here.findUnanswered("f1")?.callId).toBe("call_1");
+    await there.forget(createRecord());
+    await here.refresh();
+    expect(here.find(createRecord())?.state).toBe("pending");
+    expect(here.findUnanswered("f1")).toBeUndefined();
+  });
+
+  it("does not use up the approval of a running process, and does not lose what an ended one has sent", async () => {
+    const running = await openHere();
+    await running.record(createRecord({ state: "approved", at: NOW + 1 }));
+    const other = await openHere();
+    expect(other.find(createRecord())).toBeUndefined();
+    await writeFile(join(folder, endedName()), `${JSON.stringify(createRecord({ state: "sending" }))}\n`);
+    expect((await openHere()).find(createRecord())?.state).toBe("sending");
+    await other.refresh();
+    expect(other.find(createRecord())?.state).toBe("sending");
+  });
+
+  it("of two processes that ended, one that sent a call counts, not one that asked about it later", async () => {
+    const [one, two] = [endedName(), endedName().replace("abc123", "abc124")];
+    await writeFile(join(folder, one), `${JSON.stringify(createRecord({ state: "sending" }))}\n`);
+    await writeFile(join(folder, two), `${JSON.stringify(createRecord({ state: "approved", at: NOW + 1 }))}\n`);
+    expect((await openHere()).find(createRecord())?.state).toBe("sending");
+  });
+
+  it("leaves a file alone that another copy of the module writes, as a host that loads the plugin again has", async () => {
+    const first = await openHere();
+    await first.record(createRecord());
+    vi.resetModules();
+    const copy = await import("../../src/approvals/journal.ts");
+    open.push(await copy.openJournal(folder, { now }));
+    await first.record(createRecord({ state: "sending" }));
+    expect((await openHere()).find(createRecord())?.state).toBe("sending");
+  });
+
   it("forgets a call that did nothing, also over a restart", async () => {
     const first = await openJournal(folder, { now });
     await first.record(createRecord());
@@ -97,8 +162,19 @@ describe("openJournal", () => {
     expect(journal.findUnanswered("f1")?.callId).toBe("call_2");
   });
 
-  it("drops what is old, unanswered calls last", async () => {
+  it("says no more of an unanswered call that a human was warned of, also after a restart", async () => {
+    const first = await openJournal(folder, { now });
+    await first.record(createRecord({ state: "sending", warnedAt: NOW }));
+    expect(first.findUnanswered("f1")).toBeUndefined();
+    await first.close();
+    const second = await openHere();
+    expect(second.findUnanswered("f1")).toBeUndefined();
+    expect(second.find(createRecord())).toMatchObject({ state: "sending", warnedAt: NOW });
+  });
+
+  it("drops what is old, but no unanswered call", async () => {
     const records = [
+      createRecord({ callId: "new", state: "done" }),
       createRecord({ callId: "done", state: "done", at: NOW - 8 * DAY }),
       createRecord({ callId: "sending", state: "sending", at: NOW - 8 * DAY }),
       createRecord({ callId: "ancient", state: "sending", at: NOW - 40 * DAY }),
@@ -106,7 +182,40 @@ describe("openJournal", () => {
     await writeFile(join(folder, endedName()), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     const journal = await openHere();
     const found = records.map((record) => journal.find(record)?.callId);
-    expect(found).toEqual([undefined, "sending", undefined]);
+    expect(found).toEqual(["new", undefined, "sending", "ancient"]);
+  });
+
+  it.each([365 * DAY, -365 * DAY])("forgets nothing because the clock jumps by %i ms", async (jump) => {
+    const first = await openJournal(folder, { now });
+    for (const state of ["sending", "probing", "done"] as const) {
+      await first.record(createRecord({ callId: state, state }));
+    }
+    await first.close();
+    const second = await openJournal(folder, { now: () => NOW + jump });
+    await second.record(createRecord({ callId: "after", state: "done", at: NOW + jump }));
+    await second.close();
+    const third = await openHere();
+    const find = (callId: string) => third.find(createRecord({ callId }))?.state;
+    expect([find("sending"), find("probing"), find("done")]).toEqual(["sending", "probing", "done"]);
+    expect(third.findUnanswered("f1")).toBeDefined();
+  });
+
+  it("is bounded by number, unanswered calls last", async () => {
+    const lines = Array.from({ length: 12_000 }, (_, index) =>
+      JSON.stringify(
+        createRecord({ callId: `c${index}`, state: index < 11_000 ? "sending" : "done", at: NOW + index }),
+      ),
+    );
+    await writeFile(join(folder, endedName()), `${lines.join("\n")}\n`);
+    const journal = await openHere();
+    const find = (index: number) => journal.find(createRecord({ callId: `c${index}` }))?.state;
+    expect([find(0), find(999), find(1_000), find(10_999), find(11_999)]).toEqual([
+      undefined,
+      undefined,
+      "sending",
+      "sending",
+      undefined,
+    ]);
   });
 
   it("does not say a state is kept when the disk refused it", async () => {

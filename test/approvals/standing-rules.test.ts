@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -40,6 +40,37 @@ describe("openStandingRules", () => {
       expect(rules.allows({ ...subject, effect })).toBe(false);
     },
   );
+
+  it("taken back in another process counts here at once, and does not come back with the next one", async () => {
+    const here = await openStandingRules(file);
+    await here.allow(subject);
+    const there = await openStandingRules(file);
+    await there.revoke({ ...subject, connection: "con_1" });
+    expect(here.allows(subject)).toBe(false);
+    await here.allow({ ...subject, tool: "notes_update_page" });
+    expect((await openStandingRules(file)).list().map(({ tool }) => tool)).toEqual(["notes_update_page"]);
+    await rm(file);
+    expect(here.list()).toEqual([]);
+  });
+
+  it("changed twice at once keeps both changes", async () => {
+    const rules = await openStandingRules(file);
+    await rules.allow(subject);
+    const other = { ...subject, tool: "notes_update_page" };
+    await Promise.all([rules.revoke({ ...subject, connection: "con_1" }), rules.allow(other)]);
+    expect(rules.list().map(({ tool }) => tool)).toEqual([other.tool]);
+  });
+
+  it("is not brought back by another process that adds one at the same time", async () => {
+    const [here, there] = [await openStandingRules(file), await openStandingRules(file)];
+    for (let round = 0; round < 5; round += 1) {
+      await here.allow(subject);
+      const other = { ...subject, tool: `notes_${round}` };
+      await Promise.all([here.revoke({ ...subject, connection: "con_1" }), there.allow(other)]);
+      expect([here.allows(subject), there.allows(subject), here.allows(other)]).toEqual([false, false, true]);
+    }
+    expect(await readdir(folder)).toEqual(["always-allow.json"]);
+  });
 
   it("is never given without a known account", async () => {
     const rules = await openStandingRules();
