@@ -1,5 +1,6 @@
 import type { SvcClient } from "../client/client.ts";
 import { pause, type Sleep, sleepFor } from "../client/pause.ts";
+import { startStopwatch } from "../client/stopwatch.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { BOOTSTRAP_LIFETIME_MS } from "../wire/limits.ts";
 import type { BootstrapPollReply } from "../wire/registration.ts";
@@ -61,7 +62,7 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
   const displayCode = readShownCode(session.display_code);
   const code = displayCode === undefined ? {} : { displayCode };
   onProgress({ kind: "started", approvalUrl, ...code, expiresAt: session.expires_at });
-  const startedAt = now();
+  const elapsed = startStopwatch(now);
   let intervalMs = clampInterval(session.poll_interval_ms);
   for (;;) {
     const { reply, retryAfterMs } = await poll(client, session.poll_url, signal);
@@ -70,11 +71,13 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
       return options.install(reply.install);
     }
     if (reply !== undefined && ENDED.has(reply.status)) throw ended(reply.status);
-    const elapsedMs = now() - startedAt;
+    const elapsedMs = elapsed();
     if (elapsedMs > BOOTSTRAP_LIFETIME_MS) throw ended("expired");
     onProgress({ kind: "waiting", elapsedMs });
     intervalMs = clampInterval(reply?.poll_interval_ms ?? intervalMs);
-    await pause(Math.max(intervalMs, retryAfterMs ?? 0), { label: "Installation", signal, sleep });
+    // However long the service wants us to wait: the session is over by then.
+    const waitMs = Math.max(intervalMs, Math.min(retryAfterMs ?? 0, BOOTSTRAP_LIFETIME_MS - elapsedMs + 1));
+    await pause(waitMs, { label: "Installation", signal, sleep });
   }
 }
 

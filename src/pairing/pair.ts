@@ -1,5 +1,6 @@
 import type { SvcClient } from "../client/client.ts";
 import { pause, type Sleep, sleepFor } from "../client/pause.ts";
+import { startStopwatch } from "../client/stopwatch.ts";
 import { SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
@@ -120,16 +121,17 @@ async function pollSession(
   session: PendingPairing,
   first: ExchangeAttempt,
 ): Promise<Exclude<ExchangeAttempt, { kind: "waiting" }>> {
-  const startedAt = run.now();
-  const lifetimeMs = estimateLifetime(session, startedAt);
+  const elapsed = startStopwatch(run.now);
+  const lifetimeMs = estimateLifetime(session, run.now());
   const { default: usual, min, max } = POLL_INTERVAL_MS;
   const intervalMs = Math.min(Math.max(session.pollIntervalMs ?? usual, min), max);
   let attempt = first;
   while (attempt.kind === "waiting") {
-    const elapsedMs = run.now() - startedAt;
+    const elapsedMs = elapsed();
     if (elapsedMs > lifetimeMs) return { kind: "gone", error: expired() };
     run.onProgress({ kind: "waiting", elapsedMs });
-    const waitMs = Math.max(intervalMs, attempt.retryAfterMs ?? 0);
+    // However long the service wants us to wait: the session is over by then.
+    const waitMs = Math.max(intervalMs, Math.min(attempt.retryAfterMs ?? 0, lifetimeMs - elapsedMs + 1));
     await pause(waitMs, { label: "Pairing", signal: run.signal, sleep: run.sleep });
     attempt = await tryExchange(run.client, session, run.signal, attempt);
   }

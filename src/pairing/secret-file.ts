@@ -1,7 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { chmod, type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { chmod, type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { replaceFile } from "../approvals/replace-file.ts";
+import { syncFolder } from "../approvals/sync-folder.ts";
 import { SvcError } from "../errors.ts";
 
 /** Far more than a credential file ever holds. */
@@ -44,15 +45,7 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   const folder = dirname(path);
   await prepareFolder(folder);
   await removeLeftovers(path);
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o600);
-  try {
-    await handle.writeFile(text, "utf8");
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, path);
+  await replaceFile(path, text);
   await syncFolder(folder);
 }
 
@@ -92,17 +85,6 @@ async function removeLeftovers(path: string): Promise<void> {
     if (name.startsWith(prefix) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(prefix.length))) {
       await unlink(join(folder, name));
     }
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder; its rename is durable enough without.
-  if (process.platform === "win32") return;
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -88,6 +88,12 @@ describe("bootstrapInstaller", () => {
     expect(installed).toEqual([INSTALL]);
   });
 
+  test("waits no longer than the session lasts, whatever it is told", async () => {
+    polls = [{ status: 429, json: { error: "slow down" }, headers: { "retry-after": "99999999" } }];
+    expect(await catchError(() => bootstrap())).toMatchObject({ code: "pairing_failed", serviceCode: "expired" });
+    expect(waits).toEqual([15 * 60_000 + 1]);
+  });
+
   test.each(["expired", "rejected", "denied", "consumed", "error"])("ends when the session is %s", async (status) => {
     polls = [PENDING, { json: { session_id: "bs_1", status } }];
     const error = await catchError(() => bootstrap());

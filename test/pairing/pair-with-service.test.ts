@@ -10,6 +10,9 @@ import { startTestService, type TestService } from "../../src/testing.ts";
 import { catchError } from "../client/recording-server.ts";
 import { verifies } from "../contract/verifies.ts";
 
+/** Between two looks of a process: the other one has eight times as long to store the key. */
+const WAIT_MS = 500;
+
 let clock = Date.now();
 let folder: string;
 let service: TestService;
@@ -126,13 +129,13 @@ describe("pairing with the embedded service", () => {
 
   test("two processes that wait for one session both end with its key", async () => {
     const secondWaits = Promise.withResolvers<void>();
-    const first = pair(() => secondWaits.promise.then(() => delay(100)));
+    const first = pair(() => secondWaits.promise.then(() => delay(WAIT_MS)));
     await expect.poll(() => first.seen.length).toBe(2);
     let decided: Promise<void> | undefined;
     const second = pair(async (pairUrl) => {
       decided ??= service.decide(pairUrl).then(secondWaits.resolve);
       await decided;
-      await delay(100);
+      await delay(WAIT_MS);
     });
     const [a, b] = await Promise.all([first.done, second.done]);
     expect(a.apiKey).toBe(b.apiKey);

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -81,9 +82,10 @@ describe("pairDevice", () => {
     script.exchange = [WAITING, WAITING, KEY];
     let storedWhenApproved: unknown;
     const credentials = await pair({
-      onProgress: async (step) => {
+      onProgress: (step) => {
         progress.push(step);
-        if (step.kind === "approved") storedWhenApproved = JSON.parse(await readFile(store.path, "utf8"));
+        // Read at once: nobody waits for a listener, so an awaited read could end after the pairing has.
+        if (step.kind === "approved") storedWhenApproved = JSON.parse(readFileSync(store.path, "utf8"));
       },
     });
     expect(progress).toEqual([
@@ -165,6 +167,16 @@ describe("pairDevice", () => {
     expect(await pair()).toMatchObject({ apiKey: "svc_live_paired" });
     expect(waits).toEqual([2000, 2000, 9000, 2000]);
   });
+
+  test.each(["99999999", "86400"])(
+    "waits no longer than the session lasts, though told to wait %s s",
+    async (seconds) => {
+      script.exchange = [{ status: 429, json: { error: "slow down" }, headers: { "retry-after": seconds } }];
+      expect(await catchError(() => pair())).toMatchObject({ code: "pairing_failed" });
+      expect(waits).toHaveLength(1);
+      expect(waits[0]).toBeLessThanOrEqual(15 * 60_000 + 1);
+    },
+  );
 
   test("confirms the storing where the service says that it waits for it, after the key is on the disk", async () => {
     const session = { status: "awaiting_local_save" };

@@ -1,0 +1,107 @@
+import { SvcClient } from "../client/client.ts";
+import { createDispatcher, type ProxySettings } from "../client/create-dispatcher.ts";
+import type { CallOptions } from "../client/transport.ts";
+import { isSvcError, type SvcError } from "../errors.ts";
+
+/** How a service answered one harmless read. */
+export interface ServiceCheck {
+  /** Origin and path, no trailing slash. */
+  readonly baseUrl: string;
+  /** Non-secret id of service and key; `anonymous` without a key. */
+  readonly principal: string;
+  /** Why the service cannot be used; undefined when it answered as it should, a refused key included. */
+  readonly problem: SvcError | undefined;
+  /** What the service said of the key; `unchecked` without a key or without an answer. */
+  readonly key: "accepted" | "refused" | "unchecked";
+  /** Tools this account has. */
+  readonly tools: number | undefined;
+  /**
+   * Milliseconds this machine's clock is ahead of the service's, negative when it is behind; exact to a second and half
+   * the time of the request. Undefined when the service sent no date.
+   */
+  readonly clockAheadMs: number | undefined;
+}
+
+/** Limits of a check. */
+export interface ServiceCheckLimits {
+  readonly proxy?: ProxySettings | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for each of the two questions. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * Asks the service for one tool: is it there, does it take the key, does its clock agree? Without a key only the address
+ * is checked; a key goes to `baseUrl` and nowhere else.
+ *
+ * @throws SvcError `invalid_config` for an address that cannot be used, `aborted`
+ */
+export async function checkServiceAt(
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey?: string | undefined },
+  limits: ServiceCheckLimits = {},
+): Promise<ServiceCheck> {
+  const client = new SvcClient({ baseUrl, apiKey, proxy: limits.proxy });
+  try {
+    return await checkService(client, limits);
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * {@link checkServiceAt} for whatever a client proves itself with.
+ *
+ * @throws SvcError `aborted`
+ */
+export async function checkService(client: SvcClient, limits: ServiceCheckLimits = {}): Promise<ServiceCheck> {
+  const { signal, timeoutMs = 10_000 } = limits;
+  const answer = await ask(client, { signal, timeoutMs });
+  const clockAheadMs =
+    answer.problem === undefined ? await compareClocks(client.baseUrl, limits, timeoutMs) : undefined;
+  return { baseUrl: client.baseUrl, principal: client.principal, clockAheadMs, ...answer };
+}
+
+type Answer = Pick<ServiceCheck, "problem" | "key" | "tools">;
+
+async function ask(client: SvcClient, options: CallOptions): Promise<Answer> {
+  const unchecked = { key: "unchecked", tools: undefined } as const;
+  const hasAccess = client.credential !== "none";
+  try {
+    if (!hasAccess) {
+      await client.getServerCard(options);
+      return { problem: undefined, ...unchecked };
+    }
+    const list = await client.listTools({ limit: 1 }, options);
+    return { problem: undefined, key: "accepted", tools: list.total ?? list.tools.length };
+  } catch (error) {
+    if (!isSvcError(error) || error.code === "aborted") throw error;
+    if (hasAccess && error.code === "unauthorized") return { problem: undefined, key: "refused", tools: undefined };
+    // The card is optional: a refusal in the service's own words shows that it is there.
+    const isThere = !hasAccess && (error.status === 404 || error.code === "unauthorized");
+    return { problem: isThere ? undefined : error, ...unchecked };
+  }
+}
+
+/** By the `Date` of an answer to a request without a key; whatever goes wrong leaves the clock unknown. */
+async function compareClocks(
+  baseUrl: string,
+  { proxy, now = Date.now }: ServiceCheckLimits,
+  timeoutMs: number,
+): Promise<number | undefined> {
+  const { origin, pathname } = new URL(`${baseUrl}/api/mcp/server-card`);
+  const dispatcher = createDispatcher(baseUrl, proxy);
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const startedAt = now();
+    const { headers, body } = await dispatcher.request({ origin, path: pathname, method: "GET", signal });
+    const answeredAt = now();
+    await body.dump();
+    const there = Date.parse(typeof headers.date === "string" ? headers.date : "");
+    return Number.isNaN(there) ? undefined : Math.round((startedAt + answeredAt) / 2 - there);
+  } catch {
+    return undefined;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
