@@ -3,7 +3,7 @@ import { ingestFile } from "../media/ingest-file.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import { readUploadHint } from "../media/upload-hint.ts";
 import { throwIfAborted } from "./abort.ts";
-import { askForConnection, findConnection, forgetConnection } from "./choose-connection.ts";
+import { askForConnection, findConnection, findGivenConnection, forgetConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { describeFailure } from "./describe-failure.ts";
 import type { Objection } from "./judge-reply.ts";
@@ -65,7 +65,7 @@ async function demandApproval(
   const asked: CallPlan = { ...plan, entry, mustAsk: true, askReason: plan.askReason ?? reason };
   if (call.keepsAnswers !== true || plan.connectionId !== undefined) return proceed(asked);
   const connection = await findConnection(pipeline, call, entry);
-  return connection.ok ? proceed({ ...asked, connectionId: connection.value }) : connection;
+  return connection.ok ? proceed({ ...asked, connectionId: connection.value.id }) : connection;
 }
 
 async function chooseAccount(
@@ -76,7 +76,9 @@ async function chooseAccount(
 ): Promise<Step<CallPlan>> {
   await forgetConnection(pipeline, call, plan.entry.integration);
   const choices = failure.choices.length > 0 ? failure.choices : plan.entry.connections;
-  const chosen = await askForConnection(pipeline, call, plan.entry, choices);
+  // The account this call would have used is gone and one is left: there is nothing to choose, only to approve.
+  const only = choices.length === 1 && findGivenConnection(call, plan.entry) === undefined ? choices[0] : undefined;
+  const chosen = only === undefined ? await askForConnection(pipeline, call, plan.entry, choices) : proceed(only.id);
   if (!chosen.ok) return stop({ ...chosen.outcome, notes: [...plan.notes] });
   // Another account is another call: the fingerprint no longer fits, so a human is asked again.
   const entry = { ...plan.entry, connections: choices };

@@ -1,6 +1,9 @@
+import { openAnswerWindow } from "../approvals/answer-window.ts";
+import { readToolContent } from "../client/mcp.ts";
+import { startStopwatch } from "../client/stopwatch.ts";
 import { isRecord } from "../schema/json-schema.ts";
 import { throwIfAborted, withAbort } from "./abort.ts";
-import { findConnectUrl, readToolContent } from "./connect-link.ts";
+import { findConnectUrl } from "./connect-link.ts";
 import { toConnectAction } from "./describe-failure.ts";
 import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
 import type { Failure } from "./read-failure.ts";
@@ -18,10 +21,16 @@ export interface ConnectLink {
 }
 
 /**
- * Shows a human the link. True: wait until the app is healthy, then make the same call again. False: end the call as
- * `needs_connection`.
+ * What became of a shown link. `connected`: a human says that it is done, make the call again now · true: wait until the
+ * app is healthy, then make the call again · false: end the call as `needs_connection`.
  */
-export type ConnectPresenter = (link: ConnectLink, options: { readonly signal: AbortSignal }) => Promise<boolean>;
+export type ConnectAnswer = boolean | "connected";
+
+/**
+ * Shows a human the link. May take as long as the human does: the app is looked at meanwhile, and `signal` fires when it
+ * is healthy or the time is over.
+ */
+export type ConnectPresenter = (link: ConnectLink, options: { readonly signal: AbortSignal }) => Promise<ConnectAnswer>;
 
 /**
  * Lets the host show the link and waits until the service says that the app can be used (`svc.get_connection` over MCP).
@@ -33,21 +42,48 @@ export async function awaitConnection(
   plan: CallPlan,
   failure: Failure,
 ): Promise<boolean> {
-  const { presentConnectLink: present, client, settings } = pipeline;
+  const { client, settings } = pipeline;
+  const present = call.presentConnectLink ?? pipeline.presentConnectLink;
   if (present === undefined) return false;
   const action = toConnectAction(plan, failure);
   const url = await findConnectUrl(client, action, call.signal);
   if (url === undefined) return false;
   const { integration, name: toolName } = plan.entry;
   const isReconnect = action.input.force_reconnect === true;
-  const end = pipeline.now() + settings.connectTimeoutMs;
-  const limits = [AbortSignal.timeout(settings.connectTimeoutMs), ...(call.signal === undefined ? [] : [call.signal])];
-  const shown = present({ toolName, integration, url, isReconnect }, { signal: AbortSignal.any(limits) });
-  const wantsToWait = await withAbort(shown, call.signal).catch(() => false);
-  throwIfAborted(call.signal);
-  while (wantsToWait && pipeline.now() < end) {
+  // While another account of the app can be used, only the human knows when this one can.
+  const canTell = !(await isUsable(pipeline, call, integration));
+  const over = new AbortController();
+  const answering = openAnswerWindow(settings.connectTimeoutMs, call.signal);
+  const signal = AbortSignal.any([over.signal, answering.signal]);
+  try {
+    const shown = present({ toolName, integration, url, isReconnect }, { signal });
+    return await waitUntilUsable(pipeline, call, { integration, shown, canTell });
+  } finally {
+    answering.close();
+    over.abort();
+  }
+}
+
+async function waitUntilUsable(
+  pipeline: Pipeline,
+  call: ToolCall,
+  { integration, shown, canTell }: { integration: string; shown: Promise<ConnectAnswer>; canTell: boolean },
+): Promise<boolean> {
+  const elapsed = startStopwatch(pipeline.now);
+  let answer: ConnectAnswer | undefined;
+  const answered = withAbort(shown, call.signal)
+    .catch(() => false)
+    .then((given) => {
+      answer = given;
+    });
+  if (!canTell) await answered;
+  while (elapsed() < pipeline.settings.connectTimeoutMs) {
+    if (answer === undefined) await Promise.race([answered, pipeline.sleep(POLL_MS, call.signal)]);
+    throwIfAborted(call.signal);
+    if (answer === false) return false;
+    if (answer === "connected") return true;
     if (await isUsable(pipeline, call, integration)) return true;
-    await pipeline.sleep(POLL_MS, call.signal);
+    if (answer === true) await pipeline.sleep(POLL_MS, call.signal);
     throwIfAborted(call.signal);
   }
   return false;

@@ -1,7 +1,8 @@
-import { cutText, toPlainText } from "../approvals/plain-text.ts";
 import type { Effect } from "../approvals/request.ts";
+import { SvcError } from "../errors.ts";
 import { createNameMap, toModelName } from "../schema/model-names.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
+import { cutText, toPlainText } from "../wire/plain-text.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { projectEntry } from "./project-entry.ts";
@@ -32,6 +33,12 @@ export function buildTools(
   entries: readonly CatalogEntry[],
   options: { readonly profile: SchemaProfile; readonly reserved: readonly string[] },
 ): ToolDefinition[] {
+  const taken = entries.find((entry) => options.reserved.includes(entry.name));
+  if (taken !== undefined) {
+    throw new SvcError("unsupported", `The service has a tool "${taken.name}", which is the name of one of our own.`, {
+      hint: "Leave its app out, or rename it in the service.",
+    });
+  }
   const names = createNameMap([...options.reserved, ...entries.map((entry) => entry.name)]);
   return entries.map((entry) => ({
     name: names.toModel(entry.name) ?? entry.name,

@@ -1,12 +1,20 @@
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
-import { isUnanswered, type JournalKey, type JournalRecord, type JournalState } from "../approvals/journal-record.ts";
+import {
+  hasLeft,
+  isUnanswered,
+  isWithin,
+  type JournalKey,
+  type JournalRecord,
+  type JournalState,
+} from "../approvals/journal-record.ts";
 import type { ApprovalRequest } from "../approvals/request.ts";
 import { isRecord } from "../schema/json-schema.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { findGivenConnection } from "./choose-connection.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
-import type { Pipeline, ToolCall } from "./pipeline.ts";
+import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
+import { findPinObjection } from "./plan-call.ts";
 import { retireKey } from "./send-keyed.ts";
 
 /** What the journal knows and is told about one call. Plain reads are never saved. */
@@ -16,9 +24,18 @@ export interface CallRecord {
   /** An equal call under another id that was sent and never answered. */
   readonly earlierUnanswered: JournalRecord | undefined;
   /** Durable once it resolves; nothing may be sent before. Throws when it cannot be written. */
-  save(state: JournalState, request?: ApprovalRequest, repeatable?: JournalRecord["repeatable"]): Promise<void>;
+  save(state: JournalState, change?: RecordChange): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
+}
+
+/** What a new state brings along. */
+interface RecordChange {
+  /** What a human is asked. */
+  readonly request?: ApprovalRequest | undefined;
+  /** Fingerprint that was agreed to; another one than the request's after an edit. */
+  readonly approved?: string | undefined;
+  readonly repeatable?: JournalRecord["repeatable"];
 }
 
 /** The key of a call: what the caller asked for, not what became of it on the way. */
@@ -42,18 +59,23 @@ export async function openCallRecord(
   key: JournalKey,
 ): Promise<CallRecord> {
   const journal: CallJournal = call.journal ?? pipeline.journal;
+  // Plain reads are never in it.
+  if (entry.effect !== "read" || entry.needsConfirmation === true) await journal.refresh?.();
   let last: JournalRecord | undefined = await journal.find(key);
   const known = last;
-  const earlier = known === undefined ? await journal.findUnanswered(key.fingerprint) : undefined;
+  const isNew = known === undefined || !hasLeft(known);
+  const earlier = isNew ? await journal.findUnanswered(key.fingerprint) : undefined;
   return {
     key,
     known,
     earlierUnanswered: earlier,
-    async save(state, request, repeatable) {
-      const approval =
-        request === undefined
-          ? last?.approval
-          : { id: request.id, fingerprint: request.fingerprint, expiresAt: request.expiresAt };
+    async save(state, { request, approved, repeatable } = {}) {
+      const asked = request ?? last?.approval;
+      const approval = asked && {
+        id: asked.id,
+        fingerprint: approved ?? asked.fingerprint,
+        expiresAt: asked.expiresAt,
+      };
       last = {
         ...key,
         state,
@@ -66,10 +88,17 @@ export async function openCallRecord(
     },
     async finish(outcome) {
       if (last === undefined || outcome.status === "unknown") return outcome;
-      if (last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
+      const comesAgain = mayComeAgain(outcome, last);
+      // Any other call is answered from the journal, or by the service under the same key.
+      if (comesAgain && last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
       const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
       try {
-        await (mayComeAgain(outcome, last) ? journal.forget(key) : journal.record(settled));
+        await (comesAgain ? journal.forget(key) : journal.record(settled));
+        const hasEnded = outcome.status === "succeeded" || outcome.status === "failed";
+        // A human was warned of it before this call; the next equal one need not be asked about because of it.
+        if (earlier !== undefined && hasEnded && !comesAgain) {
+          await journal.record({ ...earlier, warnedAt: pipeline.now() });
+        }
         return outcome;
       } catch {
         const note = "the end of this call could not be written to the journal";
@@ -97,11 +126,29 @@ export function answerFromJournal(
   return { ...known.outcome, notes: [...known.outcome.notes, note] };
 }
 
-/** Fingerprint of an approval given before a crash that was not used yet and still counts. */
-export function findUnusedApproval(pipeline: Pipeline, record: CallRecord): string | undefined {
+/**
+ * The plan with an approval that was given for it before a crash. Another try of a call that may have happened is asked
+ * about first, also where nobody says what the tool does; a read may be repeated.
+ */
+export function bindRecord(pipeline: Pipeline, plan: CallPlan, record: CallRecord): CallPlan {
+  const isRepeat = record.earlierUnanswered !== undefined && plan.entry.effect !== "read";
+  return {
+    ...plan,
+    approved: findUnusedApproval(pipeline, plan.entry, record),
+    mustAsk: plan.mustAsk || isRepeat,
+  };
+}
+
+/**
+ * Fingerprint of an approval given before a crash that was not used yet and still counts. It was given for the tool as
+ * it was: one that is not as it was pinned is asked about again.
+ */
+function findUnusedApproval(pipeline: Pipeline, entry: CatalogEntry, record: CallRecord): string | undefined {
   const { known } = record;
+  if (findPinObjection(pipeline, entry) !== undefined) return undefined;
   if (known?.state !== "approved" || known.approval === undefined) return undefined;
-  return pipeline.now() < Date.parse(known.approval.expiresAt) ? known.approval.fingerprint : undefined;
+  const isOpen = isWithin(pipeline.now(), known.at, Date.parse(known.approval.expiresAt));
+  return isOpen ? known.approval.fingerprint : undefined;
 }
 
 /** The outcome of a call that was sent and not answered; names read tools that can tell what happened. */

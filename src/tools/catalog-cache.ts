@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { replaceFile } from "../approvals/replace-file.ts";
-import { isRecord } from "../schema/json-schema.ts";
 import { sideEffectLevelSchema } from "../wire/catalog.ts";
 import { jsonSchemaSchema } from "../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
@@ -31,6 +30,8 @@ const cacheSchema = z.object({
   omitted: z.array(z.object({ integration: z.string().nullable(), count: z.number() })).default([]),
   tools: z.array(entrySchema),
 });
+
+const TOOLS_MEMBER = ',"tools":';
 
 /** What a catalogue keeps between two runs. */
 export interface CachedCatalog {
@@ -67,8 +68,7 @@ export async function readCatalogCache(folder: string, principal: string): Promi
   const { tools, hash, syncedAt, omitted } = parsed.data;
   if (parsed.data.principal !== principal)
     return { kind: "damaged", reason: "the cached tool list is another account's" };
-  // Hashed as it was read: the schema above may order members differently.
-  if (!isRecord(value) || hashTools(value.tools) !== hash)
+  if (hashText(cutTools(text)) !== hash)
     return { kind: "damaged", reason: "the cached tool list does not match its hash" };
   return { kind: "found", catalog: { syncedAt, omitted, tools: tools.map(toEntry) } };
 }
@@ -76,16 +76,22 @@ export async function readCatalogCache(folder: string, principal: string): Promi
 /** Replaces the cached catalogue of `principal` atomically. */
 export async function writeCatalogCache(folder: string, principal: string, catalog: CachedCatalog): Promise<void> {
   const { syncedAt, omitted, tools } = catalog;
-  const text = JSON.stringify({ version: 1, principal, syncedAt, hash: hashTools(tools), omitted, tools });
-  await replaceFile(cachePath(folder, principal), `${text}\n`);
+  const list = JSON.stringify(tools);
+  const head = JSON.stringify({ version: 1, principal, syncedAt, hash: hashText(list), omitted });
+  await replaceFile(cachePath(folder, principal), `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
 }
 
 function cachePath(folder: string, principal: string): string {
   return join(folder, `tools-${principal.replaceAll(/[^a-z0-9]/gi, "_")}.json`);
 }
 
-function hashTools(tools: unknown): string {
-  return createHash("sha256").update(JSON.stringify(tools)).digest("hex");
+/** The list as it stands in the file, where it is the last member; no text inside of JSON can look like its name. */
+function cutTools(text: string): string {
+  return text.slice(text.indexOf(TOOLS_MEMBER) + TOOLS_MEMBER.length, text.lastIndexOf("}"));
+}
+
+function hashText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function toEntry(cached: z.infer<typeof entrySchema>): CatalogEntry {

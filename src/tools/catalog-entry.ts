@@ -50,7 +50,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
   if (typeof tool.name !== "string" || tool.name === "") return undefined;
   const canonical = isRecord(tool.canonical) ? tool.canonical : {};
   const action = isRecord(canonical.action) ? canonical.action : canonical;
-  const inputSchema = source === "describe" ? (tool.inputSchema ?? null) : null;
+  const inputSchema = source === "describe" ? readSchema(tool.inputSchema) : null;
   return {
     name: tool.name,
     integration: tool.integration ?? readText(canonical.integration_id) ?? "",
@@ -75,6 +75,17 @@ export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): Cata
     effect: entry.effect === "unknown" ? toEffect(detail.side_effect_level) : entry.effect,
     needsConfirmation: entry.needsConfirmation ?? detail.requires_confirmation,
   };
+}
+
+/** A schema that has no canonical form, such as one nested beyond reason, is none: the service checks alone then. */
+function readSchema(schema: JsonSchema | null | undefined): JsonSchema | null {
+  if (schema === null || schema === undefined) return null;
+  try {
+    canonicalJson(schema);
+    return schema;
+  } catch {
+    return null;
+  }
 }
 
 /** Hash by which a changed schema is noticed. */

@@ -1,3 +1,4 @@
+import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { withAbort } from "./abort.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import type { ConnectionMemory } from "./connection-memory.ts";
@@ -6,6 +7,16 @@ import { type ConnectionChooser, type Pipeline, proceed, type Step, stop, type T
 import { cleanText } from "./safe-text.ts";
 
 const QUESTION_MS = 10 * 60 * 1_000;
+/** Nobody has more accounts of one app, and a model reads the whole list. */
+const MOST_CHOICES = 50;
+const LONGEST_ID = 200;
+
+/** The account of a call; undefined leaves it to the service. */
+export interface FoundConnection {
+  readonly id: string | undefined;
+  /** The accounts as they were looked at. */
+  readonly choices: readonly ConnectionChoice[];
+}
 
 /**
  * Step 5. The account the caller named, or one a human chose before. A call that a human will approve gets the default
@@ -15,17 +26,30 @@ export async function findConnection(
   pipeline: Pipeline,
   call: ToolCall,
   entry: CatalogEntry,
-): Promise<Step<string | undefined>> {
+): Promise<Step<FoundConnection>> {
+  const { connections } = entry;
   const wanted =
     findGivenConnection(call, entry) ??
     (await getMemory(pipeline, call).find(entry.integration)) ??
     pipeline.chosen.get(entry.integration);
-  if (wanted !== undefined && wanted !== "") return proceed(wanted);
-  const choices = entry.connections;
-  const only = choices.find((choice) => choice.isDefault) ?? (choices.length === 1 ? choices[0] : undefined);
-  if (only !== undefined) return proceed(mustAskFirst(entry) ? only.id : undefined);
-  if (choices.length < 2 || getChooser(pipeline, call) === undefined) return proceed(undefined);
-  return askForConnection(pipeline, call, entry, choices);
+  if (wanted !== undefined && wanted !== "") return proceed({ id: wanted, choices: connections });
+  const isAsked = isAmbiguous(connections) && getChooser(pipeline, call) !== undefined;
+  // A human is asked about the accounts there are now, not about those of the last look.
+  const refreshed = isAsked ? await pipeline.catalog.refresh(entry.name).catch(() => undefined) : undefined;
+  const choices = refreshed?.entry?.connections ?? connections;
+  if (!isAsked || !isAmbiguous(choices)) return proceed({ id: findOnly(entry, choices)?.id, choices });
+  const asked = await askForConnection(pipeline, call, entry, choices);
+  return asked.ok ? proceed({ id: asked.value, choices }) : asked;
+}
+
+function isAmbiguous(choices: readonly ConnectionChoice[]): boolean {
+  return choices.length > 1 && !choices.some((choice) => choice.isDefault);
+}
+
+/** The account the service would use, for a call that a human sees before. */
+function findOnly(entry: CatalogEntry, choices: readonly ConnectionChoice[]): ConnectionChoice | undefined {
+  if (!mustAskFirst(entry)) return undefined;
+  return choices.find((choice) => choice.isDefault) ?? (choices.length === 1 ? choices[0] : undefined);
 }
 
 /** The account the caller or its host named for this call. */
@@ -59,7 +83,8 @@ export async function askForConnection(
   entry: CatalogEntry,
   choices: readonly ConnectionChoice[],
 ): Promise<Step<string>> {
-  const clean = choices.map((choice) => ({ ...choice, label: cleanText(choice.label, 120) }));
+  const usable = choices.filter(({ id }) => id.length <= LONGEST_ID).slice(0, MOST_CHOICES);
+  const clean = usable.map((choice) => ({ ...choice, label: cleanText(choice.label, 120) }));
   const unanswered = createOutcome("needs_connection", entry.name, {
     code: "ambiguous_connection",
     message: `Several ${cleanText(entry.integration, 60)} accounts are connected. Nothing was run.`,
@@ -69,10 +94,9 @@ export async function askForConnection(
   });
   const choose = getChooser(pipeline, call);
   if (choose === undefined || clean.length === 0) return stop(unanswered);
-  const limits = [AbortSignal.timeout(QUESTION_MS), ...(call.signal === undefined ? [] : [call.signal])];
   const question = { toolName: entry.name, integration: entry.integration, choices: clean };
-  const asked = choose(question, { signal: AbortSignal.any(limits) });
-  const answer = await withAbort(asked, call.signal);
+  const { signal, close } = openAnswerWindow(QUESTION_MS, call.signal);
+  const answer = await withAbort(choose(question, { signal }), call.signal).finally(close);
   const wanted = typeof answer === "string" ? answer : answer?.id;
   const chosen = clean.find((choice) => choice.id === wanted);
   if (chosen === undefined) return stop(unanswered);

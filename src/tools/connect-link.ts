@@ -1,8 +1,9 @@
 import type { SvcClient } from "../client/client.ts";
+import { readToolContent } from "../client/mcp.ts";
 import type { NextAction } from "../errors.ts";
-import { isRecord } from "../schema/json-schema.ts";
 
 const CONNECT_MS = 10_000;
+const MAX_LINK = 2_048;
 
 /**
  * Asks the service where a human connects the app (`svc.connect_app` over MCP, the document's recommended next action).
@@ -19,25 +20,16 @@ export async function findConnectUrl(
   const reply = await client.callMcp(call, options).catch(() => undefined);
   const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
   const url = content?.connect_url;
-  return typeof url === "string" && isSafeLink(url, client.baseUrl) ? url : undefined;
+  return typeof url === "string" ? toSafeLink(url, client.baseUrl) : undefined;
 }
 
-/** What a tool of the service's MCP endpoint answered, as an object. */
-export function readToolContent(result: Record<string, unknown>): Record<string, unknown> | undefined {
-  if (isRecord(result.structuredContent)) return result.structuredContent;
-  const first: unknown = Array.isArray(result.content) ? result.content[0] : undefined;
-  if (!isRecord(first) || typeof first.text !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(first.text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** https anywhere (accounts live on other hosts), plain http only on the service's own origin. */
-function isSafeLink(text: string, baseUrl: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || url.username !== "" || text.length > 2_048) return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && url.origin === new URL(baseUrl).origin);
+/**
+ * https anywhere (accounts live on other hosts), plain http only on the service's own origin. Spelled out as a browser
+ * would read it: look-alike letters of a host and everything else that is not plain ASCII stand there in code.
+ */
+function toSafeLink(text: string, baseUrl: string): string | undefined {
+  const url = text.length <= MAX_LINK ? URL.parse(text) : null;
+  if (url === null || url.username !== "" || url.password !== "" || url.href.length > MAX_LINK) return undefined;
+  const isOwn = url.protocol === "http:" && url.origin === new URL(baseUrl).origin;
+  return url.protocol === "https:" || isOwn ? url.href : undefined;
 }

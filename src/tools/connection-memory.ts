@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { replaceFile } from "../approvals/replace-file.ts";
+import { takeTurns } from "../approvals/take-turns.ts";
 
 /** Which account a human wants for an integration from now on. Only a human's own wish is entered here. */
 export interface ConnectionMemory {
@@ -11,29 +12,38 @@ export interface ConnectionMemory {
 
 const fileSchema = z.object({ version: z.literal(1), connections: z.record(z.string(), z.string()) });
 
-/** Opens the memory in `file` (JSON, mode 0600, replaced atomically); without a file it lasts as long as the process. */
+type Connections = ReadonlyMap<string, string>;
+
+/**
+ * Opens the memory in `file` (JSON, mode 0600, replaced atomically); without a file it lasts as long as the process.
+ * The file is read anew each time: what a human chose in another process counts at once and is kept.
+ */
 export async function openConnectionMemory(file?: string): Promise<ConnectionMemory> {
-  let connections = new Map(file === undefined ? [] : await readConnections(file));
-  const save = async (changed: Map<string, string>) => {
+  let held: Connections = new Map();
+  const load = () => (file === undefined ? held : readConnections(file));
+  const save = async (changed: Connections) => {
     const text = JSON.stringify({ version: 1, connections: Object.fromEntries(changed) }, null, 2);
     if (file !== undefined) await replaceFile(file, `${text}\n`);
-    connections = changed;
+    held = changed;
   };
+  const inTurn = takeTurns(file);
   return {
-    find: (integration) => connections.get(integration),
-    remember: (integration, id) => save(new Map(connections).set(integration, id)),
-    async forget(integration) {
-      if (!connections.has(integration)) return;
-      await save(new Map([...connections].filter(([other]) => other !== integration)));
-    },
+    find: (integration) => load().get(integration),
+    remember: (integration, id) => inTurn(() => save(new Map(load()).set(integration, id))),
+    forget: (integration) =>
+      inTurn(async () => {
+        const connections = load();
+        if (!connections.has(integration)) return;
+        await save(new Map([...connections].filter(([other]) => other !== integration)));
+      }),
   };
 }
 
 /** A damaged file is an empty one: the human is asked again. */
-async function readConnections(file: string): Promise<[string, string][]> {
+function readConnections(file: string): Connections {
   try {
-    return Object.entries(fileSchema.parse(JSON.parse(await readFile(file, "utf8"))).connections);
+    return new Map(Object.entries(fileSchema.parse(JSON.parse(readFileSync(file, "utf8"))).connections));
   } catch {
-    return [];
+    return new Map();
   }
 }

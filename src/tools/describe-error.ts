@@ -1,22 +1,18 @@
+import { adviseOnCredential } from "../client/credential-advice.ts";
 import type { SvcError } from "../errors.ts";
 import type { OutcomeDetails } from "./outcome.ts";
-import { cleanText } from "./safe-text.ts";
-
-const REPAIR =
-  "The key of this device is missing, wrong or revoked. Pair it again (svc pair); calling again will not help.";
+import { cleanText, limitAction } from "./safe-text.ts";
 
 /** A thrown failure as the details of an outcome. */
 export function describeSvcError(error: SvcError): OutcomeDetails {
-  const isKeyProblem = error.code === "unauthorized" || error.code === "credentials_missing";
+  const advice = adviseOnCredential(error);
+  const hint = advice ?? error.hint;
   return {
-    code: error.serviceCode ?? error.code,
+    code: cleanText(error.serviceCode ?? error.code, 80),
     message: cleanText(error.message),
-    hint: isKeyProblem ? REPAIR : error.hint === undefined ? undefined : cleanText(error.hint),
-    retryable: isKeyProblem ? false : error.retryable,
+    hint: hint === undefined ? undefined : cleanText(hint),
+    retryable: advice === undefined && error.retryable,
     retryAfterMs: error.retryAfterMs,
-    nextAction: error.nextAction,
+    nextAction: limitAction(error.nextAction),
   };
 }
-
-/** What to do about a key the service does not accept. */
-export const KEY_HINT = REPAIR;

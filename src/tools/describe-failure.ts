@@ -1,7 +1,7 @@
+import { KEY_HINT } from "../client/credential-advice.ts";
 import type { NextAction } from "../errors.ts";
 import { redactHint } from "../media/redact-hint.ts";
 import { findConnectUrl } from "./connect-link.ts";
-import { KEY_HINT } from "./describe-error.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
 import type { Failure } from "./read-failure.ts";

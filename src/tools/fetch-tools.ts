@@ -7,6 +7,9 @@ import type { Tool, ToolList } from "../wire/tool.ts";
 const INTEGRATION_PAGE = 100;
 const MAX_PAGES = 50;
 const PARALLEL = 4;
+/** Bounds for a service that names apps and tools without end; what is beyond is counted as omitted. */
+const MOST_INTEGRATIONS = 1_000;
+const MOST_TOOLS = 50_000;
 
 /** What {@link fetchTools} is told. */
 export interface FetchToolsOptions {
@@ -41,7 +44,8 @@ export async function fetchTools(client: SvcClient, options: FetchToolsOptions):
   if (countOmitted(all) === 0) return { tools: all.tools, omitted: [] };
   const slugs = new Set(all.tools.flatMap((tool) => (tool.name && tool.integration ? [tool.integration] : [])));
   for (const slug of await fetchIntegrations(client, call)) slugs.add(slug);
-  return addRest(await fetchByIntegration(client, [...slugs].sort(), options), all.total ?? 0);
+  const asked = [...slugs].sort().slice(0, MOST_INTEGRATIONS);
+  return addRest(await fetchByIntegration(client, asked, options), all.total ?? 0);
 }
 
 /** Tools of integrations that no list names are still counted, so that a short list never passes for all. */
@@ -58,12 +62,15 @@ async function fetchByIntegration(
 ): Promise<FetchedTools> {
   const lists = new Map<string, ToolList>();
   const queue = [...slugs];
+  let count = 0;
   const work = async () => {
     for (let slug = queue.shift(); slug !== undefined; slug = queue.shift()) {
       const call = options.signal === undefined ? {} : { signal: options.signal };
       const list = await client.listTools({ integration: slug, limit: TOOL_PAGE.max }, call);
       options.onProgress?.({ integration: slug, tools: countTools(list) });
       lists.set(slug, list);
+      count += list.tools.length;
+      if (count >= MOST_TOOLS) queue.length = 0;
     }
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL, slugs.length) }, work));

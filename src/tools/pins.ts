@@ -1,4 +1,5 @@
 import { replaceFile } from "../approvals/replace-file.ts";
+import { takeTurns } from "../approvals/take-turns.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { type PinFile, type PinReading, readPinFile, toPin } from "./pin-file.ts";
 
@@ -58,6 +59,7 @@ export async function openPins(options: PinOptions): Promise<Pins> {
     const pinnedAt = new Date(options.now()).toISOString();
     await replaceFile(file, `${JSON.stringify({ version: 1, service, pinnedAt, tools: sorted }, null, 2)}\n`);
   };
+  const inTurn = takeTurns(file);
   const compare = (entry: Pinned) => comparePin(entry, tools[entry.name], problem);
   return {
     mode,
@@ -81,11 +83,13 @@ export async function openPins(options: PinOptions): Promise<Pins> {
         tools = { ...tools, [entry.name]: toPin(entry) };
         return;
       }
-      // Another process may have added to the file since it was read.
-      const current = await read();
-      await write({ ...(current.kind === "found" ? current.tools : tools), [entry.name]: toPin(entry) });
+      await inTurn(async () => {
+        // Another process may have added to the file since it was read.
+        const current = await read();
+        await write({ ...(current.kind === "found" ? current.tools : tools), [entry.name]: toPin(entry) });
+      });
     },
-    pin: (entries) => write(Object.fromEntries(entries.map((entry) => [entry.name, toPin(entry)]))),
+    pin: (entries) => inTurn(() => write(Object.fromEntries(entries.map((entry) => [entry.name, toPin(entry)])))),
   };
 }
 

@@ -30,6 +30,8 @@ export interface ToolCall {
   readonly approve?: Approver | undefined;
   /** Asked instead of the session's chooser. */
   readonly chooseConnection?: ConnectionChooser | undefined;
+  /** Shown connect links instead of the session's presenter. */
+  readonly presentConnectLink?: ConnectPresenter | undefined;
   /** The host's own choice of accounts, by integration; `connectionId` wins over it. */
   readonly connections?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the session's memory of accounts. */
@@ -66,6 +68,12 @@ export type ConnectionChooser = (
   question: ConnectionQuestion,
   options: { readonly signal: AbortSignal },
 ) => Promise<ConnectionAnswer | undefined>;
+
+/** Takes what a runtime keeps elsewhere, such as the bytes of files, out of a result; the notes go into the outcome. */
+export type ResultReceiver = (
+  result: unknown,
+  options: { readonly signal: AbortSignal | undefined },
+) => Promise<{ readonly result: unknown; readonly notes: readonly string[] }>;
 
 /** How file bytes travel: inside the request, or uploaded first by the service's hint. */
 export type UploadMode = "envelope" | "ingest";
@@ -106,6 +114,7 @@ export interface Pipeline {
   readonly approve: Approver | undefined;
   readonly chooseConnection: ConnectionChooser | undefined;
   readonly presentConnectLink: ConnectPresenter | undefined;
+  readonly receiveResult: ResultReceiver | undefined;
   /** Requests for approval that had their decision. */
   readonly spent: SpentRequests;
   /** Calls the local check refused: the same call again goes to the service. */

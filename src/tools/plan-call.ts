@@ -11,6 +11,21 @@ export function findPinObjection(pipeline: Pipeline, entry: CatalogEntry): strin
   return pipeline.pins.mode === "ask" ? pipeline.pins.judge(entry)?.reason : undefined;
 }
 
+function mustAskAbout(pipeline: Pipeline, entry: CatalogEntry): boolean {
+  return mustAskFirst(entry) || findPinObjection(pipeline, entry) !== undefined;
+}
+
+/**
+ * The plan with what the catalogue knows of the tool's effect by now: one that came to delete while a human was asked
+ * whether it may write needs another answer. The same plan when nothing has changed.
+ */
+export function followEffect(pipeline: Pipeline, plan: CallPlan): CallPlan {
+  const effect = pipeline.catalog.peek(plan.entry.name)?.effect ?? plan.entry.effect;
+  if (effect === plan.entry.effect) return plan;
+  const entry = { ...plan.entry, effect };
+  return { ...plan, entry, mustAsk: plan.mustAsk || mustAskAbout(pipeline, entry) };
+}
+
 /**
  * Opens and hashes the local files, so that a human can see what would be sent. A refused file ends the call; nothing
  * was sent and no file stays open.
@@ -41,7 +56,7 @@ export async function planCall(
     arguments: prepared.arguments,
     files: inspected.files,
     connectionId,
-    mustAsk: mustAskFirst(entry) || findPinObjection(pipeline, entry) !== undefined,
+    mustAsk: mustAskAbout(pipeline, entry),
     askReason:
       prepared.problems.length === 0 ? undefined : `The local check disagrees: ${prepared.problems.join("; ")}`,
     approved: undefined,

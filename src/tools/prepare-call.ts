@@ -71,7 +71,7 @@ function checkArguments(
   if (validation === "off") return { args, repairs: [], problems: [] };
   const checked = schema === null || isPlaceholderSchema(schema) ? undefined : getGuard(schema)(args);
   const result = checked?.args ?? args;
-  const unfilled = findPlaceholderArguments(result).map(
+  const unfilled = findPlaceholderArguments(result, schema).map(
     ({ path, value }) => `${path} still holds the placeholder ${value}: look the real value up first`,
   );
   const problems = (checked?.ok === false ? checked.problems : []).map((problem) => problem.message);

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "../approvals/request.ts";
 import { isControlFlow, throwIfAborted } from "./abort.ts";
 import { isApproved } from "./bind-plan.ts";
-import { answerFromJournal, createCallKey, findUnusedApproval, openCallRecord } from "./call-record.ts";
+import { answerFromJournal, bindRecord, createCallKey, openCallRecord } from "./call-record.ts";
 import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
 import { createFirstRequest } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
@@ -49,7 +49,7 @@ async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQue
   const planned = await makePlan(apart, { ...call, chooseConnection }, { entry, ...parsed.value });
   if (asked !== undefined) return { kind: "connection", question: asked };
   if (!planned.ok) return undefined;
-  const plan = { ...planned.value, approved: findUnusedApproval(apart, record) };
+  const plan = bindRecord(apart, planned.value, record);
   if (!plan.mustAsk || isApproved(apart, plan)) return undefined;
   const request = createFirstRequest(apart, call, plan, record);
   return request === undefined ? undefined : { kind: "approval", request };

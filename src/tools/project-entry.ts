@@ -1,6 +1,7 @@
 import { type ProjectedSchema, projectToolSchema, type SchemaProfile } from "../schema/project-schema.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
+import { cleanSchema } from "./clean-schema.ts";
 
 /** Shown while a tool's schema is not known: any object is accepted and the service decides. */
 const OPEN_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: true };
@@ -12,7 +13,12 @@ export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: 
   const schema = entry.inputSchema;
   if (schema === null) return { schema: OPEN_SCHEMA, renamed: [], notes: [] };
   const known = projections.get(schema) ?? {};
-  const projection = known[profile] ?? projectToolSchema(schema, { profile });
+  const projection = known[profile] ?? project(schema, profile);
   projections.set(schema, { ...known, [profile]: projection });
   return projection;
+}
+
+function project(schema: JsonSchema, profile: SchemaProfile): ProjectedSchema {
+  const projected = projectToolSchema(schema, { profile });
+  return { ...projected, schema: cleanSchema(projected.schema) };
 }

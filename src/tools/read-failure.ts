@@ -3,6 +3,7 @@ import type { NextAction } from "../errors.ts";
 import { isRecord } from "../schema/json-schema.ts";
 import { type UploadInstruction, uploadInstructionSchema } from "../wire/execution.ts";
 import type { ConnectionChoice } from "./outcome.ts";
+import { limitAction } from "./safe-text.ts";
 
 /** The facts of a failed execution, wherever the answer carried them. Texts are still as the service wrote them. */
 export interface Failure {
@@ -24,7 +25,7 @@ export interface Failure {
   readonly choices: readonly ConnectionChoice[];
   readonly policyReason: string | undefined;
   readonly askBefore: readonly string[];
-  /** True when the service itself does not know whether the call took effect. */
+  /** True when the service does not know, or does not say, whether the call took effect. */
   readonly leavesDoubt: boolean;
   /** False for a guard error, which has neither code nor canonical block. */
   readonly isStructured: boolean;
@@ -77,15 +78,29 @@ export function readFailure(reply: ExecuteReply): Failure {
     details,
     retryable: error?.retryable ?? (reply.status === 429 || reply.status === 503 || canonicalCode === "rate_limited"),
     retryAfterMs: reply.retryAfterMs,
-    nextAction: next === undefined ? undefined : { tool: next.tool, input: next.input },
+    nextAction: limitAction(next && { tool: next.tool, input: next.input }),
     upload: readUpload(error?.upload ?? envelope.upload),
     fields: readFields({ ...envelope, ...error }),
     choices: readChoices(error?.connections ?? envelope.connections, /connection/.test(code) ? details : []),
     policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
     askBefore: readTexts(envelope.askBefore),
-    leavesDoubt: summary?.outcome_unknown === true || code === "outcome_unknown",
+    leavesDoubt: summary?.outcome_unknown === true || DOUBTFUL.has(code) || isUndecided(reply),
     isStructured: reply.kind !== "bare",
   };
+}
+
+/** Codes of an action that may have taken effect: nobody knows, or the app took longer than anybody waited. */
+const DOUBTFUL: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
+
+/**
+ * An answer that does not say that the action failed: of a gateway that gave up or a service that broke on the way, of
+ * an execution that has not ended, or one whose body says that it succeeded and whose status says that it did not.
+ */
+function isUndecided(reply: ExecuteReply): boolean {
+  if (reply.kind === "bare") return reply.status >= 500 && reply.status !== 503;
+  if (reply.kind === "envelope") return reply.envelope.ok;
+  const { status, error_code } = reply.summary;
+  return status === "succeeded" || (error_code == null && status !== "failed" && status !== "blocked");
 }
 
 function readUpload(value: unknown): UploadInstruction | undefined {

@@ -1,4 +1,6 @@
+import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { decide } from "../approvals/decide.ts";
+import { describeDecline } from "../approvals/describe-decline.ts";
 import { canonicalJson } from "../approvals/fingerprint.ts";
 import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
 import { createStableId } from "../approvals/stable-id.ts";
@@ -26,7 +28,7 @@ export async function requestApproval(
   plan: CallPlan,
   record: CallRecord,
 ): Promise<Step<CallPlan>> {
-  if (isAllowedByRule(pipeline, plan)) {
+  if (isAllowedByRule(pipeline, plan, record)) {
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(pipeline, plan), notes: [...plan.notes, note] });
   }
@@ -36,7 +38,7 @@ export async function requestApproval(
   let reason = explainReason(pipeline, plan, record);
   for (let round = 0; round <= MAX_EDITS; round += 1) {
     const request = createRequest(pipeline, call, current, { reason, round });
-    await record.save("pending", request);
+    await record.save("pending", { request });
     const answered = await ask(pipeline, call, request);
     if (!answered.ok) return answered;
     const decision = answered.value;
@@ -57,12 +59,13 @@ export function createFirstRequest(
   plan: CallPlan,
   record: CallRecord,
 ): ApprovalRequest | undefined {
-  if (isAllowedByRule(pipeline, plan)) return undefined;
+  if (isAllowedByRule(pipeline, plan, record)) return undefined;
   return createRequest(pipeline, call, plan, { reason: explainReason(pipeline, plan, record), round: 0 });
 }
 
-function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan): boolean {
-  if (findPinObjection(pipeline, entry) !== undefined) return false;
+/** A rule allows the tool, not another try of a call that may have happened. */
+function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan, record: CallRecord): boolean {
+  if (findPinObjection(pipeline, entry) !== undefined || record.earlierUnanswered !== undefined) return false;
   const { principal } = pipeline.client;
   return pipeline.rules.allows({ principal, tool: entry.name, connection: connectionId, effect: entry.effect });
 }
@@ -128,8 +131,7 @@ async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest)
     );
   if (approver === undefined) return unanswered("approval_required", "Nobody can be asked for approval here.");
   pipeline.emit({ type: "approval_requested", callId: call.callId, toolName: request.tool });
-  const expiry = AbortSignal.timeout(getTtl(pipeline, call));
-  const signal = AbortSignal.any([expiry, ...(call.signal === undefined ? [] : [call.signal])]);
+  const { signal, expiry, close } = openAnswerWindow(getTtl(pipeline, call), call.signal);
   let answer: unknown;
   try {
     // A copy: whatever the approver does to it, the call that was planned is the one that is sent.
@@ -141,6 +143,8 @@ async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest)
     // The human stopped the whole call (Ctrl-C), not only this question.
     if (error instanceof Error && error.name === "AbortError") throw error;
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
+  } finally {
+    close();
   }
   throwIfAborted(call.signal);
   const spent = call.keepsAnswers === true ? new Map<string, number>() : pipeline.spent;
@@ -215,16 +219,6 @@ async function applyEdit(
 }
 
 function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
-  const said = message === undefined || message.trim() === "" ? "" : ` They said: ${cleanText(message, 300)}`;
-  return createOutcome(
-    "declined",
-    plan.entry.name,
-    {
-      code: "declined",
-      message: `The user declined this call. Nothing was run.${said}`,
-      hint: "Do not make this call again unless the user asks for it.",
-      retryable: false,
-    },
-    plan.notes,
-  );
+  const told = describeDecline("The user declined this call. Nothing was run.", message, cleanText);
+  return createOutcome("declined", plan.entry.name, told, plan.notes);
 }

@@ -22,11 +22,28 @@ export async function resolveTool(pipeline: Pipeline, call: ToolCall): Promise<S
   try {
     const entry = await pipeline.catalog.find(name);
     throwIfAborted(call.signal);
-    return entry === undefined ? stop(unknownTool(pipeline, name)) : proceed(entry);
+    if (entry !== undefined) return proceed(entry);
+    if (pipeline.catalog.size === 0) await findLikely(pipeline, call, name);
+    return stop(unknownTool(pipeline, name));
   } catch (error) {
     throwIfAborted(call.signal);
     if (!isSvcError(error)) throw error;
     return stop(createOutcome("failed", name, describeSvcError(error)));
+  }
+}
+
+/**
+ * A session that never listed its tools knows no close names: the words of the name are searched for. Without an answer
+ * there are none.
+ */
+async function findLikely({ catalog }: Pipeline, { signal }: ToolCall, name: string): Promise<void> {
+  const query = name.replaceAll(/[^a-zA-Z0-9]+/g, " ").trim();
+  if (query === "") return;
+  try {
+    await catalog.search({ query, limit: 10 }, signal);
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!isSvcError(error)) throw error;
   }
 }
 

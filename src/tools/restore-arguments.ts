@@ -41,21 +41,27 @@ export function parseArguments(
   }
 }
 
-/** Step 2. Service names for renamed keys, and nothing the model may not set. */
+/**
+ * Step 2. Service names for renamed keys, and nothing the model may not set. What a tool declares is read off the
+ * projection too: its own schema may say it behind a reference or in a union.
+ */
 export function restoreArguments(
   entry: CatalogEntry,
   given: Record<string, unknown>,
   profile: SchemaProfile,
 ): { args: Record<string, unknown>; notes: string[] } {
-  const declared = isRecord(entry.inputSchema?.properties) ? entry.inputSchema.properties : {};
+  const { schema, renamed } = projectEntry(entry, profile);
+  const isDeclared = (name: string) =>
+    [schema.properties, entry.inputSchema?.properties].some((map) => isRecord(map) && Object.hasOwn(map, name));
   const notes: string[] = [];
   const nested = given.arguments;
-  const isNested = Object.keys(given).length === 1 && isRecord(nested) && !Object.hasOwn(declared, "arguments");
+  const isMap = [schema, entry.inputSchema].some((one) => isRecord(one?.additionalProperties));
+  const isNested = Object.keys(given).length === 1 && isRecord(nested) && !isDeclared("arguments") && !isMap;
   if (isNested) notes.push("the arguments were nested in `arguments`; the inner object was used");
-  const restored = restoreRenamedKeys(isNested ? nested : given, projectEntry(entry, profile).renamed);
+  const restored = restoreRenamedKeys(isNested ? nested : given, renamed);
   const args = { ...restored };
   for (const name of RESERVED) {
-    if (!Object.hasOwn(args, name) || Object.hasOwn(declared, name)) continue;
+    if (!Object.hasOwn(args, name) || isDeclared(name)) continue;
     delete args[name];
     notes.push(`${name} was ignored: ${explain(name)}`);
   }

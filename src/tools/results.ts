@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { cutText } from "../approvals/plain-text.ts";
 import { replaceFile } from "../approvals/replace-file.ts";
+import { cutText } from "../wire/plain-text.ts";
 import { toSafeJson } from "./safe-text.ts";
 
 const REF = /^r[a-f0-9]{20}$/;

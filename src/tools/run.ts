@@ -6,10 +6,10 @@ import { awaitConnection } from "./await-connection.ts";
 import { isApproved } from "./bind-plan.ts";
 import {
   answerFromJournal,
+  bindRecord,
   type CallRecord,
   createCallKey,
   createUnknownOutcome,
-  findUnusedApproval,
   openCallRecord,
 } from "./call-record.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
@@ -19,14 +19,17 @@ import { describeFailure, describeKeyProblem, describeMissingConnection } from "
 import { type Judgement, judgeReply } from "./judge-reply.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { CallPlan, Pipeline, Step, ToolCall } from "./pipeline.ts";
-import { findPinObjection, planCall, restorePlan } from "./plan-call.ts";
+import { findPinObjection, followEffect, planCall, restorePlan } from "./plan-call.ts";
 import { prepareCall } from "./prepare-call.ts";
 import { requestApproval } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
 import { parseArguments, restoreArguments } from "./restore-arguments.ts";
 import { cleanText } from "./safe-text.ts";
 import { type Answered, readKeyedAnswer, sendCall } from "./send-call.ts";
-import { findRepeatable, sendKeyed } from "./send-keyed.ts";
+import { findRepeatable, planKeyedSend, sendKeyed } from "./send-keyed.ts";
+
+/** How often a tool may change its effect between the yes and the request, of one call. */
+const MAX_CHANGES = 8;
 
 /**
  * THE pipeline: every call of every runtime takes these steps in this order. The result is a value whatever the
@@ -50,7 +53,7 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
   if (!parsed.ok) return parsed.outcome;
   const key = createCallKey(pipeline, call, { entry, args: parsed.value.args });
   for (let running = pipeline.running.get(toMapKey(key)); running !== undefined; ) {
-    const outcome = call.keepsAnswers === true ? await joinEarlierRun(call, running) : await running;
+    const outcome = await (call.keepsAnswers === true ? joinEarlierRun(call, running) : joinRun(call, running));
     if (outcome !== undefined) return outcome;
     running = pipeline.running.get(toMapKey(key));
   }
@@ -60,6 +63,17 @@ async function runSteps(pipeline: Pipeline, call: ToolCall): Promise<ToolOutcome
     return await work;
   } finally {
     pipeline.running.delete(toMapKey(key));
+  }
+}
+
+/** The same call made twice at once has one outcome; one that its own caller gave up has none. */
+async function joinRun(call: ToolCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
+  try {
+    return await running;
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (isAbort(error)) return undefined;
+    throw error;
   }
 }
 
@@ -84,8 +98,7 @@ async function runOnce(
     if (remembered !== undefined) return remembered;
     const planned = await makePlan(pipeline, call, given);
     if (!planned.ok) return planned.outcome;
-    const approved = findUnusedApproval(pipeline, record);
-    const outcome = await carryOut(pipeline, call, { ...planned.value, approved }, record);
+    const outcome = await carryOut(pipeline, call, bindRecord(pipeline, planned.value, record), record);
     return await record.finish(outcome);
   } catch (error) {
     throwIfAborted(call.signal);
@@ -127,9 +140,9 @@ export async function makePlan(
   const connection = await findConnection(pipeline, call, entry);
   if (!connection.ok) return connection;
   return planCall(pipeline, call, {
-    entry,
+    entry: { ...entry, connections: connection.value.choices },
     prepared: prepared.value,
-    connectionId: connection.value,
+    connectionId: connection.value.id,
     notes: [...given.notes, ...restored.notes],
   });
 }
@@ -138,21 +151,31 @@ export async function makePlan(
 async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, record: CallRecord): Promise<ToolOutcome> {
   const answered = new Set<string>();
   let plan = first;
-  for (;;) {
+  for (let changes = 0; ; ) {
+    plan = followEffect(pipeline, plan);
     if (plan.mustAsk && !isApproved(pipeline, plan)) {
       const approval = await requestApproval(pipeline, call, plan, record);
       if (!approval.ok) return approval.outcome;
       plan = approval.value;
-      await record.save("approved");
+      await record.save("approved", { approved: plan.approved });
+      continue;
+    }
+    const repeatable = isApproved(pipeline, plan) ? await planKeyedSend(pipeline, call, plan) : undefined;
+    if (followEffect(pipeline, plan) !== plan) {
+      changes += 1;
+      if (changes > MAX_CHANGES) return describeRestless(plan);
+      continue;
     }
     if (findPinObjection(pipeline, plan.entry) !== undefined) await pipeline.pins.accept(plan.entry);
-    const sent = await sendCall(pipeline, call, plan, record);
+    const sent = await sendCall(pipeline, call, plan, record, repeatable);
     if (!sent.ok) return sent.outcome;
     const judgement = judgeReply(sent.value.reply, sent.value);
     const objection = findObjection(judgement, sent.value, answered);
     if (objection === undefined) {
       const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
       answered.add(judgement.kind);
+      // While a human connects the app, nothing is under way: whoever stops here leaves no doubt behind.
+      if (canConnect && isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
       // Made again unchanged, as the document says, once the app can be used.
       if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) continue;
       return settle(pipeline, call, plan, judgement);
@@ -182,7 +205,7 @@ function findObjection(judgement: Judgement, sent: Answered, answered: Set<strin
 
 async function settle(pipeline: Pipeline, call: ToolCall, plan: CallPlan, judgement: Judgement): Promise<ToolOutcome> {
   if (judgement.kind === "success") {
-    return describeSuccess(pipeline, plan, judgement.result);
+    return describeSuccess(pipeline, call, plan, judgement.result);
   }
   const { failure } = judgement;
   if (failure.leavesDoubt && plan.entry.effect !== "read") {
@@ -195,13 +218,40 @@ async function settle(pipeline: Pipeline, call: ToolCall, plan: CallPlan, judgem
 }
 
 /** What was done stays done, even when its result cannot be kept here. */
-async function describeSuccess(pipeline: Pipeline, plan: CallPlan, result: unknown): Promise<ToolOutcome> {
+async function describeSuccess(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  answer: unknown,
+): Promise<ToolOutcome> {
+  const { result, notes } = await receive(pipeline, call, answer);
+  const allNotes = [...plan.notes, ...notes];
   try {
-    return createOutcome("succeeded", plan.entry.name, await pipeline.results.cap(result), plan.notes);
+    return createOutcome("succeeded", plan.entry.name, await pipeline.results.cap(result), allNotes);
   } catch {
     const note = "the result was too large to show and could not be stored on this machine";
-    return createOutcome("succeeded", plan.entry.name, {}, [...plan.notes, note]);
+    return createOutcome("succeeded", plan.entry.name, {}, [...allNotes, note]);
   }
+}
+
+/** A receiver that fails, or is stopped, changes nothing. */
+async function receive(pipeline: Pipeline, { signal }: ToolCall, result: unknown) {
+  try {
+    return (await pipeline.receiveResult?.(result, { signal })) ?? { result, notes: [] };
+  } catch {
+    return { result, notes: [] };
+  }
+}
+
+/** A tool whose effect is another one each time it is looked at. */
+function describeRestless(plan: CallPlan): ToolOutcome {
+  const told = {
+    code: "approval_wrong_fingerprint",
+    message: "What this tool does changed each time before it could be sent. Nothing was run.",
+    hint: "Tell the user that the service cannot say what this tool does.",
+    retryable: false,
+  };
+  return createOutcome("needs_approval", plan.entry.name, told, plan.notes);
 }
 
 function isAbort(error: unknown): boolean {

@@ -1,9 +1,11 @@
-import { toPlainText } from "../approvals/plain-text.ts";
 import { redact } from "../client/redact.ts";
+import type { NextAction } from "../errors.ts";
+import { toPlainText } from "../wire/plain-text.ts";
 
 const MESSAGE_MAX = 600;
 const LINE_MAX = 240;
 const MAX_LINES = 8;
+const ACTION_MAX = 1_000;
 
 /** Text of the service or an app, fit to be read by a model or a human: secrets masked, controls visible, cut short. */
 export function cleanText(text: string, max = MESSAGE_MAX): string {
@@ -14,6 +16,11 @@ export function cleanText(text: string, max = MESSAGE_MAX): string {
 export function cleanLines(lines: readonly string[]): string[] {
   const shown = lines.slice(0, MAX_LINES).map((line) => cleanText(line, LINE_MAX));
   return lines.length > MAX_LINES ? [...shown, `${lines.length - MAX_LINES} more lines`] : shown;
+}
+
+/** A next step of the service, when it is as short as any real one: a model reads all of it. */
+export function limitAction(action: NextAction | undefined): NextAction | undefined {
+  return action !== undefined && JSON.stringify(action).length <= ACTION_MAX ? action : undefined;
 }
 
 /** JSON text of a result as a model reads it: our own kind of key masked, invisible characters written as escapes. */

@@ -10,7 +10,7 @@ import { isLostAnswer } from "./lost-answer.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { cleanText } from "./safe-text.ts";
-import { type KeyedAnswer, planKeyedSend, sendKeyed } from "./send-keyed.ts";
+import { type KeyedAnswer, type Repeatable, sendKeyed } from "./send-keyed.ts";
 
 const READ_TRIES = 3;
 const FIRST_WAIT_MS = 500;
@@ -24,18 +24,18 @@ export interface Answered extends SentRequest {
 /**
  * Steps 7 and 8. Streams files into the request and sends it. Reads are tried up to three times on lost connections,
  * 429 and 503; anything that may act is sent once, and when its answer is lost the outcome is `unknown`. A write under
- * an idempotency key that the service honours is the exception: its answer is asked for again.
+ * an idempotency key that the service honours (`repeatable`) is the exception: its answer is asked for again.
  */
 export async function sendCall(
   pipeline: Pipeline,
   call: ToolCall,
   plan: CallPlan,
   record: CallRecord,
+  repeatable: Repeatable | undefined,
 ): Promise<Step<Answered>> {
   const isRead = isPlainRead(plan);
-  const repeatable = isApproved(pipeline, plan) ? await planKeyedSend(pipeline, call, plan) : undefined;
   if (repeatable !== undefined) {
-    await record.save("sending", undefined, repeatable);
+    await record.save("sending", { repeatable });
     const answer = await sendKeyed(pipeline, call, plan.entry, repeatable);
     return readKeyedAnswer(pipeline, plan, answer);
   }

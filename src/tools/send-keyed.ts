@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../approvals/fingerprint.ts";
-import type { JournalRecord } from "../approvals/journal-record.ts";
+import { isWithin, type JournalRecord } from "../approvals/journal-record.ts";
 import type { ExecuteReply } from "../client/executions.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { throwIfAborted } from "./abort.ts";
-import { fingerprintPlan } from "./bind-plan.ts";
+import { fingerprintRequest } from "./bind-plan.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { isLostAnswer } from "./lost-answer.ts";
 import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
@@ -18,7 +18,7 @@ const MAX_ARGUMENTS = 256 * 1024;
 const REPEAT_FOR_MS = 24 * 60 * 60 * 1_000;
 
 /** A request that may be made again: it acts at most once per key. */
-type Repeatable = NonNullable<JournalRecord["repeatable"]>;
+export type Repeatable = NonNullable<JournalRecord["repeatable"]>;
 
 /** How a keyed request ended. `lost`: it left at least once and no answer of the service came. */
 export type KeyedAnswer =
@@ -59,7 +59,7 @@ function usesDefault(entry: CatalogEntry | undefined, connectionId: string | und
  * service has answered that the call failed and may be tried again.
  */
 function createKey(pipeline: Pipeline, call: ToolCall, plan: CallPlan): string {
-  const subject = [pipeline.client.principal, plan.entry.name, fingerprintPlan(pipeline, plan), call.callId];
+  const subject = [pipeline.client.principal, plan.entry.name, fingerprintRequest(pipeline, plan), call.callId];
   const name = createHash("sha256").update(canonicalJson(subject)).digest("hex");
   const ended = pipeline.endedKeys.get(name) ?? 0;
   return ended === 0 ? `plugin-${name}` : `plugin-${name}-${ended}`;
@@ -74,7 +74,7 @@ export function retireKey(pipeline: Pipeline, key: string): void {
 /** The repeatable request of an earlier process that was sent and not answered, while its key is still kept. */
 export function findRepeatable(pipeline: Pipeline, known: JournalRecord | undefined): Repeatable | undefined {
   if (known?.state !== "sending" || known.repeatable === undefined) return undefined;
-  return pipeline.now() < known.repeatable.until ? known.repeatable : undefined;
+  return isWithin(pipeline.now(), known.at, known.repeatable.until) ? known.repeatable : undefined;
 }
 
 /** Sends a repeatable request, and asks for its answer with the same key while it is lost, up to four times. */

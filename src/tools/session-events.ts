@@ -15,6 +15,8 @@ export type SessionEvent =
   | { readonly type: "sync_progress"; readonly integration: string | null; readonly tools: number }
   | { readonly type: "cache_rebuilt"; readonly reason: string }
   | { readonly type: "tools_omitted"; readonly integration: string | null; readonly count: number }
+  /** Asked for by name, and not known: a slip, or an app that is not connected. */
+  | { readonly type: "tools_not_found"; readonly tools: readonly string[]; readonly integrations: readonly string[] }
   | { readonly type: "schema_changed"; readonly change: SchemaChange }
   | { readonly type: "tool_not_pinned"; readonly change: PinChange }
   | { readonly type: "approval_requested"; readonly callId: string; readonly toolName: string }

@@ -4,10 +4,12 @@ import { type Journal, openJournal } from "../approvals/journal.ts";
 import type { Approver } from "../approvals/request.ts";
 import { openStandingRules, type StandingRules } from "../approvals/standing-rules.ts";
 import { SvcClient } from "../client/client.ts";
-import { createMediaRoots } from "../media/roots.ts";
+import type { PrivateFolder } from "../media/root-rules.ts";
+import { createMediaRoots, type MediaFolder } from "../media/roots.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { ConnectPresenter } from "./await-connection.ts";
 import { createCatalog, type ToolCatalog } from "./catalog.ts";
+import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "./check-settings.ts";
 import { type ConnectionMemory, openConnectionMemory } from "./connection-memory.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import { openPins, type PinMode, type Pins } from "./pins.ts";
@@ -15,6 +17,7 @@ import type {
   ConnectionChooser,
   Pipeline,
   PipelineSettings,
+  ResultReceiver,
   ToolCall,
   UploadMode,
   ValidationMode,
@@ -31,8 +34,10 @@ export type ToolSessionOptions = SessionSettings &
 
 /** Settings of a session besides the client. */
 export interface SessionSettings {
-  /** Folders local files may be read from; default none. */
-  readonly mediaRoots?: readonly string[] | undefined;
+  /** Folders local files may be read from, whole or in part; default none. */
+  readonly mediaRoots?: readonly (string | MediaFolder)[] | undefined;
+  /** Folders of the runtime that no media root may contain, or lie in but as they say; default none. */
+  readonly privateFolders?: readonly PrivateFolder[] | undefined;
   /** Single files outside the roots that a human named by absolute path; default none. */
   readonly mediaFiles?: readonly string[] | undefined;
   /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
@@ -43,7 +48,7 @@ export interface SessionSettings {
    * it such calls end as `needs_connection`.
    */
   readonly presentConnectLink?: ConnectPresenter | undefined;
-  /** Milliseconds to wait for a human who connects an app. Default 10 minutes. */
+  /** Milliseconds to wait for a human who connects an app, at most 24 days. Default 10 minutes. */
   readonly connectTimeoutMs?: number | undefined;
   /**
    * Folder (created 0700) for the journal, standing permissions, the tool cache and large results. Without it all of
@@ -62,12 +67,14 @@ export interface SessionSettings {
   readonly pinning?: PinMode | undefined;
   /** Whether writes may use idempotency keys where the service honours them. Default `when_known`. */
   readonly idempotencyKeys?: PipelineSettings["idempotencyKeys"] | undefined;
-  /** Milliseconds a request for approval stays open. Default 10 minutes. */
+  /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
   readonly approvalTtlMs?: number | undefined;
   /** Milliseconds for one request. Default: the client's. */
   readonly timeoutMs?: number | undefined;
   /** Longest JSON text of a result that is shown whole. Default 24,000 characters. */
   readonly maxResultChars?: number | undefined;
+  /** Applied to every successful result before it is cut to size; one that fails changes nothing. */
+  readonly receiveResult?: ResultReceiver | undefined;
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
   readonly now?: (() => number) | undefined;
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
@@ -109,12 +116,14 @@ const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
 /**
  * Opens a session. Nothing is sent until `catalog.load`, `catalog.sync` or a call.
  *
- * @throws SvcError `invalid_config` for a bad address or media root
+ * @throws SvcError `invalid_config` for a bad address, number or choice, media root or state folder
  */
 export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
   const { now = Date.now, stateDir } = options;
+  const settings = readSettings(options);
   const isOwnClient = !("client" in options);
-  const roots = await createMediaRoots(options.mediaRoots ?? [], { files: options.mediaFiles ?? [] });
+  const { mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
+  const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
   const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
   const emit = (event: SessionEvent) => options.onEvent?.(event);
   const journal = await openJournal(stateDir && join(stateDir, "journal"), { now });
@@ -124,7 +133,6 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     ...(options.maxResultChars === undefined ? {} : { maxChars: options.maxResultChars }),
     now,
   });
-  const settings = readSettings(options);
   const pipeline: Pipeline = {
     client,
     catalog,
@@ -143,6 +151,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     approve: options.approve,
     chooseConnection: options.chooseConnection,
     presentConnectLink: options.presentConnectLink,
+    receiveResult: options.receiveResult,
     spent: new Map(),
     advised: new Set(),
     chosen: new Map(),
@@ -177,6 +186,19 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
 }
 
 function readSettings(options: SessionSettings): PipelineSettings {
+  checkNumbers(options, {
+    approvalTtlMs: WAIT_BOUNDS,
+    connectTimeoutMs: WAIT_BOUNDS,
+    timeoutMs: WAIT_BOUNDS,
+    maxResultChars: atLeast(1),
+  });
+  checkChoices(options, {
+    upload: ["envelope", "ingest"],
+    validation: ["advise", "strict", "off"],
+    profile: ["full", "gemini"],
+    idempotencyKeys: ["when_known", "off"],
+    pinning: ["off", "report", "ask"],
+  });
   return {
     upload: options.upload ?? "envelope",
     validation: options.validation ?? "advise",

@@ -1,17 +1,22 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
-import type { SchemaProfile } from "../schema/project-schema.ts";
+import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import { throwIfAborted } from "./abort.ts";
-import type { ToolCatalog } from "./catalog.ts";
-import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { describeSvcError } from "./describe-error.ts";
+import { describeTool, searchTools } from "./find-tools.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ToolCall } from "./pipeline.ts";
-import { projectEntry } from "./project-entry.ts";
-import type { ResultStore } from "./results.ts";
-import { cleanText } from "./safe-text.ts";
+import {
+  callSchema,
+  describeSchema,
+  readSchema,
+  type StaticCall,
+  type StaticToolParts,
+  searchSchema,
+  statusSchema,
+} from "./static-tool-parts.ts";
 
 /** Names of the tools that are always there, whatever the service offers. */
 export const STATIC_TOOL_NAMES = [
@@ -22,9 +27,6 @@ export const STATIC_TOOL_NAMES = [
   "svc_status",
 ] as const;
 export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
-
-/** What a static tool is told about the call it serves: all of it but which tool is to be run. */
-type StaticCall = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
 
 /** A tool of the plugin itself. Runtimes translate it like any other. */
 export interface StaticTool {
@@ -37,38 +39,6 @@ export interface StaticTool {
   readTarget(args: unknown): Pick<ToolCall, "toolName" | "arguments" | "connectionId"> | undefined;
 }
 
-/** What the static tools reach for. */
-export interface StaticToolParts {
-  readonly client: SvcClient;
-  readonly catalog: ToolCatalog;
-  readonly results: ResultStore;
-  readonly profile: SchemaProfile;
-  readonly runTool: (call: ToolCall) => Promise<ToolOutcome>;
-}
-
-const MAX_HITS = 20;
-
-const searchSchema = z.object({
-  query: z.string().min(1).describe("What the tool should do, in a few words."),
-  integration: z.string().optional().describe("Only tools of this app, by its slug."),
-  limit: z.int().min(1).max(MAX_HITS).optional().describe("How many tools to return. Default 10."),
-});
-const describeSchema = z.object({ name: z.string().min(1).describe("Full name of the tool.") });
-const callSchema = z.object({
-  name: z.string().min(1).describe("Full name of the tool, as search or describe gave it."),
-  arguments: z
-    .union([z.record(z.string(), z.unknown()), z.string()])
-    .optional()
-    .describe("The tool's own arguments."),
-  connectionId: z.union([z.string(), z.int()]).optional().describe("Account to use, when several are connected."),
-});
-const readSchema = z.object({
-  ref: z.string().min(1).describe("The reference an earlier result gave."),
-  offset: z.int().min(0).optional().describe("First character to read. Default 0."),
-  limit: z.int().min(1).optional().describe("How many characters to read. Default and maximum 24000."),
-});
-const statusSchema = z.object({});
-
 /** Creates the static tools. `svc_call_tool` goes through the same pipeline as every other call. */
 export function createStaticTools(parts: StaticToolParts): StaticTool[] {
   return [
@@ -79,12 +49,12 @@ export function createStaticTools(parts: StaticToolParts): StaticTool[] {
         parts.runTool({ ...call, ...toTarget(args) }),
       ),
       readTarget(args) {
-        const parsed = callSchema.safeParse(readObject(args));
-        return parsed.success ? toTarget(parsed.data) : undefined;
+        const read = readOwnArguments(callSchema, args);
+        return read.ok ? toTarget(read.value) : undefined;
       },
     },
     createTool("svc_read_result", READ_TEXT, readSchema, (args) => readResult(parts, args)),
-    createTool("svc_status", STATUS_TEXT, statusSchema, async () => describeStatus(parts)),
+    createTool("svc_status", STATUS_TEXT, statusSchema, (_, call) => describeStatus(parts, call.signal)),
   ];
 }
 
@@ -95,7 +65,10 @@ const DESCRIBE_TEXT =
 const CALL_TEXT =
   "Runs a tool by its full name. Anything that changes something is shown to the user for approval first; only the user can approve.";
 const READ_TEXT = "Reads on in a result that was too long to be shown whole.";
-const STATUS_TEXT = "Tells which service is used and how many tools and apps are known. Runs nothing.";
+/** Milliseconds the service may take to say that it accepts this device. */
+const STATUS_MS = 10_000;
+const STATUS_TEXT =
+  "Tells which service is used, whether it accepts this device now, and how many tools and apps are known. Runs nothing.";
 
 function createTool<Schema extends z.ZodType>(
   name: StaticToolName,
@@ -103,18 +76,17 @@ function createTool<Schema extends z.ZodType>(
   schema: Schema,
   run: (args: z.output<Schema>, call: StaticCall) => Promise<ToolOutcome>,
 ): StaticTool {
-  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: "input" });
   return {
     name,
     description,
-    schema: shown,
+    schema: showOwnSchema(schema),
     readTarget: () => undefined,
     async run(args, call) {
       throwIfAborted(call.signal);
-      const parsed = schema.safeParse(readObject(args));
-      if (!parsed.success) return refuse(name, parsed.error);
+      const read = readOwnArguments(schema, args);
+      if (!read.ok) return createOutcome("failed", name, read.refusal);
       try {
-        return await run(parsed.data, call);
+        return await run(read.value, call);
       } catch (error) {
         throwIfAborted(call.signal);
         if (!isSvcError(error)) throw error;
@@ -127,90 +99,6 @@ function createTool<Schema extends z.ZodType>(
 function toTarget({ name, arguments: args = {}, connectionId }: z.output<typeof callSchema>) {
   const target = { toolName: name, arguments: args };
   return connectionId === undefined ? target : { ...target, connectionId: String(connectionId) };
-}
-
-function readObject(args: unknown): unknown {
-  if (typeof args !== "string") return args ?? {};
-  try {
-    return JSON.parse(args);
-  } catch {
-    return args;
-  }
-}
-
-function refuse(name: string, error: z.ZodError): ToolOutcome {
-  const details = error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-  return createOutcome("failed", name, {
-    code: "invalid_arguments",
-    message: "The arguments do not fit this tool. Nothing was sent.",
-    details: details.slice(0, 6),
-    retryable: false,
-  });
-}
-
-async function searchTools(
-  parts: StaticToolParts,
-  args: z.output<typeof searchSchema>,
-  call: StaticCall,
-): Promise<ToolOutcome> {
-  const { integration, limit = 10, query } = args;
-  const found = await parts.catalog.search(
-    { query, limit, ...(integration === undefined ? {} : { integration }) },
-    call.signal,
-  );
-  const tools = found.slice(0, limit).map((entry) => ({
-    name: entry.name,
-    integration: entry.integration,
-    effect: entry.effect,
-    asks_for_approval: mustAskFirst(entry),
-    description: cleanText(entry.description, 200),
-  }));
-  const omitted = found.length - tools.length;
-  const notice = omitted > 0 ? { not_shown: omitted } : {};
-  return createOutcome("succeeded", "svc_search_tools", {
-    result: { tools, ...notice },
-    hint: adviseSearch(tools.length, limit),
-  });
-}
-
-/** A search that fills its limit may have more to show: that is said, never left to be guessed. */
-function adviseSearch(count: number, limit: number): string | undefined {
-  if (count === 0) return "Try other words; an app that is not connected shows no tools.";
-  if (count < limit) return undefined;
-  const wider = limit < MAX_HITS ? `, or raise limit up to ${MAX_HITS}` : "";
-  return `These are the best ${count}; there may be more. Name the app with integration, use other words${wider}.`;
-}
-
-async function describeTool(
-  parts: StaticToolParts,
-  args: z.output<typeof describeSchema>,
-  call: StaticCall,
-): Promise<ToolOutcome> {
-  const entry = await parts.catalog.find(args.name);
-  throwIfAborted(call.signal);
-  if (entry === undefined) {
-    const close = parts.catalog.suggest(args.name).map(({ name }) => name);
-    return createOutcome("failed", "svc_describe_tool", {
-      code: "tool_not_found",
-      message: `There is no tool named "${cleanText(args.name, 80)}".`,
-      hint: close.length === 0 ? "Search with svc_search_tools." : `Close names: ${close.join(", ")}.`,
-      retryable: false,
-    });
-  }
-  return createOutcome("succeeded", "svc_describe_tool", await parts.results.cap(showEntry(entry, parts.profile)));
-}
-
-function showEntry(entry: CatalogEntry, profile: SchemaProfile) {
-  const isKnown = entry.schemaHash !== undefined && entry.inputSchema !== null;
-  return {
-    name: entry.name,
-    integration: entry.integration,
-    effect: entry.effect,
-    asks_for_approval: mustAskFirst(entry),
-    description: cleanText(entry.description, 4_000),
-    accounts: entry.connections,
-    arguments: isKnown ? projectEntry(entry, profile).schema : "unknown: the service gives no schema for this tool",
-  };
 }
 
 async function readResult(parts: StaticToolParts, args: z.output<typeof readSchema>): Promise<ToolOutcome> {
@@ -229,16 +117,31 @@ async function readResult(parts: StaticToolParts, args: z.output<typeof readSche
   });
 }
 
-function describeStatus({ client, catalog }: StaticToolParts): ToolOutcome {
+/** What is known here, and whether the service can be used now: a key that was revoked looks like any other. */
+async function describeStatus({ client, catalog }: StaticToolParts, signal?: AbortSignal): Promise<ToolOutcome> {
   const { report } = catalog;
+  const apps = [...new Set(catalog.list().map((entry) => entry.integration))];
   return createOutcome("succeeded", "svc_status", {
     result: {
       service: client.baseUrl,
-      paired: client.principal !== "anonymous",
+      paired: client.credential !== "none",
+      ...(await tryService(client, signal)),
       tools: report?.tools ?? catalog.list().length,
-      apps: [...new Set(catalog.list().map((entry) => entry.integration))],
+      apps,
       not_listed: report?.omitted ?? [],
       synced_at: report === undefined ? null : new Date(report.syncedAt).toISOString(),
     },
   });
+}
+
+async function tryService(client: SvcClient, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+  try {
+    await client.listTools({ limit: 1 }, { signal, timeoutMs: STATUS_MS });
+    return { works: true };
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!isSvcError(error)) throw error;
+    const { code, message, hint } = describeSvcError(error);
+    return { works: false, problem: { code, message, hint } };
+  }
 }

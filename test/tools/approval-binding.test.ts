@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createFingerprint } from "../../src/approvals/fingerprint.ts";
 import type { ApprovalRequest } from "../../src/approvals/request.ts";
 import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
+import { MD5_COLLISION } from "../fixtures/md5-collision.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 
 /** What a decision is bound to, and that nothing happens without one. */
@@ -172,12 +175,67 @@ describe("files are part of what is approved", () => {
         mimetype: "text/plain",
         size: 3,
         md5: "f97c5d29941bfb1b2fdab0874906ab82",
+        sha256: createHash("sha256").update("one").digest("hex"),
         reference: path,
       },
     ]);
     expect(outcome).toMatchObject({ status: "failed", code: "file_changed" });
     expect(outcome.hint).toContain("sees the file as it is now");
     await expectNothingHappened();
+  });
+});
+
+describe("a file made to have the MD5 of another", () => {
+  const TIME = new Date("2026-01-02T03:04:05Z");
+  const [first, second] = MD5_COLLISION;
+  const store = (file: string) => ({ callId: "f", toolName: "probe_store_file", arguments: { file } });
+  const put = async (path: string, bytes: Buffer) => {
+    await writeFile(path, bytes);
+    await utimes(path, TIME, TIME);
+  };
+
+  it.each(["envelope", "ingest"] as const)("is not sent in its place after the yes, by %s", async (upload) => {
+    const session = await openTestSession(service, {
+      upload,
+      answer: async (request) => {
+        await put(join(session.media, "a.bin"), second);
+        return sayYes(request);
+      },
+    });
+    const path = join(session.media, "a.bin");
+    await put(path, first);
+    expect(await session.call(store(path))).toMatchObject({ status: "failed", code: "file_changed" });
+    await expectNothingHappened();
+  });
+
+  it("is asked about after a restart, although the other one was approved", async () => {
+    const [stateDir, folder] = [await makeFolder(), await makeFolder()];
+    const path = join(folder, "a.bin");
+    await put(path, first);
+    const before = await openTestSession(service, { stateDir, mediaRoots: [folder], answer: sayNo });
+    const call = store(path);
+    await before.call({ ...call, callId: "seen" });
+    const { id, fingerprint, expiresAt } = before.asked[0] ?? expect.fail();
+    const { toolName: tool, arguments: args } = call;
+    const key = createFingerprint({
+      tool,
+      arguments: args,
+      connection: undefined,
+      files: [],
+      principal: before.principal,
+    });
+    const approval = { id, fingerprint, expiresAt };
+    await before.journal.record({ callId: "f", fingerprint: key, state: "approved", at: Date.now(), tool, approval });
+    await before.close();
+    await put(path, second);
+    const later = await openTestSession(service, { stateDir, mediaRoots: [folder], answer: sayNo });
+    expect((await later.call(call)).status).toBe("declined");
+    await expectNothingHappened();
+    await put(path, first);
+    const same = await openTestSession(service, { stateDir: await makeFolder(), mediaRoots: [folder], answer: sayNo });
+    await same.journal.record({ callId: "f", fingerprint: key, state: "approved", at: Date.now(), tool, approval });
+    expect((await same.call(call)).status).toBe("succeeded");
+    expect(same.asked).toEqual([]);
   });
 });
 
@@ -231,6 +289,19 @@ describe("edits", () => {
     expect(session.asked[1]?.fingerprint).not.toBe(session.asked[0]?.fingerprint);
     expect(service.probe.calls[0]?.files[0]?.name).toBe("b.txt");
   });
+
+  it.each(['{"text":"a","__proto__":{"x":1}}', '{"text":"a","constructor":1,"__proto__":null}'])(
+    "nothing of an edit is left out silently: %s",
+    async (typed) => {
+      const answers = [{ type: "edit", arguments: JSON.parse(typed) }, { type: "decline" }];
+      const session = await openTestSession(service, {
+        answer: ({ id, fingerprint }) => ({ id, fingerprint, ...answers.shift() }),
+      });
+      expect((await session.call(write)).status).toBe("declined");
+      expect(session.asked).toHaveLength(2);
+      await expectNothingHappened();
+    },
+  );
 
   it("endless edits end as declined", async () => {
     const session = await openTestSession(service, {

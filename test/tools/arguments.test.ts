@@ -17,6 +17,11 @@ const inputSchema = {
   additionalProperties: false,
 };
 
+const declared = {
+  type: "object",
+  properties: { files: { type: "array" }, confirm: { type: "boolean" }, arguments: { type: "object" } },
+};
+
 beforeEach(async () => {
   service = closeLater(await startScriptedService());
   service.offer(createTool("probe_read", "read", { inputSchema }));
@@ -56,6 +61,26 @@ describe("arguments", () => {
     const session = await openTestSession(service);
     await session.call(createCall({ title: "a", files: ["x"], confirmed: true }));
     expect(sent()).toEqual([{ title: "a", files: ["x"] }]);
+  });
+
+  it.each([
+    ["behind a reference", { $ref: "#/$defs/Args", $defs: { Args: declared } }],
+    ["in a part of allOf", { allOf: [{ type: "object" }, declared] }],
+    ["in a branch of anyOf", { anyOf: [declared, { type: "object", properties: { id: { type: "string" } } }] }],
+  ])("keep reserved names, and arguments called so, that are declared %s", async (_name, schema) => {
+    service.offer(createTool("probe_read", "read", { inputSchema: schema }));
+    const session = await openTestSession(service);
+    await session.call(createCall({ files: ["x"], confirm: true }));
+    await session.call(createCall({ arguments: { files: 1 } }));
+    expect(sent()).toEqual([{ files: ["x"], confirm: true }, { arguments: { files: 1 } }]);
+  });
+
+  it.each(["full", "gemini"] as const)("are not unpacked when any key is the tool's own: %s", async (profile) => {
+    const schema = { type: "object", additionalProperties: { type: "object" } };
+    service.offer(createTool("probe_read", "read", { inputSchema: schema }));
+    const session = await openTestSession(service, { profile });
+    await session.call(createCall({ arguments: { title: "a" } }));
+    expect(sent()).toEqual([{ arguments: { title: "a" } }]);
   });
 
   it.each([

@@ -1,8 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ConnectLink } from "../../src/tools/await-connection.ts";
+import type { ConnectLink, ConnectPresenter } from "../../src/tools/await-connection.ts";
 import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
-import { closeAll, closeLater, openTestSession, sayYes } from "./open-test-session.ts";
+import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 
 /** An app that must be connected, or connected again, through the real MCP endpoint of the service. */
 
@@ -65,6 +66,61 @@ describe("a host that shows the link and waits", () => {
     expect(service.probe.calls.map(({ connection }) => connection)).toEqual(["New"]);
   });
 
+  it("asks for approval, and not which account, when the app was connected anew", async () => {
+    const session = await open(async () => {
+      await addConnection(service.service, "New", { scopes: [] });
+      return true;
+    });
+    await session.call(call);
+    await service.service.connections.remove(service.connectionId);
+    const again = { ...call, callId: "c2", chooseConnection: async () => expect.fail("asked which account") };
+    expect(await session.call(again)).toMatchObject({ status: "succeeded" });
+    expect(session.asked.map(({ account }) => account)).toEqual(["First", "First", "New"]);
+    expect(service.probe.calls.map(({ connection }) => connection)).toEqual(["First", "New"]);
+    const given = { ...again, callId: "c3", connectionId: service.connectionId };
+    expect(await session.call({ ...given, chooseConnection: async () => undefined })).toMatchObject({
+      code: "ambiguous_connection",
+    });
+  });
+
+  it("goes on by itself while the human has not answered yet, and takes the question back", async () => {
+    await service.service.connections.remove(service.connectionId);
+    let signal: AbortSignal | undefined;
+    let looks = 0;
+    const session = await open(async () => false, {
+      sleep: async () => {
+        looks += 1;
+        if (looks === 2) await addConnection(service.service, "New", { scopes: [] });
+      },
+    });
+    const presentConnectLink: ConnectPresenter = async (_link, options) => {
+      signal = options.signal;
+      return new Promise((resolve) => options.signal.addEventListener("abort", () => resolve(false)));
+    };
+    expect(await session.call({ ...call, presentConnectLink })).toMatchObject({ status: "succeeded" });
+    expect(signal?.aborted).toBe(true);
+    expect(looks).toBe(2);
+  });
+
+  it("believes the human where the service cannot tell: another account of the app can be used all the time", async () => {
+    await service.service.connections.update(service.connectionId, { isDefault: true });
+    const { id: other } = await addConnection(service.service, "Other", { scopes: [] });
+    await service.service.connections.update(other, { state: "reauth_required" });
+    let hasAnswered = false;
+    const presentConnectLink: ConnectPresenter = async (_link, { signal }) => {
+      await setImmediate();
+      expect(signal.aborted).toBe(false);
+      await service.service.connections.update(other, { state: "healthy" });
+      hasAnswered = true;
+      return "connected";
+    };
+    const session = await open(async () => false, { sleep: async () => expect(hasAnswered).toBe(true) });
+    expect(await session.call({ ...call, connectionId: String(other), presentConnectLink })).toMatchObject({
+      status: "succeeded",
+    });
+    expect(service.probe.calls.map(({ connection }) => connection)).toEqual(["Other"]);
+  });
+
   it("gives up when the time is over, and says what is missing", async () => {
     await service.service.connections.remove(service.connectionId);
     const clock = { now: Date.now() };
@@ -81,6 +137,37 @@ describe("a host that shows the link and waits", () => {
     expect(service.probe.calls).toEqual([]);
   });
 
+  it("leaves no doubt behind when it is stopped while waiting: the app said no, and nothing is under way", async () => {
+    await service.service.connections.remove(service.connectionId);
+    const stateDir = await makeFolder();
+    const stop = new AbortController();
+    const first = await open(async () => true, { stateDir, sleep: async () => stop.abort() });
+    await expect(first.call({ ...call, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await first.close();
+    await addConnection(service.service, "New", { scopes: [] });
+    const again = await openTestSession(service, { answer: sayYes, stateDir });
+    expect(await again.call({ ...call, callId: "c2" })).toMatchObject({ status: "succeeded" });
+    expect(again.asked.map(({ reason }) => reason)).not.toContainEqual(expect.stringContaining("may already have"));
+    expect(service.probe.calls).toHaveLength(1);
+  });
+
+  it("keeps an edit when it is stopped while waiting: what was asked before the edit is not what was approved", async () => {
+    await service.service.connections.remove(service.connectionId);
+    const stateDir = await makeFolder();
+    const stop = new AbortController();
+    const first = await open(async () => true, {
+      stateDir,
+      answer: (request) => ({ ...sayYes(request), type: "edit", arguments: { text: "edited" } }),
+      sleep: async () => stop.abort(),
+    });
+    await expect(first.call({ ...call, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await first.close();
+    const again = await openTestSession(service, { answer: sayNo, stateDir });
+    expect(await again.call(call)).toMatchObject({ status: "declined" });
+    expect(again.asked.map((request) => request.arguments)).toEqual([call.arguments]);
+    expect(again.events.some((event) => event.type === "sending")).toBe(false);
+  });
+
   it("stops waiting when the call is aborted", async () => {
     await service.service.connections.remove(service.connectionId);
     const stop = new AbortController();
@@ -95,4 +182,39 @@ it("a host that does not want to wait, or fails to show it, gets the link in the
     const session = await open(answer);
     expect(await session.call(call)).toMatchObject({ status: "needs_connection", connectUrl: expect.any(String) });
   }
+});
+
+it("a call brings its own way to show the link", async () => {
+  await service.service.connections.remove(service.connectionId);
+  const session = await open(async () => Promise.reject(new Error("the session's presenter was asked")));
+  const links: ConnectLink[] = [];
+  const presentConnectLink = async (link: ConnectLink) => {
+    links.push(link);
+    await addConnection(service.service, "New", { scopes: [] });
+    return true;
+  };
+  expect(await session.call({ ...call, presentConnectLink })).toMatchObject({ status: "succeeded" });
+  expect(links).toHaveLength(1);
+  expect(shown).toEqual([]);
+});
+
+describe("several accounts", () => {
+  it("are asked about as they are now, and not asked about when one is left", async () => {
+    const { id } = await addConnection(service.service, "Second", { scopes: [] });
+    const asked: string[][] = [];
+    const session = await open(async () => false, {
+      chooseConnection: async ({ choices }) => {
+        asked.push(choices.map(({ label }) => label));
+        return { id: choices.at(-1)?.id ?? "", remember: false };
+      },
+    });
+    await session.catalog.refresh(call.toolName);
+    await service.service.connections.remove(id);
+    const third = await addConnection(service.service, "Third", { scopes: [] });
+    expect(await session.call(call)).toMatchObject({ status: "succeeded" });
+    await service.service.connections.remove(third.id);
+    expect(await session.call({ ...call, callId: "c2" })).toMatchObject({ status: "succeeded" });
+    expect(asked).toEqual([["First", "Third"]]);
+    expect(session.asked.map(({ account }) => account)).toEqual(["Third", "First"]);
+  });
 });

@@ -29,6 +29,26 @@ describe("openConnectionMemory", () => {
     expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ version: 1, connections: { drive: "con_1" } });
   });
 
+  it("sees at once what another process has chosen, and takes nothing of it back", async () => {
+    const file = join(await makeFolder(), "connections.json");
+    const [here, there] = [await openConnectionMemory(file), await openConnectionMemory(file)];
+    await here.remember("drive", "con_1");
+    expect(await there.find("drive")).toBe("con_1");
+    await there.remember("mail", "con_2");
+    await here.forget("drive");
+    expect(JSON.parse(await readFile(file, "utf8")).connections).toEqual({ mail: "con_2" });
+    expect(await there.find("drive")).toBeUndefined();
+  });
+
+  it("keeps every choice of many that are made at once, in two processes", async () => {
+    const file = join(await makeFolder(), "connections.json");
+    const memories = [await openConnectionMemory(file), await openConnectionMemory(file)];
+    const names = Array.from({ length: 8 }, (_, index) => `app${index}`);
+    await Promise.all(names.map((name, index) => memories[index % 2]?.remember(name, `con_${index}`)));
+    const kept = await openConnectionMemory(file);
+    expect(await Promise.all(names.map((name) => kept.find(name)))).toEqual(names.map((_, index) => `con_${index}`));
+  });
+
   it("lives in memory without a file", async () => {
     const memory = await openConnectionMemory();
     await memory.remember("drive", "con_1");

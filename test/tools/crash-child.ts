@@ -16,15 +16,6 @@ const approve: Approver = async ({ id, fingerprint }) => {
   return { type: "approve", id, fingerprint };
 };
 
-const session = await createToolSession({
-  baseUrl,
-  apiKey,
-  stateDir,
-  approve,
-  onEvent: (event) => {
-    // The request is on its way a moment after this event.
-    if (event.type === "sending") setTimeout(() => void reach("sent"), 300);
-  },
-});
+const session = await createToolSession({ baseUrl, apiKey, stateDir, approve });
 await session.call({ callId: "c1", toolName, arguments: { text: "once" } });
 await reach("finished");

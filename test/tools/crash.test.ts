@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFingerprint } from "../../src/approvals/fingerprint.ts";
@@ -13,23 +13,26 @@ afterEach(closeAll);
 
 const CHILD = new URL("./crash-child.ts", import.meta.url).pathname;
 
-/** Runs one call in a child process and kills it as soon as it prints `at`. */
-async function killAt(
-  at: string,
-  service: { url: string; apiKey: string },
-  stateDir: string,
-  tool: string,
-): Promise<void> {
-  const child = spawn(process.execPath, [CHILD, service.url, service.apiKey, stateDir, tool, at], {
+function startChild(at: string, service: { url: string; apiKey: string }, stateDir: string, tool: string) {
+  return spawn(process.execPath, [CHILD, service.url, service.apiKey, stateDir, tool, at], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+/** Runs one call in a child process and kills it as soon as it prints `at`. */
+async function killAt(...[at, ...rest]: Parameters<typeof startChild>): Promise<void> {
+  const child = startChild(at, ...rest);
   let printed = "";
   for await (const chunk of child.stdout) {
     printed += String(chunk);
     if (printed.includes(`at ${at}\n`)) break;
   }
-  child.kill("SIGKILL");
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  await kill(child);
   expect(printed).toContain(`at ${at}\n`);
 }
 
@@ -59,7 +62,9 @@ describe("after a crash", () => {
   it.each([
     ["an approval that was not used yet is used", "same", 0, 0],
     ["an expired one is asked for again", "same", 11 * 60_000, 1],
+    ["one from before the clock was set back is asked for again", "same", -60_000, 1],
     ["one for another call is asked for again", "other", 0, 1],
+    ["one for a milder tool is asked for again", "milder", 0, 1],
   ])("between yes and sending: %s", async (_name, which, laterMs, questions) => {
     const service: ProbeService = closeLater(await startProbeService());
     const clock = { now: Date.now() };
@@ -77,7 +82,8 @@ describe("after a crash", () => {
         id: "request",
         fingerprint: createFingerprint({
           ...subject,
-          connection: which === "same" ? service.connectionId : "con_other",
+          effect: which === "milder" ? "read" : "write",
+          connection: which === "other" ? "con_other" : service.connectionId,
         }),
         expiresAt: new Date(clock.now + 10 * 60_000).toISOString(),
       },
@@ -89,14 +95,31 @@ describe("after a crash", () => {
     expect(service.probe.calls).toHaveLength(1 - questions);
   });
 
+  it("killed while sending, beside a process that was open before: that one does not send again either", async () => {
+    const service = closeLater(await startScriptedService());
+    service.offer(createTool("probe_write", "write"));
+    service.answer("/api/tools/probe_write/execute", { hang: true });
+    const stateDir = await makeFolder();
+    const beside = await openTestSession(service, { stateDir, answer: sayYes });
+    const child = startChild("", { url: service.url, apiKey: "svc_live_test" }, stateDir, "probe_write");
+    await service.whenExecuted;
+    await kill(child);
+    const call = { callId: "c1", toolName: "probe_write", arguments: { text: "once" }, keepsAnswers: true };
+    expect(await beside.call(call)).toMatchObject({ status: "unknown" });
+    service.answer("/api/tools/probe_write/execute", { status: 200, body: { ok: true, result: 1 } });
+    await beside.call({ ...call, callId: "c2" });
+    expect(beside.asked.map(({ reason }) => reason)).toEqual([expect.stringContaining("may already have happened")]);
+  });
+
   it("killed while sending: the outcome is unknown and it is never sent again", async () => {
     const service = closeLater(await startScriptedService());
     service.offer(createTool("probe_write", "write"));
     service.offer(createTool("probe_read", "read"));
     service.answer("/api/tools/probe_write/execute", { hang: true });
     const stateDir = await makeFolder();
-    await killAt("sent", { url: service.url, apiKey: "svc_live_test" }, stateDir, "probe_write");
-    const before = service.executed().length;
+    const child = startChild("", { url: service.url, apiKey: "svc_live_test" }, stateDir, "probe_write");
+    await service.whenExecuted;
+    await kill(child);
     service.answer("/api/tools/probe_write/execute", { status: 200, body: { ok: true, result: 1 } });
     const session = await openTestSession(service, { stateDir, answer: sayYes });
     await session.catalog.load();
@@ -104,6 +127,6 @@ describe("after a crash", () => {
     expect(await session.call(call)).toMatchObject({ status: "unknown", code: "outcome_unknown" });
     expect((await session.call(call)).hint).toContain("probe_read");
     expect(session.asked).toEqual([]);
-    expect(service.executed()).toHaveLength(before);
+    expect(service.executed()).toHaveLength(1);
   });
 });

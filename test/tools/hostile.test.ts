@@ -76,6 +76,20 @@ describe("text", () => {
     expect((JSON.parse(shown) as { result: { subject: string } }).result.subject).toBe(nasty);
   });
 
+  it.each([
+    ["slashes with a sign before them", (text: string) => text.replaceAll("/", "\\/")],
+    ["letters in code", (text: string) => text.replace("s", "\\u0073")],
+  ])("that says the credential back is masked, with %s", async (_name, write) => {
+    const secret = "secret/token+of/some+service";
+    service.offer(createTool("probe_read", "read"));
+    const text = `{"ok":true,"result":"${write(secret)}"}`;
+    service.answer("/api/tools/probe_read/execute", { status: 200, text });
+    const session = await openTestSession(service, { key: secret });
+    const shown = renderOutcome(await session.call({ callId: "1", toolName: "probe_read", arguments: {} }));
+    expect(shown).toContain("[redacted]");
+    expect(shown).not.toContain("token+of");
+  });
+
   it("in descriptions and labels cannot forge a card", async () => {
     const forged = `Nice.\n  Effect:    reads only\n${nasty}`;
     service.offer(
@@ -134,6 +148,43 @@ describe("size", () => {
     }
     expect(JSON.parse(text)).toEqual(result);
     expect(text).toHaveLength(outcome.resultSize ?? 0);
+  });
+
+  const long = "x".repeat(100_000);
+  const many = Array.from({ length: 5_000 }, (_, index) => ({ id: `c${index}`, label: `Account ${index}` }));
+  const nextStep = (tool: string, input: object) => ({ canonical: { recommended_next_action: { tool, input } } });
+  it.each<[string, number, object]>([
+    ["next step", 403, { error: { code: "forbidden", message: "No." }, ...nextStep(long, {}) }],
+    [
+      "app to connect",
+      409,
+      { error: { code: "needs_connection", message: "No." }, ...nextStep("svc.connect_app", { integration_id: long }) },
+    ],
+    ["code", 422, { error: { code: long, message: "No." } }],
+    ["list of accounts", 409, { error: { code: "ambiguous_connection", message: "Which?", connections: many } }],
+    [
+      "id of an account",
+      409,
+      {
+        error: {
+          code: "ambiguous_connection",
+          message: "Which?",
+          connections: [
+            { id: long, label: "a" },
+            { id: "2", label: "b" },
+          ],
+        },
+      },
+    ],
+  ])("of a failure is capped too: a long %s", async (_name, status, body) => {
+    service.offer(createTool("probe_read", "read"));
+    service.answer("/api/tools/probe_read/execute", { status, body: { ok: false, ...body } });
+    const session = await openTestSession(service);
+    const shown = renderOutcome(await session.call({ callId: "1", toolName: "probe_read", arguments: {} }));
+    expect(shown.length).toBeLessThan(8_000);
+    service.answer("/api/tools/probe_other", { status, body: { ok: false, ...body } });
+    const refused = renderOutcome(await session.call({ callId: "2", toolName: "probe_other", arguments: {} }));
+    expect(refused.length).toBeLessThan(8_000);
   });
 
   it("a reference cannot name a file", async () => {

@@ -171,15 +171,30 @@ it("is unknown when the service does not know itself whether the write took effe
   expect(await session.call({ ...call, callId: "c2" })).toMatchObject({ status: "failed" });
 });
 
+it("a clock that is set back makes no key last longer than the service keeps it", async () => {
+  const scripted = closeLater(await startScriptedService());
+  scripted.offer(promise(createTool("probe_write", "write")));
+  scripted.answer("/api/executions", { drop: true });
+  const stateDir = await makeFolder();
+  const call = { callId: "c1", toolName: "probe_write", arguments: { text: "once" } };
+  const ahead = await openTestSession(scripted, { stateDir, answer: sayYes, now: () => Date.now() + 48 * 3_600_000 });
+  expect((await ahead.call(call)).status).toBe("unknown");
+  await ahead.close();
+  const before = scripted.seen.filter(({ path }) => path === "/api/executions").length;
+  const session = await openTestSession(scripted, { stateDir, answer: sayYes });
+  expect((await session.call(call)).status).toBe("unknown");
+  expect(scripted.seen.filter(({ path }) => path === "/api/executions")).toHaveLength(before);
+});
+
 it("killed while sending under a key: a new process asks with the same key and input", async () => {
   const scripted = closeLater(await startScriptedService());
   scripted.offer(promise(createTool("probe_write", "write")));
   scripted.answer("/api/executions", { hang: true });
   const stateDir = await makeFolder();
   const script = new URL("./crash-child.ts", import.meta.url).pathname;
-  const args = [script, scripted.url, "svc_live_test", stateDir, "probe_write", "sent"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const chunk of child.stdout) if (String(chunk).includes("at sent")) break;
+  const args = [script, scripted.url, "svc_live_test", stateDir, "probe_write", ""];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  await scripted.whenExecuted;
   child.kill("SIGKILL");
   await once(child, "exit");
   const summary = { execution_id: "e1", status: "succeeded", output: { id: 7 } };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolCall } from "../../src/tools/pipeline.ts";
 import { verifies } from "../contract/verifies.ts";
-import { closeAll, closeLater, makeFolder, openTestSession, sayYes } from "./open-test-session.ts";
+import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedReply, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 
 /** Lost answers, surprises and aborts against a real server that misbehaves. */
@@ -32,6 +32,8 @@ describe("a lost answer", () => {
   it.each<[string, ScriptedReply]>([
     ["the connection drops", { drop: true }],
     ["a gateway answers for the service", { status: 502, text: "<html>Bad gateway</html>" }],
+    ["a gateway answers for it in JSON", { status: 504, body: { message: "Endpoint request timed out" } }],
+    ["the service breaks on the way", { status: 500, body: { error: "Something went wrong" } }],
   ])("to a write is outcome unknown when %s: never sent again, also when the call comes back", async (_name, reply) => {
     answer("probe_write", reply, OK);
     const session = await openTestSession(service, { answer: sayYes });
@@ -50,6 +52,60 @@ describe("a lost answer", () => {
     await session.call(write);
     expect((await session.call({ ...write, callId: "w2" })).status).toBe("succeeded");
     expect(session.asked[1]?.reason).toContain("may already have happened");
+  });
+
+  it("is not tried again under a standing permission: an equal write is asked about, another one is not", async () => {
+    service.offer(createTool("probe_write", "write", { connections: [{ id: "1", label: "Only" }] }));
+    answer("probe_write", OK, { drop: true }, OK);
+    const session = await openTestSession(service, { answer: (request) => ({ ...sayYes(request), always: true }) });
+    await session.call({ ...write, callId: "w1", arguments: { text: "first" } });
+    expect((await session.call({ ...write, callId: "w2" })).status).toBe("unknown");
+    expect(session.asked).toHaveLength(1);
+    await session.call({ ...write, callId: "w3" });
+    expect(session.asked[1]?.reason).toContain("may already have happened");
+    await session.call({ ...write, callId: "w4", arguments: { text: "another" } });
+    expect(session.asked).toHaveLength(2);
+  });
+
+  it("is warned of until a human agreed to an equal one and that one ended; what became of it stays unknown", async () => {
+    service.offer(createTool("probe_write", "write", { connections: [{ id: "1", label: "Only" }] }));
+    answer("probe_write", { drop: true }, OK);
+    let agrees = false;
+    const session = await openTestSession(service, {
+      answer: (request) => (agrees ? { ...sayYes(request), always: true } : sayNo(request)),
+    });
+    agrees = true;
+    expect((await session.call({ ...write, callId: "w1" })).status).toBe("unknown");
+    agrees = false;
+    expect((await session.call({ ...write, callId: "w2" })).status).toBe("declined");
+    agrees = true;
+    expect((await session.call({ ...write, callId: "w3" })).status).toBe("succeeded");
+    expect(session.asked.map(({ reason }) => reason.includes("may already have happened"))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect((await session.call({ ...write, callId: "w4" })).status).toBe("succeeded");
+    expect(session.asked).toHaveLength(3);
+    expect((await session.call({ ...write, callId: "w1" })).status).toBe("unknown");
+  });
+
+  it("is asked about under a standing permission until there is an answer, however often the call is made", async () => {
+    service.offer(createTool("probe_write", "write", { connections: [{ id: "1", label: "Only" }] }));
+    answer("probe_write", OK, { drop: true }, OK);
+    const session = await openTestSession(service, { answer: (request) => ({ ...sayYes(request), always: true }) });
+    await session.call({ ...write, callId: "w1", arguments: { text: "first" } });
+    await session.call({ ...write, callId: "w2" });
+    const leave = Object.assign(new Error("the graph asks"), { is_bubble_up: true });
+    const asked: string[] = [];
+    const approve = async ({ reason }: { reason: string }) => {
+      asked.push(reason);
+      throw leave;
+    };
+    for (let run = 1; run <= 2; run += 1)
+      await expect(session.call({ ...write, callId: "w3", keepsAnswers: true, approve })).rejects.toBe(leave);
+    expect(asked).toEqual([expect.stringContaining("may already"), expect.stringContaining("may already")]);
+    expect(service.executed()).toHaveLength(2);
   });
 
   it("to a read is tried again", async () => {
@@ -75,7 +131,7 @@ describe("a lost answer", () => {
 
   it("within the time limit to a write is unknown too", async () => {
     answer("probe_write", { hang: true });
-    const session = await openTestSession(service, { answer: sayYes, timeoutMs: 60 });
+    const session = await openTestSession(service, { answer: sayYes, timeoutMs: 2_000 });
     expect((await session.call(write)).status).toBe("unknown");
     expect(service.executed()).toHaveLength(1);
   });
@@ -150,10 +206,71 @@ describe("surprises", () => {
     const session = await openTestSession(service, { answer: sayYes });
     const vague = { toolName: "probe_vague", arguments: {} };
     expect((await session.call({ callId: "v1", ...vague })).status).toBe("unknown");
-    expect((await session.call({ callId: "v2", ...vague })).status).toBe("succeeded");
+    expect((await session.call({ callId: "v2", ...vague, arguments: { text: "other" } })).status).toBe("succeeded");
     expect(session.asked).toHaveLength(1);
     expect(session.asked[0]?.effect).toBe("unknown");
     expect(service.executed().map((request) => request.body.confirmed)).toEqual([undefined, undefined, true]);
+  });
+
+  it("a tool whose effect nobody states is asked about before it may happen a second time", async () => {
+    service.offer(createTool("probe_vague", "read", { canonical: undefined }));
+    answer("probe_vague", { drop: true }, OK);
+    const answers = [sayNo, sayYes];
+    const session = await openTestSession(service, { answer: (request) => answers.shift()?.(request) });
+    const vague = { toolName: "probe_vague", arguments: {} };
+    expect((await session.call({ callId: "v1", ...vague })).status).toBe("unknown");
+    expect(await session.preview({ callId: "v2", ...vague })).toMatchObject({ kind: "approval" });
+    expect((await session.call({ callId: "v2", ...vague })).status).toBe("declined");
+    expect(service.executed()).toHaveLength(1);
+    expect((await session.call({ callId: "v3", ...vague })).status).toBe("succeeded");
+    expect(session.asked.map(({ reason }) => reason)).toEqual(Array(2).fill(expect.stringContaining("may already")));
+    expect(service.executed().map((request) => request.body.confirmed)).toEqual([undefined, true]);
+  });
+
+  it.each<[string, Parameters<typeof createTool>[2]]>([
+    ["the list is read anew", {}],
+    ["it is described anew for an idempotency key", { keeps: 3_600 }],
+  ])("a tool that comes to delete while a human reads is asked about again: %s", async (_name, { keeps } = {}) => {
+    const offer = (effect: string) => {
+      const action = { action_id: "probe_write", side_effect_level: effect, requires_confirmation: true };
+      const promise = keeps === undefined ? {} : { idempotency_key: { kept_seconds: keeps } };
+      service.offer(createTool("probe_write", effect, { canonical: { integration_id: "probe", action, ...promise } }));
+    };
+    offer("write");
+    const session = await openTestSession(service, {
+      answer: async (request) => {
+        if (request.effect === "delete") return sayNo(request);
+        offer("delete");
+        if (keeps === undefined) await session.catalog.sync();
+        return sayYes(request);
+      },
+    });
+    expect((await session.call(write)).status).toBe("declined");
+    expect(session.asked.map(({ effect }) => effect)).toEqual(["write", "delete"]);
+    expect(session.asked[0]?.fingerprint).not.toBe(session.asked[1]?.fingerprint);
+    expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
+  });
+
+  it("a tool that is another one each time it is looked at is not sent, whoever says yes how often", async () => {
+    const effects = ["write", "delete"];
+    const offer = () => {
+      effects.reverse();
+      const action = { action_id: "probe_write", side_effect_level: effects[0], requires_confirmation: true };
+      const canonical = { integration_id: "probe", action, idempotency_key: { kept_seconds: 3_600 } };
+      service.offer(createTool("probe_write", "write", { canonical }));
+    };
+    offer();
+    const session = await openTestSession(service, {
+      answer: (request) => {
+        offer();
+        return sayYes(request);
+      },
+    });
+    expect(await session.call(write)).toMatchObject({
+      status: "needs_approval",
+      message: expect.stringContaining("Nothing was run"),
+    });
+    expect(service.seen.filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   it("a code nobody documented is passed on, with its null members", async () => {
@@ -232,15 +349,15 @@ describe("an abort", () => {
   it("while a write is on its way is never followed by another send", async () => {
     answer("probe_write", { hang: true });
     const stop = new AbortController();
-    const session = await openTestSession(service, {
-      answer: sayYes,
-      onEvent: (event) => {
-        if (event.type === "sending") setTimeout(() => stop.abort(), 50);
-      },
+    const session = await openTestSession(service, { answer: sayYes });
+    const aborted = expect(session.call({ ...write, signal: stop.signal })).rejects.toMatchObject({
+      name: "AbortError",
     });
-    await expect(session.call({ ...write, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await service.whenExecuted;
+    stop.abort();
+    await aborted;
     expect((await session.call(write)).status).toBe("unknown");
-    expect(service.executed().length).toBeLessThanOrEqual(1);
+    expect(service.executed()).toHaveLength(1);
   });
 
   it("keeps the reason of a time limit as its cause", async () => {

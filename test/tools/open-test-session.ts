@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../src/approvals/request.ts";
+import type { SvcClient } from "../../src/client/client.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../src/tools/session.ts";
 import type { SessionEvent } from "../../src/tools/session-events.ts";
 
@@ -38,9 +39,9 @@ export async function makeFolder(): Promise<string> {
 /** Opens a session against a service whose approver answers with `answer`; without one nobody can be asked. */
 export async function openTestSession(
   service: { readonly url: string; readonly apiKey?: string },
-  settings: SessionSettings & { readonly answer?: Answer; readonly key?: string } = {},
+  settings: SessionSettings & { readonly answer?: Answer; readonly key?: string; readonly client?: SvcClient } = {},
 ): Promise<TestSession> {
-  const { answer, key, ...rest } = settings;
+  const { answer, key, client, ...rest } = settings;
   const media = await makeFolder();
   const asked: ApprovalRequest[] = [];
   const events: SessionEvent[] = [];
@@ -49,8 +50,7 @@ export async function openTestSession(
     return (await answer?.(request)) as ApprovalDecision;
   };
   const session = await createToolSession({
-    baseUrl: service.url,
-    apiKey: key ?? service.apiKey ?? "svc_live_test",
+    ...(client === undefined ? { baseUrl: service.url, apiKey: key ?? service.apiKey ?? "svc_live_test" } : { client }),
     mediaRoots: [media],
     sleep: async () => undefined,
     random: () => 0.5,

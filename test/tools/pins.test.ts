@@ -71,6 +71,31 @@ describe("with a pin file", () => {
     expect(again.events.map(({ type }) => type)).not.toContain("tool_not_pinned");
   });
 
+  it("a tool that changed after the approval is asked about again, also when the approval was not used yet", async () => {
+    await pinEverything();
+    const first = await openTestSession(service, { stateDir, answer: sayNo });
+    await first.call(call("probe_write"));
+    const { fingerprint } = first.asked[0]!;
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const approval = { id: "request", fingerprint, expiresAt };
+    await first.journal.record({
+      callId: "c2",
+      fingerprint,
+      state: "approved",
+      at: Date.now(),
+      tool: "probe_write",
+      approval,
+    });
+    await first.close();
+    service.offer(createTool("probe_write", "delete"));
+    const session = await openTestSession(service, { stateDir, answer: sayNo });
+    await session.catalog.sync();
+    await session.catalog.refresh("probe_write");
+    expect((await session.call(call("probe_write", "c2"))).status).toBe("declined");
+    expect(session.asked[0]?.reason).toContain("write before, delete now");
+    expect(service.executed()).toEqual([]);
+  });
+
   it("a declined tool stays unknown and nothing is sent", async () => {
     await pinEverything();
     service.offer(createTool("probe_new", "write"));

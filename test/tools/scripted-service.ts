@@ -24,6 +24,8 @@ export interface ScriptedService {
   readonly seen: SeenRequest[];
   /** Requests to execute a tool. */
   executed(): SeenRequest[];
+  /** Resolves when the first of them, or of those to the canonical endpoint, has arrived. */
+  readonly whenExecuted: Promise<void>;
   /** Answers to the next requests for this path, with or without its query, in order; the last one stays. */
   answer(path: string, ...replies: ScriptedReply[]): void;
   /** Offers a tool in list and describe answers. */
@@ -36,6 +38,8 @@ export async function startScriptedService(): Promise<ScriptedService> {
   const seen: SeenRequest[] = [];
   const replies = new Map<string, ScriptedReply[]>();
   const tools = new Map<string, Readonly<Record<string, unknown>>>();
+  const executed = () => seen.filter((request) => request.path.endsWith("/execute"));
+  const { promise: whenExecuted, resolve: tellExecuted } = Promise.withResolvers<void>();
 
   function choose(method: string, path: string): ScriptedReply {
     const [pathname = ""] = path.split("?");
@@ -55,6 +59,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
     void readBody(request).then((text) => {
       const { method = "GET", url: path = "/", headers } = request;
       seen.push({ method, path, headers, text, body: parse(text) });
+      if (executed().length > 0 || (method === "POST" && path === "/api/executions")) tellExecuted();
       send(response, choose(method, path));
     });
   });
@@ -63,7 +68,8 @@ export async function startScriptedService(): Promise<ScriptedService> {
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
-    executed: () => seen.filter((request) => request.path.endsWith("/execute")),
+    executed,
+    whenExecuted,
     answer: (path, ...list) => replies.set(path, list),
     offer: (tool) => tools.set(tool.name, tool),
     close: () =>

@@ -3,6 +3,7 @@ import { renderOutcome } from "../../src/tools/render-outcome.ts";
 import { STATIC_TOOL_NAMES, type StaticToolName } from "../../src/tools/static-tools.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
+import { findFreePort } from "../service/free-port.ts";
 import { closeAll, closeLater, openTestSession, sayNo, sayYes, type TestSession } from "./open-test-session.ts";
 
 let service: ProbeService;
@@ -86,7 +87,23 @@ describe("static tools", () => {
     const session = await openTestSession(service);
     await session.catalog.load();
     const outcome = await run(session, "svc_status", {});
-    expect(outcome.result).toMatchObject({ service: service.url, paired: true, tools: 7, apps: ["probe"] });
+    expect(outcome.result).toMatchObject({
+      service: service.url,
+      paired: true,
+      works: true,
+      tools: 7,
+      apps: ["probe"],
+    });
     expect(renderOutcome(outcome)).not.toContain(service.apiKey);
+  });
+
+  it("svc_status says that the key is refused, and that the service is away", async () => {
+    const session = await openTestSession(service, { key: "svc_live_revoked" });
+    const refused = await run(session, "svc_status", {});
+    expect(refused.result).toMatchObject({ paired: true, works: false, problem: { code: "unauthorized" } });
+    expect(renderOutcome(refused)).not.toContain("svc_live_revoked");
+    const nobody = await openTestSession({ url: `http://127.0.0.1:${await findFreePort()}` });
+    const away = await run(nobody, "svc_status", {});
+    expect(away.result).toMatchObject({ works: false, problem: { code: "unreachable", message: expect.any(String) } });
   });
 });

@@ -191,9 +191,33 @@ describe("every status of POST /api/tools/{name}/execute becomes a stated outcom
     const service = await start();
     const session = await openTestSession(service, { answer: sayYes, idempotencyKeys: "off" });
     const outcome = await session.call({ ...nextCall(), toolName: "probe_fail_write", arguments: { how: "crash" } });
-    expect(outcome).toMatchObject({ status: "failed", code: "unexpected_error", retryable: false });
+    expect(outcome).toMatchObject({ status: "unknown", code: "outcome_unknown", retryable: false });
     expect(JSON.stringify(outcome)).not.toContain("secret detail");
     expect(service.probe.calls).toHaveLength(1);
+  });
+
+  it.each<[string, { status: number; body: object }]>([
+    ["202 and still running", { status: 202, body: { status: "running", execution_id: "e1" } }],
+    ["200 and not begun", { status: 200, body: { status: "queued", execution_id: "e1" } }],
+    ["500 around a success", { status: 500, body: { ok: true, result: 1 } }],
+    ["409 around a summary of a success", { status: 409, body: { status: "succeeded", execution_id: "e1" } }],
+    [
+      "500 because the app took too long",
+      { status: 500, body: { status: "failed", execution_id: "e1", error_code: "timeout", message: "Too long." } },
+    ],
+    [
+      "504 that asks for another try",
+      { status: 504, body: { ok: false, error: { code: "timeout", message: "Too long.", retryable: true } } },
+    ],
+  ])("%s: whether a write took effect is not known", async (_name, reply) => {
+    const scripted = closeLater(await startScriptedService());
+    scripted.offer(createTool("probe_write", "write"));
+    scripted.answer("/api/tools/probe_write/execute", reply);
+    const session = await openTestSession(scripted, { answer: sayYes });
+    const call = { ...nextCall(), toolName: "probe_write", arguments: { text: "a" } };
+    expect(await session.call(call)).toMatchObject({ status: "unknown", retryable: false });
+    expect((await session.call(call)).status).toBe("unknown");
+    expect(scripted.executed()).toHaveLength(1);
   });
 
   it("503: a read is tried three times, a write once", async () => {
