@@ -1,3 +1,4 @@
+import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { decide, type SpentRequests } from "../approvals/decide.ts";
 import type { CallJournal } from "../approvals/journal.ts";
 import {
@@ -75,8 +76,8 @@ export async function askHuman(
       retryable: false,
     });
   if (approver === undefined) return unanswered("approval_required", "Nobody can be asked for approval here.");
-  const expiry = AbortSignal.timeout(Math.max(0, Date.parse(request.expiresAt) - parts.now()));
-  const signal = AbortSignal.any([expiry, ...(call.signal === undefined ? [] : [call.signal])]);
+  const leftMs = Math.max(0, Date.parse(request.expiresAt) - parts.now());
+  const { signal, expiry, close } = openAnswerWindow(leftMs, call.signal);
   let answer: unknown;
   try {
     answer = await approver(structuredClone(request), { signal });
@@ -86,6 +87,8 @@ export async function askHuman(
     if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
     if (error instanceof Error && error.name === "AbortError") throw error;
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
+  } finally {
+    close();
   }
   call.signal?.throwIfAborted();
   const spent = call.keepsAnswers === true ? new Map() : parts.spent;

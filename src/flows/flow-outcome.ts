@@ -1,7 +1,8 @@
-import { toPlainText } from "../approvals/plain-text.ts";
 import type { ApprovalRequest } from "../approvals/request.ts";
+import { adviseOnCredential } from "../client/credential-advice.ts";
 import { redact } from "../client/redact.ts";
 import type { SvcError } from "../errors.ts";
+import { toPlainText } from "../wire/plain-text.ts";
 
 /** How a flow tool ended: the same form as the outcome of every other tool. */
 export interface FlowOutcome {
@@ -35,18 +36,22 @@ export function cleanText(text: string, max = 600): string {
 
 /** What the service refused, or why it cannot be reached. */
 export function describeFlowError(toolName: string, error: SvcError): FlowOutcome {
-  const isKeyProblem = error.code === "unauthorized" || error.code === "credentials_missing";
+  const advice = adviseOnCredential(error);
   const isMissing = error.status === 404;
-  const hint = isKeyProblem
-    ? "The key of this device is missing, wrong or revoked. Pair it again (svc pair); calling again will not help."
-    : isMissing
-      ? "Check the id; a flow is known by the id that starting it gave."
-      : error.hint;
+  const hint = advice ?? (isMissing ? "Check the id; a flow is known by the id that starting it gave." : error.hint);
   return createFlowOutcome("failed", toolName, {
-    code: isMissing ? "flow_not_found" : (error.serviceCode ?? (error.status === 409 ? "flow_conflict" : error.code)),
+    code: readCode(error),
     message: cleanText(error.message),
     hint: hint === undefined ? undefined : cleanText(hint),
-    retryable: isKeyProblem || isMissing ? false : error.retryable,
+    retryable: advice === undefined && !isMissing && error.retryable,
     retryAfterMs: error.retryAfterMs,
   });
+}
+
+/** The flow routes refuse with bare texts: their status says which kind of refusal it is. */
+function readCode({ status, serviceCode, code }: SvcError): string {
+  if (status === 404) return "flow_not_found";
+  if (serviceCode !== undefined) return serviceCode;
+  if (status === 400) return "invalid_arguments";
+  return status === 409 ? "flow_conflict" : code;
 }

@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { isSvcError } from "../errors.ts";
+import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
 import type { FlowCall } from "./ask-human.ts";
 import { createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
 
@@ -30,17 +31,16 @@ export function createFlowTool<Schema extends z.ZodType>(
   schema: Schema,
   run: (args: z.output<Schema>, call: FlowCall) => Promise<FlowOutcome>,
 ): FlowTool {
-  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: "input" });
   return {
     name,
     description,
-    schema: shown,
+    schema: showOwnSchema(schema),
     async run(args, call) {
       call.signal?.throwIfAborted();
-      const parsed = schema.safeParse(readObject(args));
-      if (!parsed.success) return refuseArguments(name, parsed.error);
+      const read = readOwnArguments(schema, args);
+      if (!read.ok) return createFlowOutcome("failed", name, read.refusal);
       try {
-        return await run(parsed.data, call);
+        return await run(read.value, call);
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!isSvcError(error)) throw error;
@@ -48,23 +48,4 @@ export function createFlowTool<Schema extends z.ZodType>(
       }
     },
   };
-}
-
-function readObject(args: unknown): unknown {
-  if (typeof args !== "string") return args ?? {};
-  try {
-    return JSON.parse(args);
-  } catch {
-    return args;
-  }
-}
-
-function refuseArguments(name: string, error: z.ZodError): FlowOutcome {
-  const details = error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-  return createFlowOutcome("failed", name, {
-    code: "invalid_arguments",
-    message: "The arguments do not fit this tool. Nothing was sent.",
-    details: details.slice(0, 6),
-    retryable: false,
-  });
 }

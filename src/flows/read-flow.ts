@@ -1,5 +1,5 @@
-import { toPlainText } from "../approvals/plain-text.ts";
 import type { FlowStep, FlowView } from "../wire/flow.ts";
+import { toPlainText } from "../wire/plain-text.ts";
 import { cleanText } from "./flow-outcome.ts";
 
 const VALUE_MAX = 6_000;

@@ -1,3 +1,4 @@
+import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
 import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
@@ -32,6 +33,7 @@ export async function runGated(
   const journal = call.journal ?? parts.journal;
   const subject = { tool, arguments: action.arguments, connection: undefined, files: [], principal: parts.principal };
   const key = { callId: call.callId, fingerprint: createFingerprint(subject) };
+  await journal.refresh?.();
   const known = await journal.find(key);
   const remembered = known === undefined ? undefined : answerFromJournal(tool, known);
   if (remembered !== undefined) return remembered;
@@ -107,16 +109,8 @@ function refuse(
       retryable: false,
     });
   }
-  const said =
-    decision.message === undefined || decision.message.trim() === ""
-      ? ""
-      : ` They said: ${cleanText(decision.message, 300)}`;
-  return createFlowOutcome("declined", tool, {
-    code: "declined",
-    message: `The user declined. Nothing was done.${said}`,
-    hint: "Do not make this call again unless the user asks for it.",
-    retryable: false,
-  });
+  const told = describeDecline("The user declined. Nothing was done.", decision.message, cleanText);
+  return createFlowOutcome("declined", tool, told);
 }
 
 /** True for an outcome, in contrast to a question, a decision or whatever a journal file held. */

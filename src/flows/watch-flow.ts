@@ -1,4 +1,5 @@
 import type { SvcClient } from "../client/client.ts";
+import { startStopwatch } from "../client/stopwatch.ts";
 import type { CallOptions } from "../client/transport.ts";
 import type { FlowView } from "../wire/flow.ts";
 import { isAtRest } from "./read-flow.ts";
@@ -23,7 +24,7 @@ export interface WatchOptions {
 export async function* watchFlow(client: SvcClient, id: string, options: WatchOptions): AsyncGenerator<FlowView> {
   const { signal, forMs = Number.POSITIVE_INFINITY, now = Date.now, sleep } = options;
   const call: CallOptions = signal === undefined ? {} : { signal };
-  const end = now() + forMs;
+  const elapsed = startStopwatch(now);
   let before = "";
   let wait = FIRST_WAIT_MS;
   for (;;) {
@@ -33,7 +34,7 @@ export async function* watchFlow(client: SvcClient, id: string, options: WatchOp
     if (after !== before) yield view;
     before = after;
     if (isAtRest(view)) return;
-    const left = end - now();
+    const left = forMs - elapsed();
     if (left <= 0) return;
     await sleep(Math.min(wait, left), signal);
   }

@@ -122,7 +122,7 @@ describe("a flow from the first word to the last", () => {
     ["svc_get_flow", { flow_id: "nope" }, "flow_not_found"],
     ["svc_cancel_flow", { flow_id: "nope" }, "flow_not_found"],
     ["svc_approve_flow", { flow_id: "nope" }, "flow_not_found"],
-    ["svc_start_flow", { template: "notes_reminder", input: { text: "" } }, "service_failure"],
+    ["svc_start_flow", { template: "notes_reminder", input: { text: "" } }, "invalid_arguments"],
   ] as const)("%s %j ends as %s", async (name, args, code) => {
     const run = await open();
     expect(await run(name, args)).toMatchObject({ status: "failed", code, retryable: false });
