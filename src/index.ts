@@ -1,3 +1,4 @@
+export { type CardOptions, createApprovalCard } from "./approvals/card.ts";
 export type {
   ApprovalDecision,
   ApprovalFile,
@@ -5,7 +6,9 @@ export type {
   Approver,
   Effect,
 } from "./approvals/request.ts";
-export { SvcClient, type SvcClientOptions } from "./client/client.ts";
+export type { AccessTokenSource } from "./client/access-token.ts";
+export { SvcClient } from "./client/client.ts";
+export type { SvcClientOptions } from "./client/client-options.ts";
 export type { ExecuteReply } from "./client/executions.ts";
 export type { RequestBody } from "./client/request.ts";
 export type { CallOptions } from "./client/transport.ts";
@@ -16,12 +19,25 @@ export {
   type SvcErrorCode,
   type SvcErrorOptions,
 } from "./errors.ts";
+export type { SignIn } from "./pairing/credential-file.ts";
 export { type CredentialStore, type Credentials, openCredentialStore } from "./pairing/credentials.ts";
 export { type PairOptions, type PairProgress, pairDevice } from "./pairing/pair.ts";
+export { type SignInOptions, type SignInProgress, signIn } from "./pairing/sign-in.ts";
+export { openSignInStore, type SignInStore } from "./pairing/sign-in-store.ts";
+export { type SignOutReport, signOut } from "./pairing/sign-out.ts";
+export { createTokenSource, type TokenSourceOptions } from "./pairing/token-source.ts";
+export {
+  type OfferedCall,
+  type OfferedTool,
+  openToolbox,
+  type Toolbox,
+  type ToolboxOptions,
+  type ToolReply,
+} from "./runtimes/library/open-toolbox.ts";
 export { createTerminalApprover } from "./runtimes/terminal/approve-in-terminal.ts";
 export { type ArgumentGuard, createArgumentGuard, type GuardResult } from "./schema/argument-guard.ts";
 export { projectToolSchema } from "./schema/project-schema.ts";
-export type { ConnectLink, ConnectPresenter } from "./tools/await-connection.ts";
+export type { ConnectAnswer, ConnectLink, ConnectPresenter } from "./tools/await-connection.ts";
 export type { SyncReport, ToolCatalog } from "./tools/catalog.ts";
 export type { CatalogEntry } from "./tools/catalog-entry.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./tools/outcome.ts";

@@ -2,4 +2,5 @@ export { type ApprovalMiddlewareOptions, createApprovalMiddleware } from "./runt
 export { createDynamicToolsMiddleware, type DynamicToolsOptions } from "./runtimes/langchain/dynamic-tools.ts";
 export type { ProgressEvent } from "./runtimes/langchain/progress.ts";
 export type { SvcTool } from "./runtimes/langchain/svc-tool.ts";
-export { SvcToolkit, type SvcToolkitOptions, type ToolFilter } from "./runtimes/langchain/toolkit.ts";
+export { SvcToolkit } from "./runtimes/langchain/toolkit.ts";
+export type { SvcToolkitOptions, ToolFilter } from "./runtimes/langchain/toolkit-options.ts";

@@ -1,8 +1,11 @@
-import type { AgentMiddleware } from "langchain";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { z } from "zod";
+import type { AgentMiddleware } from "./agent-middleware.ts";
 import type { AnswerSheet } from "./approval-gate.ts";
+import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readOpenCalls } from "./graph-config.ts";
 import { loadLangChain } from "./load-langchain.ts";
+import { isRecord } from "./read-value.ts";
 import { SvcTool } from "./svc-tool.ts";
 import type { DeskSeat, TaskDesk } from "./task-desk.ts";
 import type { SvcToolkit } from "./toolkit.ts";
@@ -13,8 +16,7 @@ export interface ApprovalMiddlewareOptions {
   readonly name?: string | undefined;
 }
 
-/** Kept between the steps of a run and in its checkpoints; the underscore keeps it out of the agent's input and output. */
-const stateSchema = z.object({ _svcAnswers: z.record(z.string(), z.unknown()).optional() });
+const NAME = "SvcApproval";
 
 /**
  * Asks for all calls a model made at once in one interrupt, before any of them runs, and keeps the answers in the
@@ -31,24 +33,30 @@ export async function createApprovalMiddleware(
   options: ApprovalMiddlewareOptions = {},
 ): Promise<AgentMiddleware> {
   const { createMiddleware } = await loadLangChain("The approval middleware");
+  const { name = NAME } = options;
+  // Kept between the steps of a run and in its checkpoints, for each middleware its own; the underscore keeps it out of
+  // the agent's input and output.
+  const key = name === NAME ? "_svcAnswers" : `_svcAnswers_${name}`;
   return createMiddleware({
-    name: options.name ?? "SvcApproval",
-    stateSchema,
+    name,
+    stateSchema: z.object({ [key]: z.record(z.string(), z.unknown()).optional() }),
     afterModel: async (state, runtime) => {
-      const config: GraphConfig = { ...runtime, state };
+      const config: GraphConfig = { ...runtime, ...readContext(), state };
       const calls = readOpenCalls(state.messages);
       const desk = calls.length === 0 ? undefined : toolkit.openDesk(config);
       if (desk === undefined) return undefined;
       const answers = await askForBatch(toolkit, calls, config, desk);
-      return { _svcAnswers: Object.fromEntries(answers) };
+      return { [key]: Object.fromEntries(answers) };
     },
     wrapToolCall: async (request, handler) => {
       const { toolCall, runtime, state } = request;
       const tool = request.tool ?? toolkit.findTool(toolCall.name);
       const desk = toolkit.openDesk({ ...runtime, state });
-      if (!(tool instanceof SvcTool) || desk === undefined) return handler(request);
+      // Another toolkit's tool, or one whose answers another middleware brings along already, is not asked about here.
+      if (!(tool instanceof SvcTool && toolkit.hasMade(tool)) || desk === undefined) return handler(request);
       const seat = desk.enter(toolCall.id ?? toolCall.name);
-      const known = new Map(Object.entries(state._svcAnswers ?? {}));
+      const answers: unknown = Reflect.get(state, key);
+      const known = new Map(Object.entries(isRecord(answers) ? answers : {}));
       try {
         return await runAnswered(seat, known, async (sheet) => handler({ ...request, tool: tool.withSheet(sheet) }));
       } finally {
@@ -56,6 +64,15 @@ export async function createApprovalMiddleware(
       }
     },
   });
+}
+
+/**
+ * The whole context of the run, as tools see it: a middleware is handed only those members that it declares beforehand,
+ * and which ones `chooseApprover` reads nobody knows.
+ */
+function readContext(): Pick<GraphConfig, "context"> {
+  const run: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  return isRecord(run) && run.context !== undefined ? { context: run.context } : {};
 }
 
 /** Rounds, because an answer can raise the next question: first the account, then the approval for it. */
@@ -66,12 +83,14 @@ async function askForBatch(
   desk: TaskDesk,
 ): Promise<Map<string, unknown>> {
   const seat = desk.enter("batch");
+  const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
   const answers = new Map<string, unknown>();
   for (;;) {
     const sheets = await Promise.all(
       calls.map(async (call) => {
         const sheet: AnswerSheet = { answers, open: undefined };
-        await toolkit.findTool(call.name)?.preview(call, config, sheet);
+        const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
+        await tool?.preview(call, config, sheet);
         return sheet;
       }),
     );

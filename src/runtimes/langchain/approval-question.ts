@@ -12,7 +12,9 @@ export function createApprovalQuestion(request: ApprovalRequest): Question {
     action: {
       name: request.tool,
       args: request.arguments,
-      description: createApprovalCard(request).join("\n"),
+      description: createApprovalCard(request, { howToSeeAll: "The arguments of this action are complete." }).join(
+        "\n",
+      ),
       decisions: ["approve", "edit", "reject"],
     },
     details: { kind: "approval", ...rest },

@@ -6,9 +6,10 @@ import type { GraphConfig } from "./graph-config.ts";
 import { createStoreJournal, createStoreMemory, getGraphStore } from "./graph-store.ts";
 import type { ProgressFeed } from "./progress.ts";
 import { isRecord } from "./read-value.ts";
+import { rememberTaken } from "./remember-taken.ts";
 import type { LangChainCall } from "./svc-tool.ts";
-import { TaskDesk } from "./task-desk.ts";
-import type { SvcToolkitOptions } from "./toolkit.ts";
+import { type DeskSeat, TaskDesk } from "./task-desk.ts";
+import type { SvcToolkitOptions } from "./toolkit-options.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -38,8 +39,8 @@ export class CallTranslator {
   async run(call: LangChainCall, run: (base: CallBase) => Promise<ToolOutcome>): Promise<ToolOutcome> {
     const approve = this.#options.chooseApprover?.(call.config);
     const isOwn = approve === undefined && call.sheet === undefined;
-    const seat = isOwn ? this.openDesk(call.config)?.enter(call.toolCallId ?? call.callId) : undefined;
     const subject = this.#describe(call);
+    const seat = isOwn ? this.#takeSeat(call, subject) : undefined;
     const channel = seat === undefined ? this.#findChannel(call, subject) : createInterruptChannel(seat, subject);
     const stopListening = call.report === undefined ? undefined : this.#feed.listen(call.callId, call.report);
     try {
@@ -62,25 +63,36 @@ export class CallTranslator {
     }
   }
 
+  #takeSeat(call: LangChainCall, { now }: ChannelSubject): DeskSeat | undefined {
+    const { callId, toolCallId, config } = call;
+    const seat = this.openDesk(config)?.enter(toolCallId ?? callId);
+    const { journal = this.#session.journal } = this.#findKept(config);
+    return seat === undefined ? undefined : rememberTaken(seat, { callId, journal, now });
+  }
+
   #describe(call: LangChainCall): ChannelSubject {
     const { now = Date.now, interruptTtlMs = 7 * DAY_MS } = this.#options;
-    return { callId: call.callId, now, ttlMs: Math.min(interruptTtlMs, 24 * DAY_MS) };
+    return { callId: call.callId, now, ttlMs: interruptTtlMs };
   }
 
   #findChannel({ sheet }: LangChainCall, subject: ChannelSubject): HumanChannel | undefined {
     return sheet === undefined ? undefined : createSheetChannel(sheet, subject);
   }
 
-  #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {
-    const store = getGraphStore(call.config);
+  /** What a run keeps in the caller's store, when it has one. */
+  #findKept(config: GraphConfig): Pick<CallBase, "journal" | "memory"> {
+    const store = getGraphStore(config);
     const { principal, journal } = this.#session;
+    if (store === undefined) return {};
+    return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
+  }
+
+  #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {
     return {
       callId: call.callId,
       signal: call.signal,
       connections: readConnections(call.config),
-      ...(store === undefined
-        ? {}
-        : { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) }),
+      ...this.#findKept(call.config),
       ...(channel === undefined ? {} : { ...channel, keepsAnswers: true, approvalTtlMs: this.#describe(call).ttlMs }),
     };
   }

@@ -1,5 +1,6 @@
-import type { AgentMiddleware } from "langchain";
 import { toModelName } from "../../tools/build.ts";
+import { checkNumbers } from "../../tools/check-settings.ts";
+import type { AgentMiddleware } from "./agent-middleware.ts";
 import { loadLangChain } from "./load-langchain.ts";
 import { isRecord } from "./read-value.ts";
 import type { SvcToolkit } from "./toolkit.ts";
@@ -29,14 +30,16 @@ const MAX_ALLOWED = 100;
  * const toolkit = await SvcToolkit.create({ baseUrl, apiKey, describeAhead: 0 });
  * const agent = createAgent({ model, middleware: [await createDynamicToolsMiddleware(toolkit)] });
  *
- * @throws SvcError `unsupported` when `langchain` is not installed
+ * @throws SvcError `unsupported` when `langchain` is not installed, `invalid_config` for a wrong `maxTools`
  */
 export async function createDynamicToolsMiddleware(
   toolkit: SvcToolkit,
   options: DynamicToolsOptions = {},
 ): Promise<AgentMiddleware> {
+  checkNumbers(options, { maxTools: { min: 1, max: MAX_ALLOWED } });
   const { createMiddleware } = await loadLangChain("The dynamic tools middleware");
-  const maxTools = Math.min(Math.max(1, Math.trunc(options.maxTools ?? MAX_TOOLS)), MAX_ALLOWED);
+  offering.add(toolkit);
+  const maxTools = Math.trunc(options.maxTools ?? MAX_TOOLS);
   return createMiddleware({
     name: options.name ?? "SvcDynamicTools",
     tools: options.staticTools === false ? [] : toolkit.getTools({ tools: [] }),
@@ -48,18 +51,46 @@ export async function createDynamicToolsMiddleware(
     },
     wrapToolCall: async (request, handler) => {
       if (request.tool !== undefined) return handler(request);
-      const tool = await findCalledTool(toolkit, request.toolCall.name, request.state.messages);
-      return handler(tool === undefined ? request : { ...request, tool });
+      const { toolCall, state } = request;
+      const tool = await findCalledTool(toolkit, toolCall.name, state.messages);
+      if (tool !== undefined) return handler({ ...request, tool });
+      return handler({ ...request, ...callByFullName(toolkit, toolCall, state.messages) });
     },
   });
+}
+
+/**
+ * A tool that was found and cannot be described now goes the way of `svc_call_tool`, which says why: the service is away,
+ * or has it no more. An agent would only say that there is no such tool.
+ */
+function callByFullName<Call extends { readonly name: string; readonly args: unknown }>(
+  toolkit: SvcToolkit,
+  toolCall: Call,
+  messages: unknown,
+) {
+  const tool = toolkit.findTool("svc_call_tool");
+  const [name] = findFullNames(toolCall.name, messages);
+  if (tool === undefined || name === undefined) return undefined;
+  return { tool, toolCall: { ...toolCall, name: tool.name, args: { name, arguments: toolCall.args } } };
+}
+
+/** Toolkits whose found tools a model can call. */
+const offering = new WeakSet<SvcToolkit>();
+
+/** A tool that a conversation has found and the model has under its own name; undefined without the middleware. */
+export async function findOfferedTool(toolkit: SvcToolkit, modelName: string, messages: unknown) {
+  return offering.has(toolkit) ? findCalledTool(toolkit, modelName, messages) : undefined;
 }
 
 /** After a restart the tool objects of the turn before have to be made again. */
 async function findCalledTool(toolkit: SvcToolkit, modelName: string, messages: unknown) {
   const known = toolkit.findTool(modelName);
   if (known !== undefined) return known;
-  const names = findNamedTools(messages).filter((name) => toModelName(name) === modelName);
-  return (await toolkit.loadTools(names))[0];
+  return (await toolkit.loadTools(findFullNames(modelName, messages)))[0];
+}
+
+function findFullNames(modelName: string, messages: unknown): string[] {
+  return findNamedTools(messages).filter((name) => toModelName(name) === modelName);
 }
 
 /** Full names of the tools that searches and descriptions in this conversation gave, the latest first. */

@@ -31,11 +31,15 @@ function readThread(config: GraphConfig): string | undefined {
   return readText(config.executionInfo, "threadId") ?? readText(config.configurable, "thread_id");
 }
 
-/** One call a model asks for. */
-export interface RequestedCall {
-  readonly id: string;
+/** Which tool is called, with what. */
+interface CallContent {
   readonly name: string;
   readonly args: unknown;
+}
+
+/** One call a model asks for. */
+export interface RequestedCall extends CallContent {
+  readonly id: string;
 }
 
 /** The last batch of calls a model asked for, with the ids of all messages up to it. */
@@ -74,17 +78,36 @@ function readCalls(message: unknown): RequestedCall[] {
 /**
  * The id under which a graph makes the same call again after a crash, an interrupt or a step back in time: thread, the
  * messages up to the one that asks for the call, and the tool call. Models repeat their own call ids, so these alone
- * are not enough; without messages the checkpoint takes their place, and without a thread nothing can come back, so
- * each call gets a fresh id.
+ * are not enough; without messages the task takes their place, and a call that a node makes without an id is known by
+ * what it does and how often that task did the same before. Without a thread nothing can come back, so each call gets
+ * a fresh id.
  */
-export function identifyCall(config: GraphConfig, callId: string | undefined): string {
+export function identifyCall(config: GraphConfig, callId: string | undefined, call: CallContent): string {
   const thread = readThread(config);
-  if (thread === undefined || callId === undefined) return randomUUID();
+  const taskId = readText(config.configurable, "__pregel_task_id") ?? "";
+  const own = callId ?? nameRepeatedCall(config, call);
+  if (thread === undefined || own === undefined) return randomUUID();
   const messages: unknown = isRecord(config.state) ? config.state.messages : config.state;
-  const ids = readBatch(messages, callId)?.messageIds;
-  if (ids?.at(-1) === undefined) return JSON.stringify([thread, readCheckpoint(config), callId]);
-  const digest = createHash("sha256").update(JSON.stringify(ids)).digest("hex").slice(0, 32);
-  return JSON.stringify([thread, digest, callId]);
+  const ids = callId === undefined ? undefined : readBatch(messages, callId)?.messageIds;
+  if (ids?.at(-1) === undefined) return JSON.stringify([thread, readCheckpoint(config), taskId, own]);
+  return JSON.stringify([thread, digest(ids), own]);
+}
+
+/** How often the run of a task has made the same call. */
+const repeats = new WeakMap<object, Map<string, number>>();
+
+function nameRepeatedCall({ configurable }: GraphConfig, { name, args }: CallContent): string | undefined {
+  const run: unknown = configurable?.__pregel_scratchpad;
+  if (!isRecord(run)) return undefined;
+  const counts = repeats.get(run) ?? new Map<string, number>();
+  const content = digest([name, args]);
+  const before = counts.get(content) ?? 0;
+  repeats.set(run, counts.set(content, before + 1));
+  return `${content}:${before}`;
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
 
 function readCheckpoint(config: GraphConfig): string {

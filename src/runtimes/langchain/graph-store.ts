@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { CallJournal } from "../../approvals/journal.ts";
 import {
-  isUnanswered,
+  chooseRecord,
   type JournalKey,
   type JournalRecord,
+  leavesDoubt,
   readJournalRecord,
   toMapKey,
 } from "../../approvals/journal-record.ts";
@@ -31,16 +32,22 @@ function isGraphStore(value: unknown): value is GraphStore {
 }
 
 /**
- * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, the later
- * record counts: a durable store makes the journal safe across machines, `stateDir` across processes of one machine.
+ * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, and
+ * what either knows to be sent counts: a durable store makes the journal safe across machines, `stateDir` across processes of one machine.
  */
 export function createStoreJournal(store: GraphStore, local: CallJournal, principal: string): CallJournal {
   const calls = ["svc_calls", principal];
   const unanswered = ["svc_unanswered", principal];
+  /** The mark of an equal call under another id stays. */
+  const settle = async ({ fingerprint, callId }: JournalKey) => {
+    const mark = await readRecord(store, unanswered, fingerprint);
+    if (mark?.callId === callId) await store.delete(unanswered, fingerprint);
+  };
   return {
+    refresh: async () => local.refresh?.(),
     async find(key) {
       const [near, far] = [await local.find(key), await readRecord(store, calls, hashKey(key))];
-      return near === undefined || (far !== undefined && far.at > near.at) ? far : near;
+      return near !== undefined && far !== undefined ? chooseRecord(far, near) : (near ?? far);
     },
     async findUnanswered(fingerprint) {
       return (await local.findUnanswered(fingerprint)) ?? (await readRecord(store, unanswered, fingerprint));
@@ -48,13 +55,13 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
     async record(record) {
       await local.record(record);
       await store.put(calls, hashKey(record), toValue(record), false);
-      if (isUnanswered(record)) await store.put(unanswered, record.fingerprint, toValue(record), false);
-      else await store.delete(unanswered, record.fingerprint);
+      if (leavesDoubt(record)) await store.put(unanswered, record.fingerprint, toValue(record), false);
+      else await settle(record);
     },
     async forget(key) {
       await local.forget(key);
       await store.delete(calls, hashKey(key));
-      await store.delete(unanswered, key.fingerprint);
+      await settle(key);
     },
   };
 }

@@ -7,6 +7,8 @@ export interface AnswerScene {
   /** The question as it was last shown; undefined when that cannot be known. */
   readonly shown: ShownQuestion | undefined;
   readonly interruptId: string | undefined;
+  /** False when it is known that nothing was asked here: the graph's state was changed since, or another asked. */
+  readonly isAsked: boolean;
   /** True when an answer without a name can only be meant for this question. */
   readonly isForUs: boolean;
   /** Milliseconds since the epoch. */
@@ -26,10 +28,11 @@ export interface Judged {
  * Whatever does not count approves nothing.
  */
 export function judgeAnswer(value: unknown, questions: readonly Question[], scene: AnswerScene): Judged {
-  const { shown, interruptId, isForUs, now } = scene;
+  const { shown, interruptId, isAsked, isForUs, now } = scene;
   const order = shown?.asked ?? questions.map(({ id }) => id);
   const { named, plain } = splitInterruptAnswer(value, order, interruptId);
   const isPlain = named.size === 0;
+  if (isPlain && !isAsked) return refuse("It came before this was asked.");
   if (isPlain && !isForUs) return refuse("Several questions are open: answer each by its id.");
   if (isPlain && plain.length !== order.length) {
     return refuse(`${order.length} answers are needed, in the order of the questions; ${plain.length} came.`);

@@ -16,8 +16,11 @@ export interface PendingInterrupts {
 interface Level {
   readonly namespace: string;
   readonly checkpointId: string;
-  /** Task of this level on whose behalf the call runs. */
-  readonly task: string;
+  /**
+   * The tasks of this level on whose behalf the call runs, its own last: a task of the functional API is kept in the
+   * same checkpoint as the one that called it.
+   */
+  readonly tasks: string[];
 }
 
 type PendingWrite = readonly [task: string, channel: string, value: unknown];
@@ -36,10 +39,10 @@ export async function readPendingInterrupts(config: GraphConfig): Promise<Pendin
     for (const level of levels) {
       const writes = await readWrites(config, level);
       if (writes === undefined) return undefined;
-      isAlone &&= !writes.some((write) => isOpenElsewhere(write, writes, level.task));
-      if (level === last) own = writes.find(([task, channel]) => task === level.task && channel === INTERRUPT);
+      isAlone &&= !writes.some((write) => isOpenElsewhere(write, writes, level.tasks));
+      if (level === last) own = writes.find(([task, channel]) => task === level.tasks.at(-1) && channel === INTERRUPT);
     }
-    const first: unknown = Array.isArray(own?.[2]) ? own[2][0] : own?.[2];
+    const first = readInterrupt(own);
     const interruptId = readText(first, "id");
     const resumed: unknown = config.configurable?.__pregel_resume_map;
     const isAddressed = interruptId !== undefined && isRecord(resumed) && Object.hasOwn(resumed, interruptId);
@@ -51,10 +54,27 @@ export async function readPendingInterrupts(config: GraphConfig): Promise<Pendin
 
 const INTERRUPT = "__interrupt__";
 
+/** What a task can have written and still wait: a return value, or the note that there is none, is its end. */
+const UNFINISHED = new Set([INTERRUPT, "__resume__", "__error__", "__error_source_node__"]);
+
 /** Another task asked something and has not come to an end since. */
-function isOpenElsewhere([task, channel]: PendingWrite, writes: readonly PendingWrite[], ownTask: string): boolean {
-  if (channel !== INTERRUPT || task === ownTask) return false;
-  return !writes.some(([other, written]) => other === task && !written.startsWith("__"));
+function isOpenElsewhere(write: PendingWrite, writes: readonly PendingWrite[], tasks: readonly string[]): boolean {
+  const [task, channel] = write;
+  if (channel !== INTERRUPT || task === tasks.at(-1)) return false;
+  // A task whose own task asked something stops with the same question.
+  if (tasks.includes(task) && isAskedByAnother(write, writes)) return false;
+  return writes.every(([other, written]) => other !== task || UNFINISHED.has(written));
+}
+
+function isAskedByAnother(write: PendingWrite, writes: readonly PendingWrite[]): boolean {
+  const id = readText(readInterrupt(write), "id");
+  const isSame = (other: PendingWrite) => other[1] === INTERRUPT && readText(readInterrupt(other), "id") === id;
+  return id !== undefined && writes.some((other) => other[0] !== write[0] && isSame(other));
+}
+
+function readInterrupt(write: PendingWrite | undefined): unknown {
+  const value = write?.[2];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /** The graph and, for an agent inside an agent, the graphs around it: `outer:<task>|inner:<task>`. */
@@ -67,7 +87,9 @@ function readLevels(config: GraphConfig): Level[] {
   for (const segment of path) {
     const checkpointId = readText(checkpoints, namespace);
     const task = segment.slice(segment.lastIndexOf(":") + 1);
-    if (checkpointId !== undefined) levels.push({ namespace, checkpointId, task });
+    const outer = levels.at(-1);
+    if (outer !== undefined && outer.checkpointId === checkpointId) outer.tasks.push(task);
+    else if (checkpointId !== undefined) levels.push({ namespace, checkpointId, tasks: [task] });
     namespace = namespace === "" ? segment : `${namespace}|${segment}`;
   }
   return levels;

@@ -92,7 +92,7 @@ export class SvcTool extends StructuredTool {
   async preview(call: { id: string; args: unknown }, config: GraphConfig, sheet: AnswerSheet): Promise<void> {
     const { signal } = config;
     await this.#fields.preview?.({
-      callId: identifyCall(config, call.id),
+      callId: identifyCall(config, call.id, { name: this.name, args: call.args }),
       toolCallId: call.id,
       arguments: call.args,
       config: config as ToolRunnableConfig,
@@ -111,7 +111,7 @@ export class SvcTool extends StructuredTool {
     try {
       throwIfAborted(config.signal);
       const outcome = await this.#fields.run({
-        callId: identifyCall(config, toolCallId),
+        callId: identifyCall(config, toolCallId, { name: this.name, args: input }),
         toolCallId,
         arguments: input,
         config,

@@ -13,11 +13,15 @@ import { type PendingInterrupts, readPendingInterrupts } from "./pending-interru
 import type { Question } from "./question.ts";
 import { isRecord } from "./read-value.ts";
 
+type Awaitable<T> = T | Promise<T>;
+
 interface Place {
   readonly caller: string;
   readonly order: number;
   /** waiting: would ask as soon as it is its turn. */
   state: "running" | "waiting" | "asking" | "left";
+  /** Answers it was given in this run, also those that did not count. */
+  taken: number;
 }
 
 interface Opening {
@@ -61,12 +65,13 @@ export class TaskDesk {
 
   /** Takes part under the name `caller`: a tool call's id keeps the model's order. Call `leave` at the end. */
   enter(caller: string): DeskSeat {
-    const place: Place = { caller, order: this.#findOrder(caller), state: "running" };
+    const place: Place = { caller, order: this.#findOrder(caller), state: "running", taken: 0 };
     const at = this.#places.findIndex((other) => other.order > place.order);
     this.#places.splice(at === -1 ? this.#places.length : at, 0, place);
     return {
       ask: (questions) => this.#ask(place, questions),
-      leave: () => this.#leave(place),
+      countTaken: () => place.taken,
+      leave: (recallTaken) => this.#leave(place, recallTaken),
     };
   }
 
@@ -85,6 +90,7 @@ export class TaskDesk {
       await this.#waitForTurn(place);
       const { caller } = place;
       const value = this.#put(createInterruptPayload(open, { caller, past: this.#past, notice }));
+      place.taken += 1;
       const judged = await this.#judge(value, open);
       this.#past.push({ caller, asked: open.map(({ id }) => id), counted: [...judged.counted.keys()] });
       for (const [id, meaning] of judged.counted) answers.set(id, meaning);
@@ -131,8 +137,10 @@ export class TaskDesk {
     const { pending, shown } = await this.#open();
     const past = shown?.past[this.#past.length];
     if (past !== undefined) return replayAnswer(value, questions, past, pending?.interruptId);
+    const isAsked = pending === undefined || shown !== undefined;
     const isForUs = pending === undefined ? this.#isOnlyCall() : pending.isAddressed || pending.isAlone;
-    return judgeAnswer(value, questions, { shown, interruptId: pending?.interruptId, isForUs, now: this.#now() });
+    const { interruptId } = pending ?? {};
+    return judgeAnswer(value, questions, { shown, interruptId, isAsked, isForUs, now: this.#now() });
   }
 
   /** Without a readable checkpoint: the model asked for one call only, so no other can be waiting. */
@@ -151,20 +159,36 @@ export class TaskDesk {
 
   /**
    * A call that was answered from the journal asked nothing this time, but its stored answers are still counted by the
-   * graph: they are taken, so that the next question gets its own.
+   * graph: they are taken, so that the next question gets its own, also when that is the host's.
    */
-  async #leave(place: Place): Promise<void> {
+  async #leave(place: Place, recallTaken: DeskSeat["countTaken"] | undefined): Promise<void> {
     place.state = "left";
     if (this.#stopped === undefined && this.#hasStoredAnswer()) {
       const { shown } = await this.#open();
-      const asked = shown === undefined ? [] : [...shown.past, { ...shown, counted: [] }];
-      for (let next = asked[this.#past.length]; next !== undefined; next = asked[this.#past.length]) {
-        if (!this.#hasLeft(next.caller) || !this.#hasStoredAnswer()) break;
-        this.#interrupt(null);
-        this.#past.push({ caller: next.caller, asked: next.asked, counted: next.counted });
-      }
+      if (shown === undefined) await this.#skipOwn(place, recallTaken);
+      else this.#skipShown(shown);
     }
     this.#notify();
+  }
+
+  async #skipOwn({ caller, taken }: Place, recallTaken: DeskSeat["countTaken"] | undefined): Promise<void> {
+    const before = (await recallTaken?.()) ?? 0;
+    for (let left = before - taken; left > 0 && this.#hasStoredAnswer(); left -= 1) {
+      this.#skip({ caller, asked: [], counted: [] });
+    }
+  }
+
+  #skipShown(shown: ShownQuestion): void {
+    const asked = [...shown.past, { ...shown, counted: [] }];
+    for (let next = asked[this.#past.length]; next !== undefined; next = asked[this.#past.length]) {
+      if (!this.#hasLeft(next.caller) || !this.#hasStoredAnswer()) break;
+      this.#skip(next);
+    }
+  }
+
+  #skip({ caller, asked, counted }: PastQuestion): void {
+    this.#interrupt(null);
+    this.#past.push({ caller, asked, counted });
   }
 
   #hasLeft(caller: string): boolean {
@@ -188,5 +212,8 @@ export class TaskDesk {
 export interface DeskSeat {
   /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
   ask(questions: readonly Question[]): Promise<Map<string, unknown>>;
-  leave(): Promise<void>;
+  /** How many answers it took in this run. */
+  countTaken(): Awaitable<number>;
+  /** `recallTaken` says how many answers the call took when it was first made. */
+  leave(recallTaken?: DeskSeat["countTaken"]): Promise<void>;
 }

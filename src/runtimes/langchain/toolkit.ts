@@ -1,65 +1,38 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { BaseToolkit, type StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import type { Approver } from "../../approvals/request.ts";
+import { BaseToolkit } from "@langchain/core/tools";
 import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
-import { createFlowTools } from "../../flows/flow-tools.ts";
+import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { buildTools, type ToolDefinition } from "../../tools/build.ts";
-import { carrySchema } from "../../tools/carry-schema.ts";
 import type { CatalogEntry } from "../../tools/catalog-entry.ts";
-import { projectEntry } from "../../tools/project-entry.ts";
-import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
+import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../../tools/check-settings.ts";
+import { describeTools } from "../../tools/describe-tools.ts";
+import { describeUnlisted } from "../../tools/describe-unlisted.ts";
+import { createToolSession, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
 import { CallTranslator } from "./call-translator.ts";
+import { checkFilter, describeMissing, findMissing, type MissingTools } from "./filter-report.ts";
 import type { GraphConfig } from "./graph-config.ts";
+import { createLiveSchema, toToolSchema } from "./live-schema.ts";
 import { ProgressFeed } from "./progress.ts";
+import { selectEntries } from "./select-entries.ts";
 import { type LangChainCall, SvcTool } from "./svc-tool.ts";
 import type { TaskDesk } from "./task-desk.ts";
+import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
 
-/** Most action tools that are described when the toolkit is made, and returned without a `limit`. */
-const DEFAULT_LIMIT = 64;
-/** Model providers take 128 tools: these and the static ones. */
-const MAX_LIMIT = 117;
-const MAX_DEFERRED = 10_000;
-const PARALLEL = 8;
-const FLOW_APPROVAL_MS = 10 * 60 * 1_000;
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
-/** Settings of {@link SvcToolkit.create}: those of a session, and which tools to make ready. */
-export type SvcToolkitOptions = ToolSessionOptions & {
-  /** Only tools of these apps are listed and described. Default: all. */
-  readonly integrations?: readonly string[] | undefined;
-  /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
-  readonly describeAhead?: number | undefined;
-  /**
-   * Who is asked inside a LangGraph run that can be resumed. `interrupt`, the default: the graph stops with the question
-   * and is resumed with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else.
-   */
-  readonly askThrough?: "interrupt" | "callback" | undefined;
-  /** Milliseconds an interrupt may wait for its answer, at most 24 days. Default 7 days. */
-  readonly interruptTtlMs?: number | undefined;
-  /** Chooses who approves, per call; wins over interrupts and `approve`. */
-  readonly chooseApprover?: ((config: ToolRunnableConfig) => Approver | undefined) | undefined;
-};
+/** What a toolkit is made of besides its session. */
+interface ToolkitParts {
+  readonly caller: CallTranslator;
+  readonly flowTools: readonly FlowTool[];
+  readonly report: (missing: MissingTools) => void;
+  /** The apps it was made for. */
+  readonly integrations: readonly string[] | undefined;
+}
 
-/** Which tools {@link SvcToolkit.getTools} returns; filters add up. */
-export interface ToolFilter {
-  readonly integrations?: readonly string[] | undefined;
-  /** Full names on the service. */
-  readonly tools?: readonly string[] | undefined;
-  readonly levels?: readonly CatalogEntry["effect"][] | undefined;
-  /** Most action tools to return, 1 to 117, or to 10,000 with `deferLoading`. Default 64. */
-  readonly limit?: number | undefined;
-  /**
-   * Marks the action tools with `extras.defer_loading`, for providers that search tools themselves: the model is not
-   * shown them until it looks for them. Default false.
-   */
-  readonly deferLoading?: boolean | undefined;
-  /** Also return the static `svc_*` tools. Default true. */
-  readonly staticTools?: boolean | undefined;
-  /** Also return the tools for flows. Default: as `staticTools`. */
-  readonly flowTools?: boolean | undefined;
+/** Where nobody listens to the toolkit's events. */
+function warn(missing: MissingTools): void {
+  process.emitWarning(describeMissing(missing), { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
 }
 
 /**
@@ -75,17 +48,28 @@ export class SvcToolkit extends BaseToolkit {
   readonly #caller: CallTranslator;
   /** One object per tool for as long as the toolkit lives: agents refuse a second one of the same name. */
   readonly #built = new Map<string, SvcTool>();
-  /** How many known tools the last {@link getTools} left out. */
-  #leftOut = 0;
+  readonly #made = new WeakSet<SvcTool>();
+  /** How many actions the last {@link getTools} gave. */
+  #listed: number;
+  /** What it was asked for and did not find. */
+  #missing: MissingTools | undefined;
+  readonly #reported = new Set<string>();
+  readonly #report: (missing: MissingTools) => void;
+  readonly #integrations: readonly string[] | undefined;
   readonly #static: readonly SvcTool[];
   readonly #flow: readonly SvcTool[];
 
-  private constructor(session: ToolSession, caller: CallTranslator, flowTools: readonly FlowTool[]) {
+  private constructor(session: ToolSession, parts: ToolkitParts) {
     super();
+    const { caller, flowTools, report, integrations } = parts;
     this.session = session;
+    this.#listed = session.catalog.size;
     this.#caller = caller;
+    this.#report = report;
+    this.#integrations = integrations;
     this.#static = session.staticTools.map((tool) => this.#createStaticTool(tool));
     this.#flow = flowTools.map((tool) => this.#createFlowTool(tool));
+    for (const tool of [...this.#static, ...this.#flow]) this.#made.add(tool);
   }
 
   /**
@@ -95,6 +79,8 @@ export class SvcToolkit extends BaseToolkit {
    * @throws SvcError for bad settings, an unreachable service or a key it does not accept
    */
   static async create(options: SvcToolkitOptions): Promise<SvcToolkit> {
+    checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: atLeast(0) });
+    checkChoices(options, { askThrough: ["interrupt", "callback"] });
     const feed = new ProgressFeed();
     const onEvent = (event: SessionEvent) => {
       options.onEvent?.(event);
@@ -105,22 +91,17 @@ export class SvcToolkit extends BaseToolkit {
       const { integrations } = options;
       await session.catalog.load(integrations === undefined ? {} : { integrations });
       const ahead =
-        options.describeAhead === 0 ? [] : selectEntries(session, { integrations, limit: options.describeAhead });
-      await describeAll(
-        session,
+        options.describeAhead === 0
+          ? []
+          : selectEntries(session.catalog, { integrations, limit: options.describeAhead });
+      await describeTools(
+        session.catalog,
         ahead.map(({ name }) => name),
       );
-      const flowTools = createFlowTools({
-        client: session.client,
-        journal: session.journal,
-        approve: options.approve,
-        approvalTtlMs: options.approvalTtlMs ?? FLOW_APPROVAL_MS,
-        spent: new Map(),
-        now: options.now ?? Date.now,
-        sleep: options.sleep ?? sleepFor,
-        emit: onEvent,
-      });
-      return new SvcToolkit(session, new CallTranslator(session, options, feed), flowTools);
+      const { client, journal } = session;
+      const flowTools = openFlowTools({ ...options, client, journal, emit: onEvent });
+      const caller = new CallTranslator(session, options, feed);
+      return new SvcToolkit(session, { caller, flowTools, report: options.onEvent ?? warn, integrations });
     } catch (error) {
       await session.close();
       throw error;
@@ -134,12 +115,19 @@ export class SvcToolkit extends BaseToolkit {
 
   /**
    * Action tools that pass the filter, by app and name, then the static tools. What does not fit is never left out in
-   * silence: the description of svc_search_tools says how many tools are reached through it only. Throws SvcError on
-   * colliding names.
+   * silence: the description of svc_search_tools says how many tools are reached through it only. Names and apps that
+   * are not known, which may only mean that this user has not connected the app, are named there too and reported as
+   * the event `tools_not_found`, or as a warning of the process where there is no `onEvent`.
+   *
+   * @throws SvcError `invalid_config` for a wrong limit or level, `unsupported` when names collide
    */
   override getTools(filter: ToolFilter = {}): SvcTool[] {
-    const entries = selectEntries(this.session, filter);
-    this.#leftOut = this.session.catalog.size - entries.length;
+    checkFilter(filter);
+    const { catalog } = this.session;
+    const entries = selectEntries(catalog, filter);
+    this.#listed = entries.length;
+    this.#missing = findMissing(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
+    if (this.#missing !== undefined) this.#reportOnce(this.#missing);
     const actions = this.#getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return [...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])];
@@ -150,7 +138,7 @@ export class SvcToolkit extends BaseToolkit {
    * while an agent runs: see `createDynamicToolsMiddleware`.
    */
   async loadTools(names: readonly string[]): Promise<SvcTool[]> {
-    await describeAll(this.session, names);
+    await describeTools(this.session.catalog, names);
     return names.flatMap((name) => {
       const entry = this.session.catalog.peek(name);
       return entry?.schemaHash === undefined ? [] : this.#getActions([entry], false);
@@ -160,6 +148,11 @@ export class SvcToolkit extends BaseToolkit {
   /** A tool this toolkit made, by the name a model calls it. */
   findTool(name: string): SvcTool | undefined {
     return this.#built.get(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
+  }
+
+  /** Whether this toolkit made the tool; false for a copy that {@link SvcTool.withSheet} gave. */
+  hasMade(tool: SvcTool): boolean {
+    return this.#made.has(tool);
   }
 
   /** The graph's own way to ask, in a run that uses it. */
@@ -191,7 +184,19 @@ export class SvcToolkit extends BaseToolkit {
       preview: (call) => this.#caller.preview(call, readTarget(call)),
     });
     this.#built.set(name, tool);
+    this.#made.add(tool);
     return tool;
+  }
+
+  #reportOnce(missing: MissingTools): void {
+    const text = describeMissing(missing);
+    if (!this.#reported.has(text)) this.#report(missing);
+    this.#reported.add(text);
+  }
+
+  #describeLeftOut(): string {
+    const unlisted = describeUnlisted(this.session.catalog, this.#listed);
+    return this.#missing === undefined ? unlisted : `${unlisted} ${describeMissing(this.#missing)}`;
   }
 
   #createStaticTool(tool: StaticTool): SvcTool {
@@ -213,54 +218,4 @@ export class SvcToolkit extends BaseToolkit {
       run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
     });
   }
-
-  #describeLeftOut(): string {
-    const omitted = (this.session.catalog.report?.omitted ?? []).reduce((sum, { count }) => sum + count, 0);
-    const count = this.#leftOut + omitted;
-    return count === 0 ? "" : ` ${count} tools are not in your tool list and are found only this way.`;
-  }
-}
-
-function selectEntries(session: ToolSession, filter: ToolFilter): CatalogEntry[] {
-  const { integrations, tools, levels } = filter;
-  const found = session.catalog
-    .list()
-    .filter((entry) => integrations === undefined || integrations.includes(entry.integration))
-    .filter((entry) => tools === undefined || tools.includes(entry.name))
-    .filter((entry) => levels === undefined || levels.includes(entry.effect));
-  const max = filter.deferLoading === true ? MAX_DEFERRED : MAX_LIMIT;
-  return found.slice(0, Math.min(Math.max(1, Math.trunc(filter.limit ?? DEFAULT_LIMIT)), max));
-}
-
-/** One tool that cannot be described must not cost the others: it is offered with an open schema. */
-async function describeAll(session: ToolSession, names: readonly string[]): Promise<void> {
-  // A cached description is read anew when the tool is first called, not for being listed.
-  const queue = names.filter((name) => session.catalog.peek(name)?.schemaHash === undefined);
-  const work = async () => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      await session.catalog.find(name).catch(() => undefined);
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
-}
-
-/** The schema as it is known now, carried in one object as long as it stays the same: LangChain caches by object. */
-function createLiveSchema(session: ToolSession, toolName: string): () => StructuredTool["schema"] {
-  let shown: ToolDefinition["schema"] | undefined;
-  let carried: StructuredTool["schema"] | undefined;
-  return () => {
-    const { schema } = projectEntry(session.catalog.peek(toolName) ?? { inputSchema: null }, session.profile);
-    if (carried === undefined || shown !== schema) carried = toToolSchema(schema);
-    shown = schema;
-    return carried;
-  };
-}
-
-/** LangChain names its own zod type here; any zod schema or JSON Schema is taken. */
-function toToolSchema(schema: ToolDefinition["schema"]): StructuredTool["schema"] {
-  return carrySchema(schema, toJsonSchema) as StructuredTool["schema"];
-}
-
-async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
 }

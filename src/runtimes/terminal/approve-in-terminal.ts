@@ -6,6 +6,8 @@ import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
 export interface TerminalApproverOptions extends Terminal {
   /** Bold headings. Default: only when the output is a terminal that shows colours (which honours `NO_COLOR`). */
   readonly color?: boolean | undefined;
+  /** Reads the answers; shared with whoever else asks at the same keyboard. Default: a reader of its own. */
+  readonly reader?: LineReader | undefined;
 }
 
 /** An approver that can give the keyboard back. */
@@ -19,7 +21,7 @@ const HELP = "Type a, e or d, then Enter.";
  * declines; Ctrl-C aborts the call with an AbortError. One card at a time; what was typed before a card is ignored.
  */
 export function createTerminalApprover(options: TerminalApproverOptions): TerminalApprover {
-  const reader = new LineReader(options);
+  const reader = options.reader ?? new LineReader(options);
   const isColored = options.color ?? hasColors(options.output);
   let previous: Promise<unknown> = Promise.resolve();
   const approve: Approver = (request, { signal }) => {

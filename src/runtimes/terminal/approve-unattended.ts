@@ -13,7 +13,7 @@ export interface UnattendedApproverOptions {
 export function createUnattendedApprover(options: UnattendedApproverOptions): Approver {
   const say = (line: string) => options.output.write(`[unattended] ${line}\n`);
   return async (request) => {
-    for (const line of createApprovalCard(request)) say(line);
+    for (const line of createApprovalCard(request, { maxArguments: Number.POSITIVE_INFINITY })) say(line);
     const { id, fingerprint } = request;
     const type = options.answer?.(request) ?? "approve";
     say(type === "approve" ? "Approved by the unattended run, no human was asked." : "Declined by the unattended run.");

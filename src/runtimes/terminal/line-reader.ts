@@ -67,6 +67,13 @@ export class LineReader {
     }
   }
 
+  /** Shows another prompt in place of the one that waits for a line, on a terminal; nothing happens elsewhere. */
+  changePrompt(prompt: string): void {
+    if (this.#waiting === undefined || this.#lines === undefined || !this.#isTerminal()) return;
+    this.#lines.setPrompt(prompt);
+    this.#lines.prompt(true);
+  }
+
   /** Gives the input back. */
   close(): void {
     const lines = this.#lines;
@@ -79,8 +86,7 @@ export class LineReader {
     if (this.#hasEnded) return undefined;
     if (this.#lines !== undefined) return this.#lines;
     const { input, output } = this.#terminal;
-    const isTerminal = output.isTTY === true && input.isTTY === true;
-    const lines = createInterface(isTerminal ? { input, output, terminal: true } : { input, terminal: false });
+    const lines = createInterface(this.#isTerminal() ? { input, output, terminal: true } : { input, terminal: false });
     lines.on("line", (text) => this.#take({ kind: "line", text }));
     lines.on("SIGINT", () => this.#take({ kind: "interrupted" }));
     lines.on("close", () => {
@@ -92,8 +98,12 @@ export class LineReader {
     return lines;
   }
 
+  #isTerminal(): boolean {
+    return this.#terminal.output.isTTY === true && this.#terminal.input.isTTY === true;
+  }
+
   #prompt(lines: Interface | undefined, prompt: string): void {
-    if (lines === undefined || this.#terminal.output.isTTY !== true || this.#terminal.input.isTTY !== true) {
+    if (lines === undefined || !this.#isTerminal()) {
       this.#terminal.output.write(`${prompt}\n`);
       return;
     }

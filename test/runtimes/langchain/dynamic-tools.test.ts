@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 import { fakeModel } from "@langchain/core/testing";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { type AgentMiddleware, createAgent, toolRetryMiddleware } from "langchain";
+import { type AgentMiddleware, createAgent, createMiddleware, toolRetryMiddleware } from "langchain";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApprovalMiddleware, createDynamicToolsMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { SvcTool } from "../../../src/runtimes/langchain/svc-tool.ts";
@@ -124,6 +124,30 @@ describe("the middleware", () => {
     expect((await service.effects()).map(({ toolName }) => toolName)).toEqual(["notes_create_page"]);
     await agent.invoke(ask("hello"), { configurable: { thread_id: "b" } });
     expect(turns.at(-1)).not.toContain("notes_create_page");
+  });
+
+  it("says that the service is away when a found tool can be described no more", async () => {
+    const service = await startTestService();
+    const toolkit = await open(service);
+    const model = fakeModel()
+      .respondWithTools([{ name: "svc_search_tools", args: { query: "create page" }, id: "1" }])
+      .respondWithTools([{ name: "notes_create_page", args: { title: "T", body: "b" }, id: "2" }])
+      .respond(new AIMessage("It is away."));
+    const stop = createMiddleware({
+      name: "Stop",
+      wrapToolCall: async (request, handler) => {
+        const answer = await handler(request);
+        await service.close();
+        return answer;
+      },
+    });
+    const middleware = [await createDynamicToolsMiddleware(toolkit), stop];
+    const { messages } = await createAgent({ model, middleware }).invoke(ask("create it"));
+    expect(results(messages)[1]).toMatchObject({
+      tool_call_id: "2",
+      status: "error",
+      artifact: { status: "failed", code: "unreachable" },
+    });
   });
 
   it("never replaces or doubles a tool the agent was made with", async () => {

@@ -96,18 +96,17 @@ describe("abort", () => {
     scripted.offer(createTool("probe_write", "write"));
     scripted.answer("/api/tools/probe_write/execute", { hang: true });
     const control = new AbortController();
-    const onEvent: SvcToolkitOptions["onEvent"] = ({ type }) => {
-      if (type === "sending") setTimeout(() => control.abort(), 100);
-    };
-    const toolkit = await open({ baseUrl: scripted.url, apiKey: "svc_live_test", onEvent });
+    const toolkit = await open({ baseUrl: scripted.url, apiKey: "svc_live_test" });
     const found = toolkit.getTools().find(({ name }) => name === "probe_write");
     const call = { type: "tool_call", name: "probe_write", args: { text: "x" }, id: "w1" } as const;
-    await expect(found?.invoke(call, { ...config, signal: control.signal })).rejects.toMatchObject({
+    const aborted = expect(found?.invoke(call, { ...config, signal: control.signal })).rejects.toMatchObject({
       name: "AbortError",
     });
-    const sent = scripted.executed().length;
+    await scripted.whenExecuted;
+    control.abort();
+    await aborted;
     expect(await found?.invoke(call, config)).toMatchObject({ artifact: { status: "unknown" } });
-    expect(scripted.executed()).toHaveLength(sent);
+    expect(scripted.executed()).toHaveLength(1);
   });
 
   it("is not tried again by a retry middleware", async () => {

@@ -1,0 +1,40 @@
+import type { ToolRunnableConfig } from "@langchain/core/tools";
+import type { Approver } from "../../approvals/request.ts";
+import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import type { ToolSessionOptions } from "../../tools/session.ts";
+
+/** Settings of `SvcToolkit.create`: those of a session, and which tools to make ready. */
+export type SvcToolkitOptions = ToolSessionOptions & {
+  /** Only tools of these apps are listed and described. Default: all. */
+  readonly integrations?: readonly string[] | undefined;
+  /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
+  readonly describeAhead?: number | undefined;
+  /**
+   * Who is asked inside a LangGraph run that can be resumed. `interrupt`, the default: the graph stops with the question
+   * and is resumed with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else.
+   */
+  readonly askThrough?: "interrupt" | "callback" | undefined;
+  /** Milliseconds an interrupt may wait for its answer, at most 24 days. Default 7 days. */
+  readonly interruptTtlMs?: number | undefined;
+  /** Chooses who approves, per call; wins over interrupts and `approve`. */
+  readonly chooseApprover?: ((config: ToolRunnableConfig) => Approver | undefined) | undefined;
+};
+
+/** Which tools `SvcToolkit.getTools` returns; filters add up. */
+export interface ToolFilter {
+  readonly integrations?: readonly string[] | undefined;
+  /** Full names on the service. */
+  readonly tools?: readonly string[] | undefined;
+  readonly levels?: readonly CatalogEntry["effect"][] | undefined;
+  /** Most action tools to return, 1 to 117, or to 10,000 with `deferLoading`. Default 64. */
+  readonly limit?: number | undefined;
+  /**
+   * Marks the action tools with `extras.defer_loading`, for providers that search tools themselves: the model is not
+   * shown them until it looks for them. Default false.
+   */
+  readonly deferLoading?: boolean | undefined;
+  /** Also return the static `svc_*` tools. Default true. */
+  readonly staticTools?: boolean | undefined;
+  /** Also return the tools for flows. Default: as `staticTools`. */
+  readonly flowTools?: boolean | undefined;
+}

@@ -1,0 +1,130 @@
+import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
+import { openFlowTools } from "../../flows/open-flow-tools.ts";
+import { buildTools, type ToolDefinition } from "../../tools/build.ts";
+import { describeTools } from "../../tools/describe-tools.ts";
+import { describeUnlisted } from "../../tools/describe-unlisted.ts";
+import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
+import type { ToolCall } from "../../tools/pipeline.ts";
+import { renderOutcome } from "../../tools/render-outcome.ts";
+import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
+import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
+
+/** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
+export type ToolboxOptions = ToolSessionOptions & {
+  /** Only actions of these apps are listed. Default: all. */
+  readonly integrations?: readonly string[] | undefined;
+  /** Most actions to offer under their own names, 0 to 117. Default 64; svc_call_tool reaches the others. */
+  readonly limit?: number | undefined;
+};
+
+/** What a host says about a call besides tool and arguments. */
+export type OfferedCall = Omit<ToolCall, "toolName" | "arguments">;
+
+/** What a call came to. */
+export interface ToolReply {
+  readonly status: OutcomeStatus;
+  /** What the model reads: one JSON object, text from outside named as data. */
+  readonly text: string;
+  /** The same for the host: link to connect, open request, result as a value. */
+  readonly outcome: ToolOutcome;
+}
+
+/** One tool as a host offers it to its model. */
+export interface OfferedTool {
+  /** Legal for every model provider: at most 64 of `[A-Za-z0-9_-]`, unique in the toolbox. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly schema: ToolDefinition["schema"];
+  /** Runs the tool. Throws only for an aborted call; everything else is a reply. */
+  run(args: unknown, call: OfferedCall): Promise<ToolReply>;
+}
+
+/** The user's tools for any runtime. */
+export interface Toolbox {
+  /**
+   * The tools to offer, as they are known now: actions by app and name, then the ones that are always there. Read it
+   * before each turn, so that a changed description or schema reaches the model.
+   *
+   * @throws SvcError `unsupported` when the names of two actions collide
+   */
+  readonly tools: readonly OfferedTool[];
+  /** Catalogue, standing permissions, chosen accounts, journal. */
+  readonly session: ToolSession;
+  /** Writes the cache and closes journal and connections. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_LIMIT = 64;
+/** Model providers take 128 tools: these and the eleven that are always there. */
+const MAX_LIMIT = 117;
+const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
+
+/**
+ * Opens the user's tools for a runtime that has no adapter of its own: lists the actions and describes the ones to be
+ * offered. With `stateDir` the second start needs no request.
+ *
+ * @example
+ * const { tools, close } = await openToolbox({ baseUrl, apiKey, stateDir, mediaRoots, approve });
+ *
+ * @throws SvcError for bad settings, an unreachable service or a key it does not accept
+ */
+export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
+  const session = await createToolSession(options);
+  try {
+    const { integrations, limit = DEFAULT_LIMIT } = options;
+    await session.catalog.load(integrations === undefined ? {} : { integrations });
+    const max = Math.min(Math.max(0, Math.trunc(limit)), MAX_LIMIT);
+    const select = () =>
+      session.catalog
+        .list()
+        .filter((entry) => integrations === undefined || integrations.includes(entry.integration))
+        .slice(0, max);
+    await describeTools(
+      session.catalog,
+      select().map(({ name }) => name),
+    );
+    const { client, journal } = session;
+    const always = [
+      ...session.staticTools,
+      ...openFlowTools({ ...options, client, journal, emit: (event) => options.onEvent?.(event) }),
+    ];
+    return {
+      get tools() {
+        const actions = buildTools(select(), { profile: session.profile, reserved: RESERVED_NAMES });
+        return [
+          ...actions.map((action) => offerAction(session, action)),
+          ...always.map((tool) => offerTool(tool, describeUnlisted(session.catalog, actions.length))),
+        ];
+      },
+      session,
+      close: () => session.close(),
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function offerAction(session: ToolSession, { name, toolName, description, schema }: ToolDefinition): OfferedTool {
+  return {
+    name,
+    description,
+    schema,
+    run: async (args, call) => toReply(await session.call({ ...call, toolName, arguments: args })),
+  };
+}
+
+function offerTool(tool: StaticTool | FlowTool, leftOut: string): OfferedTool {
+  const { name, description, schema } = tool;
+  return {
+    name,
+    description: name === "svc_search_tools" ? description + leftOut : description,
+    schema,
+    run: async (args, call) => toReply(await tool.run(args, call)),
+  };
+}
+
+function toReply(outcome: ToolOutcome): ToolReply {
+  return { status: outcome.status, text: renderOutcome(outcome), outcome };
+}

@@ -1,0 +1,141 @@
+import { Annotation, END, entrypoint, interrupt, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type SvcTool, SvcToolkit } from "../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { type AgentState, type RunningAgent, resume } from "./adapters.ts";
+import { answerAll, config, note, readAsked, readTitles } from "./agent-kit.ts";
+
+/** Calls that the host's own code makes in a graph, without a model's message that asks for them. */
+
+let service: TestService;
+let tool: SvcTool | undefined;
+beforeEach(async () => {
+  service = closeLater(await startTestService());
+  const toolkit = closeLater(
+    await SvcToolkit.create({ baseUrl: service.url, apiKey: service.apiKey, idempotencyKeys: "off" }),
+  );
+  tool = toolkit.findTool("notes_create_page") ?? toolkit.getTools().find(({ name }) => name === "notes_create_page");
+});
+afterEach(closeAll);
+
+const approve = () => ({ type: "approve" });
+const args = (title: string) => ({ title, body: "text" });
+
+function startNode(work: (run: Parameters<SvcTool["invoke"]>[1]) => Promise<unknown>): RunningAgent {
+  const state = Annotation.Root({ done: Annotation<boolean> });
+  const graph = new StateGraph(state)
+    .addNode("work", async (_, run) => {
+      await work(run);
+      return { done: true };
+    })
+    .addEdge(START, "work")
+    .addEdge("work", END)
+    .compile({ checkpointer: new MemorySaver() });
+  return toAgent(graph);
+}
+
+/** Each title is written by a task of its own; several at once. */
+function startTasks(write: (title: string) => Promise<unknown>, titles: string[]): RunningAgent {
+  const writing = task("write", write);
+  const workflow = entrypoint({ name: "workflow", checkpointer: new MemorySaver() }, async (_: unknown) => {
+    await Promise.all(titles.map((title) => writing(title)));
+    return {};
+  });
+  return toAgent(workflow);
+}
+
+function toAgent(graph: { invoke: (input: never, config: never) => Promise<unknown> }): RunningAgent {
+  return {
+    invoke: async (input, run) => (await graph.invoke(input as never, run as never)) as AgentState,
+    getStateHistory: () => {
+      throw new Error("Not needed here.");
+    },
+  };
+}
+
+describe("a call without an id in a node", () => {
+  it("is made once it is approved", async () => {
+    const agent = startNode((run) => Promise.resolve(tool?.invoke(args("one"), run)));
+    const { interrupts } = await answerAll(agent, await agent.invoke({}, config), approve);
+    expect(interrupts).toEqual([1]);
+    expect(await readTitles(service)).toEqual(["one"]);
+  });
+
+  it("is asked for as often as it is made, and made as often", async () => {
+    const agent = startNode(async (run) => {
+      for (const title of ["same", "same", "other"]) await tool?.invoke(args(title), run);
+    });
+    const { interrupts } = await answerAll(agent, await agent.invoke({}, config), approve);
+    expect(interrupts).toEqual([1, 1, 1]);
+    expect(await readTitles(service)).toEqual(["other", "same", "same"]);
+  });
+
+  it("is a new call in the next run", async () => {
+    const agent = startNode((run) => Promise.resolve(tool?.invoke(args("daily"), run)));
+    await answerAll(agent, await agent.invoke({}, config), approve);
+    await answerAll(agent, await agent.invoke({}, config), approve);
+    expect(await readTitles(service)).toEqual(["daily", "daily"]);
+  });
+});
+
+describe("a node that asks something itself", () => {
+  it("gets the answer to its own question, not the one to the call before it", async () => {
+    const answers: unknown[] = [];
+    const agent = startNode(async (run) => {
+      await tool?.invoke({ type: "tool_call", ...note("w1") }, run);
+      answers.push(interrupt("Publish it?"));
+    });
+    await agent.invoke({}, config);
+    await agent.invoke(resume(true), config);
+    await agent.invoke(resume("Not before Monday."), config);
+    expect(answers).toEqual(["Not before Monday."]);
+    expect(await readTitles(service)).toEqual(["w1"]);
+  });
+
+  it("gets it also after an answer that did not count, and before another call", async () => {
+    const answers: unknown[] = [];
+    const agent = startNode(async (run) => {
+      await tool?.invoke(args("one"), run);
+      answers.push(interrupt("Go on?"));
+      await tool?.invoke(args("two"), run);
+    });
+    await agent.invoke({}, config);
+    await agent.invoke(resume({ hello: "there" }), config);
+    await agent.invoke(resume(true), config);
+    await agent.invoke(resume("Yes."), config);
+    await agent.invoke(resume(true), config);
+    expect(answers).toEqual(["Yes.", "Yes."]);
+    expect(await readTitles(service)).toEqual(["one", "two"]);
+  });
+});
+
+describe("a call in a task of the functional API", () => {
+  const write = async (title: string) => void (await tool?.invoke({ type: "tool_call", ...note("1", title) }));
+
+  it("counts a plain answer when it is the only one", async () => {
+    const agent = startTasks(write, ["a"]);
+    await agent.invoke({}, config);
+    await agent.invoke(resume(true), config);
+    expect(await readTitles(service)).toEqual(["a"]);
+  });
+
+  it("gets its own decision beside others, also under the same call id", async () => {
+    const agent = startTasks(write, ["a", "b", "a"]);
+    const first = await agent.invoke({}, config);
+    await answerAll(agent, first, (title) => ({ type: title === "a" ? "approve" : "reject" }));
+    expect(await readTitles(service)).toEqual(["a", "a"]);
+  });
+
+  it("is not approved by a plain answer while another one waits, and is when that one has ended", async () => {
+    const agent = startTasks(write, ["a", "b"]);
+    await agent.invoke({}, config);
+    const again = await agent.invoke(resume(true), config);
+    expect(await service.effects()).toEqual([]);
+    const [asked] = readAsked(again);
+    await agent.invoke(resume({ [String(asked?.interruptId)]: true }), config);
+    expect(await readTitles(service)).toEqual([asked?.title]);
+    await agent.invoke(resume(true), config);
+    expect(await readTitles(service)).toEqual(["a", "b"]);
+  });
+});

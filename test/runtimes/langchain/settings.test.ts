@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createDynamicToolsMiddleware, SvcToolkit, type ToolFilter } from "../../../src/langchain.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import type { SessionEvent } from "../../../src/tools/session-events.ts";
+import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+
+/** A wrong setting is refused where it is given, and a filter that finds less than it names says so. */
+
+let service: TestService;
+beforeEach(async () => {
+  service = closeLater(await startTestService());
+});
+afterEach(closeAll);
+
+async function open(change: Record<string, unknown> = {}): Promise<SvcToolkit> {
+  return closeLater(await SvcToolkit.create({ baseUrl: service.url, apiKey: service.apiKey, ...change }));
+}
+
+describe("a toolkit", () => {
+  it.each<[string, unknown]>([
+    ["interruptTtlMs", Number.NaN],
+    ["interruptTtlMs", -1],
+    ["interruptTtlMs", 0],
+    ["interruptTtlMs", 25 * 24 * 60 * 60 * 1_000],
+    ["interruptTtlMs", "600000"],
+    ["approvalTtlMs", Number.NaN],
+    ["approvalTtlMs", Number.POSITIVE_INFINITY],
+    ["connectTimeoutMs", -1],
+    ["timeoutMs", 0],
+    ["maxResultChars", Number.NaN],
+    ["describeAhead", -1],
+    ["describeAhead", Number.NaN],
+    ["askThrough", "callbacks"],
+    ["upload", "inline"],
+    ["validation", "lenient"],
+    ["profile", "claude"],
+    ["idempotencyKeys", "always"],
+    ["pinning", "on"],
+  ])("is not made with %s %j", async (field, value) => {
+    await expect(open({ [field]: value })).rejects.toMatchObject({ code: "invalid_config", field });
+  });
+
+  it("is made with the outermost values", async () => {
+    const longest = 24 * 24 * 60 * 60 * 1_000;
+    const toolkit = await open({ interruptTtlMs: longest, approvalTtlMs: 1, describeAhead: 500 });
+    expect(toolkit.getTools().length).toBeGreaterThan(10);
+  });
+});
+
+describe("the dynamic tools middleware", () => {
+  it.each([Number.NaN, 0, 101])("is not made with maxTools %j", async (maxTools) => {
+    const making = createDynamicToolsMiddleware(await open(), { maxTools });
+    await expect(making).rejects.toMatchObject({ code: "invalid_config", field: "maxTools" });
+  });
+});
+
+describe("getTools", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["limit", { limit: Number.NaN }],
+    ["limit", { limit: 0 }],
+    ["levels", { levels: ["reed"] }],
+  ])("refuses a wrong %s", async (field, filter) => {
+    const toolkit = await open();
+    expect(() => toolkit.getTools(filter as ToolFilter)).toThrow(
+      expect.objectContaining({ code: "invalid_config", field }),
+    );
+  });
+
+  it("reports names and apps that the service does not have, and tells the model", async () => {
+    const events: SessionEvent[] = [];
+    const toolkit = await open({ onEvent: (event: SessionEvent) => events.push(event) });
+    const filter = { tools: ["drive_list_files", "drive_lst_files"], integrations: ["drive", "drvie"] };
+    const tools = toolkit.getTools(filter);
+    expect(tools.map(({ name }) => name)).toContain("drive_list_files");
+    const reported = events.filter(({ type }) => type === "tools_not_found");
+    expect(reported).toEqual([{ type: "tools_not_found", tools: ["drive_lst_files"], integrations: ["drvie"] }]);
+    const search = tools.find(({ name }) => name === "svc_search_tools");
+    expect(search?.description).toContain('not known to the service: the tool "drive_lst_files", the app "drvie"');
+    toolkit.getTools(filter);
+    expect(events.filter(({ type }) => type === "tools_not_found")).toHaveLength(1);
+    toolkit.getTools({ integrations: ["drive"] });
+    expect(search?.description).not.toContain("drvie");
+  });
+
+  it("reports an app that the toolkit was made for in vain", async () => {
+    const events: SessionEvent[] = [];
+    const toolkit = await open({ integrations: ["drvie"], onEvent: (event: SessionEvent) => events.push(event) });
+    expect(toolkit.getTools({ staticTools: false })).toEqual([]);
+    expect(events.at(-1)).toEqual({ type: "tools_not_found", tools: [], integrations: ["drvie"] });
+  });
+
+  it("warns the process where nobody listens to the toolkit", async () => {
+    const toolkit = await open();
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    toolkit.getTools({ tools: ["drive_lst_files"] });
+    expect(await warned).toMatchObject({
+      name: "SvcWarning",
+      message: expect.stringContaining('the tool "drive_lst_files"'),
+    });
+  });
+
+  it("reports nothing of a tool that was left out of the list but loaded since", async () => {
+    const events: SessionEvent[] = [];
+    const toolkit = await open({
+      integrations: ["notes"],
+      onEvent: (event: SessionEvent) => events.push(event),
+    });
+    await toolkit.loadTools(["drive_list_files"]);
+    expect(toolkit.getTools({ tools: ["drive_list_files"], staticTools: false })).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "tools_not_found")).toEqual([]);
+  });
+});

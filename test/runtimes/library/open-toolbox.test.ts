@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openToolbox, type ToolboxOptions } from "../../../src/index.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { readJson } from "../../package/read-package.ts";
+import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
+
+let service: TestService;
+beforeEach(async () => {
+  service = closeLater(await startTestService());
+});
+afterEach(closeAll);
+
+async function open(settings: Partial<ToolboxOptions> = {}) {
+  return closeLater(await openToolbox({ baseUrl: service.url, apiKey: service.apiKey, ...settings } as ToolboxOptions));
+}
+
+const ALWAYS = (readJson("plugin.manifest.json") as { tools: { static: string[] } }).tools.static;
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+
+describe("openToolbox", () => {
+  it("offers the actions of the named apps only, and says how many more are found by search", async () => {
+    const { tools, session } = await open({ integrations: ["drive"], limit: 2 });
+    expect(namesOf(tools).slice(2).sort()).toEqual([...ALWAYS].sort());
+    const [first, second] = tools;
+    expect([first?.name, second?.name]).toEqual(
+      session.catalog
+        .list()
+        .slice(0, 2)
+        .map(({ name }) => name),
+    );
+    const left = session.catalog.size - 2;
+    expect(left).toBeGreaterThan(0);
+    expect(tools.find(({ name }) => name === "svc_search_tools")?.description).toContain(` ${left} tools are not in`);
+  });
+
+  it("says nothing of the kind when every action is offered", async () => {
+    const { tools, session } = await open();
+    expect(tools).toHaveLength(session.catalog.size + ALWAYS.length);
+    expect(new Set(namesOf(tools)).size).toBe(tools.length);
+    expect(tools.find(({ name }) => name === "svc_search_tools")?.description).not.toContain("not in your tool list");
+  });
+
+  it("offers only the tools that are always there with a limit of 0", async () => {
+    const { tools } = await open({ limit: 0 });
+    expect(namesOf(tools).sort()).toEqual([...ALWAYS].sort());
+  });
+
+  it("starts a second time without the service", async () => {
+    const stateDir = await makeFolder();
+    const { tools, close } = await open({ stateDir });
+    await close();
+    await service.service.close();
+    expect(namesOf((await open({ stateDir })).tools)).toEqual(namesOf(tools));
+  });
+
+  it("gives the outcome as text for the model and as a value for the host", async () => {
+    const { tools } = await open();
+    const reply = await tools
+      .find(({ name }) => name === "notes_create_page")
+      ?.run({ title: "A", body: "b" }, { callId: "1" });
+    expect(reply).toMatchObject({ status: "needs_approval", outcome: { approval: { tool: "notes_create_page" } } });
+    expect(JSON.parse(reply?.text ?? "")).toMatchObject({ status: "needs_approval", tool: "notes_create_page" });
+    expect(await service.effects()).toEqual([]);
+  });
+
+  it("asks the approver of a call instead of its own, for flows too", async () => {
+    const asked: string[] = [];
+    const approve: ToolboxOptions["approve"] = async ({ id, fingerprint, tool }) => {
+      asked.push(tool);
+      return { type: "decline", id, fingerprint };
+    };
+    const { tools } = await open();
+    const [template] = (await (await open()).session.client.listFlowTemplates()).templates;
+    const run = (name: string, args: unknown) =>
+      tools.find((tool) => tool.name === name)?.run(args, { callId: name, approve });
+    expect(await run("notes_create_page", { title: "A", body: "b" })).toMatchObject({ status: "declined" });
+    expect(await run("svc_start_flow", { template: template?.key })).toMatchObject({ status: "declined" });
+    expect(asked).toEqual(["notes_create_page", "svc_start_flow"]);
+  });
+
+  it("rejects a key that the service does not accept", async () => {
+    await expect(open({ apiKey: "svc_live_wrong" })).rejects.toMatchObject({ code: "unauthorized" });
+  });
+});
