@@ -1,0 +1,1 @@
+export { svcPlugin as default } from "./runtimes/openclaw/svc-plugin.ts";

@@ -1,0 +1,77 @@
+import type { ActionRecord, ActionsFile } from "./actions-file.ts";
+import { readActions } from "./actions-file.ts";
+import type { Desk } from "./desk.ts";
+import type { HostTool, HostToolContext } from "./host-tool.ts";
+import { loadRepair } from "./repair-params.ts";
+import { findSeenAccount } from "./seen-accounts.ts";
+import type { SvcHost } from "./svc-host.ts";
+import { createHostTool, type HostCall, type HostOutcome, type HostToolDefinition } from "./translate-tool.ts";
+
+const definitions = new WeakMap<ActionsFile, readonly HostToolDefinition[]>();
+
+/**
+ * The action tools for this context; none when there are none, or when they are another account's. Called by the
+ * companion plugin at each assembly of tools: the file is looked at each time and parsed when it has changed, so that
+ * descriptions and schemas are fresh without a reload.
+ */
+export function createActionTools(host: SvcHost, context: HostToolContext): HostTool[] {
+  const warn = (reason: string) =>
+    host.log.warn(`The action tools of svc cannot be used: ${reason}. Run openclaw svc sync.`);
+  const file = readActions(host.places.actions, warn);
+  if (file === undefined || !isForThisAccount(host, context, file)) return [];
+  // Wanted synchronously by the first call of a turn, which comes after this.
+  loadRepair().catch((error: unknown) => host.log.warn(`Arguments cannot be repaired: ${String(error)}`));
+  return defineActions(file).map((definition) => createHostTool(host, context, definition));
+}
+
+function isForThisAccount(host: SvcHost, context: HostToolContext, file: ActionsFile): boolean {
+  const principal = findSeenAccount(host, context);
+  if (principal !== undefined) return principal === file.principal;
+  try {
+    const { baseUrl } = host.settings();
+    return baseUrl === undefined || sameAddress(baseUrl, file.baseUrl);
+  } catch {
+    // Each call will say what is wrong with the settings.
+    return true;
+  }
+}
+
+function sameAddress(a: string, b: string): boolean {
+  const trim = (text: string) => text.replace(/\/+$/, "");
+  return trim(URL.parse(a)?.href ?? a) === trim(URL.parse(b)?.href ?? b);
+}
+
+function defineActions(file: ActionsFile): readonly HostToolDefinition[] {
+  const known = definitions.get(file);
+  if (known !== undefined) return known;
+  const made = file.actions.map((action) => defineAction(file, action));
+  definitions.set(file, made);
+  return made;
+}
+
+function defineAction(
+  file: ActionsFile,
+  { name, toolName, description, parameters }: ActionRecord,
+): HostToolDefinition {
+  return {
+    name,
+    description,
+    schema: parameters,
+    async run(desk: Desk, call: HostCall): Promise<HostOutcome> {
+      if (desk.session.principal !== file.principal) return refuseAccount(toolName);
+      return desk.session.call({ ...call, toolName });
+    },
+  };
+}
+
+function refuseAccount(toolName: string): HostOutcome {
+  return {
+    status: "failed",
+    toolName,
+    code: "other_account",
+    message: "This tool was made for another account than the one that is paired now. Nothing was sent.",
+    hint: "Tell the user to run: openclaw svc sync. svc_call_tool reaches the paired account's tools meanwhile.",
+    retryable: false,
+    notes: [],
+  };
+}

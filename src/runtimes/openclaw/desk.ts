@@ -1,0 +1,19 @@
+import type { FlowTool } from "../../flows/flow-tool.ts";
+import type { ToolSession } from "../../tools/session.ts";
+import type { SessionEvent } from "../../tools/session-events.ts";
+import type { StaticTool } from "../../tools/static-tools.ts";
+
+/** One account's way to its tools. Hold it for one call only: it is closed when settings or key change. */
+export interface Desk {
+  readonly session: ToolSession;
+  /** Static tools and flow tools, by name. */
+  readonly tools: ReadonlyMap<string, StaticTool | FlowTool>;
+  /** Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions. */
+  onEvent(listener: (event: SessionEvent) => void): () => void;
+}
+
+/** A desk that can be closed. */
+export interface OwnedDesk extends Desk {
+  /** Closes the session as soon as no call runs in it any more; a call that runs is never cut off. */
+  retire(): Promise<void>;
+}

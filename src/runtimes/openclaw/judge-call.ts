@@ -1,0 +1,113 @@
+import type { ApprovalRequest } from "../../approvals/request.ts";
+import type { ToolCall } from "../../tools/pipeline.ts";
+import { readActions } from "./actions-file.ts";
+import { createHostCard } from "./approval-card.ts";
+import { createCallId } from "./call-id.ts";
+import { nameCall } from "./decision-book.ts";
+import type { Desk } from "./desk.ts";
+import { describeMissing } from "./explain-missing.ts";
+import type {
+  HostApproval,
+  HostApprovalResolution,
+  HostToolCallContext,
+  HostToolCallEvent,
+  HostToolCallVerdict,
+} from "./host-hook.ts";
+import type { SvcHost } from "./svc-host.ts";
+import { findCardWait } from "./wait-limits.ts";
+
+/** Parts of the host the gate uses. */
+export type GateHost = Pick<SvcHost, "places" | "settings" | "openDesk" | "decisions" | "tickets" | "cards" | "log">;
+
+/**
+ * What the host should do with a call: show a card, block a call that a human has just refused, or nothing. Nothing is
+ * not a yes: the call itself asks for whatever approval is missing.
+ */
+export async function judgeCall(
+  host: GateHost,
+  event: HostToolCallEvent,
+  context: HostToolCallContext,
+): Promise<HostToolCallVerdict | undefined> {
+  const callId = event.toolCallId ?? context.toolCallId;
+  if (callId === undefined) return undefined;
+  const run = event.runId ?? context.runId;
+  host.decisions.enter(nameCall(context, callId), run);
+  try {
+    const request = await findRequest(host, event, context, createCallId(context, callId, run));
+    if (request === undefined || host.tickets.isDecided(request.fingerprint)) return undefined;
+    const refusal = host.decisions.findRefusal(run, request.fingerprint);
+    if (refusal === "denied" || refusal === "timeout") return { block: true, blockReason: describeMissing(refusal) };
+    // Asked while it runs: there the model can be told how a human releases it.
+    if (refusal === "no_route" || !canShowCard(run, context)) return undefined;
+    return { requireApproval: createApproval(host, request, nameCall(context, callId), context) };
+  } catch (error) {
+    host.log.warn(`The card of a call could not be made: ${error instanceof Error ? error.message : "?"}`);
+    return undefined;
+  }
+}
+
+/** The approval the call needs as far as it is known beforehand; a bad or ambiguous call is told so when it runs. */
+async function findRequest(
+  host: GateHost,
+  event: HostToolCallEvent,
+  context: HostToolCallContext,
+  callId: string,
+): Promise<ApprovalRequest | undefined> {
+  const { agentId, sessionKey, sessionId, abortSignal: signal } = context;
+  const desk = await host.openDesk({ agentId, sessionKey, sessionId });
+  const target = findTarget(host, desk, event);
+  if (target === undefined) return undefined;
+  const open = await desk.session.preview({ ...target, callId, signal });
+  return open?.kind === "approval" ? open.request : undefined;
+}
+
+function findTarget(
+  host: GateHost,
+  desk: Desk,
+  { toolName, params }: HostToolCallEvent,
+): Pick<ToolCall, "toolName" | "arguments" | "connectionId"> | undefined {
+  const tool = desk.tools.get(toolName);
+  if (tool !== undefined) return "readTarget" in tool ? tool.readTarget(params) : undefined;
+  const file = readActions(host.places.actions);
+  const action = file?.actions.find(({ name }) => name === toolName);
+  if (action === undefined || file?.principal !== desk.session.principal) return undefined;
+  return { toolName: action.toolName, arguments: params };
+}
+
+/**
+ * The host refuses cards of runs that no chat has started (cron, its command line). Requests over HTTP have no run and
+ * may show cards.
+ */
+function canShowCard(run: string | undefined, { requester }: HostToolCallContext): boolean {
+  return run === undefined || requester?.channel !== undefined;
+}
+
+function createApproval(
+  host: GateHost,
+  request: ApprovalRequest,
+  call: string,
+  { abortSignal }: HostToolCallContext,
+): HostApproval {
+  const { fingerprint } = request;
+  const onResolution = (decision: HostApprovalResolution) => {
+    switch (decision) {
+      case "allow-once":
+      case "allow-always":
+        return host.decisions.record(call, fingerprint, decision);
+      case "deny":
+        return host.decisions.refuse(call, fingerprint, "denied");
+      case "timeout":
+        return host.decisions.refuse(call, fingerprint, "timeout");
+      case "cancelled":
+        if (abortSignal?.aborted === true) return;
+        host.decisions.refuse(call, fingerprint, "no_route");
+        host.tickets.open(request);
+    }
+  };
+  return {
+    ...createHostCard(request, host.cards.add(request)),
+    timeoutMs: findCardWait(host.settings()),
+    timeoutReason: describeMissing("timeout"),
+    onResolution,
+  };
+}

@@ -1,0 +1,5 @@
+/** Id of the plugin's provider in the host's credential store. */
+export const PROVIDER_ID = "svc";
+
+/** Name of the key in that store. */
+export const PROFILE_ID = "svc:default";

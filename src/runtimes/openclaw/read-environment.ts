@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { readLocalVariables } from "./local-variables.ts";
+
+/**
+ * What the plugin takes from the environment; the one place that reads it. The host takes variables over from a `.env`
+ * file in the folder it is started in, which need not be the user's own: key and address from there do not count, and
+ * media folders are not read from variables at all.
+ */
+export interface Environment {
+  /** `SVC_API_KEY`. */
+  readonly apiKey: string | undefined;
+  /** The `SVC_API_KEY` that does not count: the host may still hand it out as its own. */
+  readonly foreignKey: string | undefined;
+  /** `SVC_BASE_URL`. */
+  readonly baseUrl: string | undefined;
+  /** State folder of the host, found as the host finds it. */
+  readonly stateDir: string;
+  /** Media folder of the host, which need not lie in its state folder. */
+  readonly mediaDir: string;
+  /** All variables, for the host's own resolution of secret references. */
+  readonly variables: Variables;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Reads the environment of this process, or `env` of one started in `folder`. */
+// biome-ignore lint/style/noProcessEnv: the entry's own place to read the environment
+export function readEnvironment(env: Variables = process.env, folder = findFolder()): Environment {
+  const stateDir = findStateDir(env);
+  const local = folder === undefined || folder === stateDir ? new Map() : readLocalVariables(folder);
+  const read = (name: string) => (local.get(name) === env[name] ? undefined : env[name] || undefined);
+  const apiKey = read("SVC_API_KEY");
+  return {
+    apiKey,
+    foreignKey: apiKey === undefined ? env.SVC_API_KEY || undefined : undefined,
+    baseUrl: read("SVC_BASE_URL"),
+    stateDir,
+    mediaDir: findMediaDir(env),
+    variables: env,
+  };
+}
+
+/** Undefined when the folder this process was started in is gone. */
+function findFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
+/** `OPENCLAW_STATE_DIR`, else `.openclaw` in the home folder, else the folder of the host's former name if it is there. */
+function findStateDir(env: Variables): string {
+  const home = findHome(env);
+  const named = env.OPENCLAW_STATE_DIR?.trim();
+  if (named) return expandHome(named, home);
+  const [current, former] = [join(home, ".openclaw"), join(home, ".clawdbot")];
+  return !existsSync(current) && existsSync(former) ? former : current;
+}
+
+/** `media` beside the configuration file when only that is named, and never in the folder of the host's former name. */
+function findMediaDir(env: Variables): string {
+  const home = findHome(env);
+  const [state, config] = [env.OPENCLAW_STATE_DIR?.trim(), env.OPENCLAW_CONFIG_PATH?.trim()];
+  if (state) return join(expandHome(state, home), "media");
+  return join(config ? dirname(expandHome(config, home)) : join(home, ".openclaw"), "media");
+}
+
+function expandHome(path: string, home: string): string {
+  return resolve(path.replace(/^~(?=$|[\\/])/, () => home));
+}
+
+function findHome(env: Variables): string {
+  const system = readHome(env.HOME) ?? readHome(env.USERPROFILE) ?? homedir();
+  const named = readHome(env.OPENCLAW_HOME);
+  return resolve(named === undefined ? system : named.replace(/^~(?=$|[\\/])/, () => system));
+}
+
+function readHome(value: string | undefined): string | undefined {
+  const home = value?.trim();
+  return home && home !== "undefined" && home !== "null" ? home : undefined;
+}

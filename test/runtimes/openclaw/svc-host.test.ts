@@ -1,0 +1,255 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/key-origins.ts";
+import { registerSvc } from "../../../src/runtimes/openclaw/register-svc.ts";
+import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { createFakeApi, createStateFolder, type FakeHost } from "./fake-api.ts";
+
+let folder: ReturnType<typeof createStateFolder>;
+let service: TestService;
+
+beforeEach(async () => {
+  folder = createStateFolder();
+  service = await startTestService();
+});
+
+afterEach(async () => {
+  await share({}).close();
+  await service.close();
+  folder.remove();
+});
+
+const share = (host: FakeHost) => shareHost(createFakeApi(host).api, folder.environment);
+const paired = (more: Record<string, unknown> = {}) => ({
+  pluginConfig: { baseUrl: service.url, apiKey: service.apiKey, ...more },
+});
+
+describe("the shared host", () => {
+  test("is one for all registrations in a state folder", () => {
+    const other = createStateFolder();
+    expect(share({ mode: "discovery" })).toBe(share({}));
+    expect(shareHost(createFakeApi().api, other.environment)).not.toBe(share({}));
+    other.remove();
+  });
+
+  test("takes the settings of the latest registration", () => {
+    const host = share({ mode: "cli-metadata", pluginConfig: { upload: "ingest" } });
+    share({ pluginConfig: { validation: "strict" } });
+    expect(host.settings()).toMatchObject({ upload: "envelope", validation: "strict" });
+    share({ mode: "discovery", pluginConfig: { validation: "off" } });
+    expect(host.settings().validation, "a look at the plugin changes nothing for the running one").toBe("strict");
+    share({ pluginConfig: { validation: "off" } });
+    expect(host.settings().validation).toBe("off");
+  });
+
+  test("names the ways to pair when there is no key", async () => {
+    await expect(share({}).openDesk(undefined)).rejects.toMatchObject({
+      code: "credentials_missing",
+      hint: expect.stringMatching(/\/login svc.*models auth login --provider svc --method pair.*openclaw svc pair/s),
+    });
+  });
+
+  test("says that a key of a stranger's folder does not count, without showing it", async () => {
+    const { api } = createFakeApi();
+    const host = shareHost(api, { ...folder.environment, foreignKey: "svc_live_stranger" });
+    await expect(host.openDesk(undefined)).rejects.toMatchObject({
+      code: "credentials_missing",
+      message: expect.stringMatching(/^(?!.*svc_live_stranger).*\.env file/),
+    });
+  });
+
+  test("runs static tools and flow tools with the key of the settings", async () => {
+    const desk = await share(paired()).openDesk(undefined);
+    expect(desk.tools.size).toBe(11);
+    const found = await desk.tools.get("svc_search_tools")?.run({ query: "search mail" }, { callId: "c1" });
+    expect(found?.status).toBe("succeeded");
+    const listed = await desk.tools.get("svc_list_flow_templates")?.run({}, { callId: "c2" });
+    expect(listed?.status).toBe("succeeded");
+  });
+
+  test("tells listeners of what happens, until they stop listening", async () => {
+    const desk = await share(paired()).openDesk(undefined);
+    const events: string[] = [];
+    const stop = desk.onEvent((event) => events.push(event.type));
+    const call = { toolName: "drive_list_files", arguments: {} };
+    await desk.session.call({ ...call, callId: "c1" });
+    expect(events).toContain("finished");
+    stop();
+    const count = events.length;
+    await desk.session.call({ ...call, callId: "c2" });
+    expect(events).toHaveLength(count);
+  });
+
+  test("keeps the files of an account in a folder of its own, without its key in the name", async () => {
+    const host = share(paired());
+    await host.openDesk(undefined);
+    share(paired({ apiKey: await service.createKey() }));
+    await host.openDesk(undefined);
+    const accounts = readdirSync(join(host.places.state, "accounts"));
+    expect(accounts).toHaveLength(2);
+    for (const account of accounts) expect(account).toMatch(/^[0-9a-f]{16}$/);
+    expect(existsSync(host.places.media), "the host's media folder is the one root").toBe(true);
+  });
+
+  test("sends a stored key only to the service that issued it", async () => {
+    const host = share({ storedKey: service.apiKey, pluginConfig: { baseUrl: "http://127.0.0.1:9" } });
+    const pairedAt = new Date(0).toISOString();
+    await rememberKeyOrigin(host.places, service.apiKey, { baseUrl: service.url, pairedAt });
+    await expect(host.openDesk(undefined)).rejects.toMatchObject({
+      code: "credentials_missing",
+      field: "baseUrl",
+      message: expect.stringContaining(service.url),
+    });
+    share({ storedKey: service.apiKey });
+    expect((await host.openDesk(undefined)).session.client.baseUrl).toBe(service.url);
+    share({ storedKey: service.apiKey, pluginConfig: { baseUrl: `${service.url}/` } });
+    expect((await host.openDesk(undefined)).session.client.baseUrl).toBe(service.url);
+  });
+
+  test("takes keys out of the log, also ones that look like nothing", async () => {
+    const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: "plain-looking-key" } });
+    const host = shareHost(api, folder.environment);
+    await host.openDesk(undefined);
+    host.log.warn("Refused plain-looking-key and svc_live_abcdefgh.");
+    expect(recorded.lines).toEqual(["Refused [redacted] and svc_live_[redacted]."]);
+  });
+
+  test("opens one session per account, also for calls at the same moment", async () => {
+    const host = share(paired());
+    const desks = await Promise.all(Array.from({ length: 5 }, () => host.openDesk(undefined)));
+    expect(new Set(desks).size).toBe(1);
+    share(paired());
+    expect(await host.openDesk(undefined)).toBe(desks[0]);
+  });
+
+  test("opens anew with changed settings and lets a running call end in the old session", async () => {
+    const host = share(paired());
+    const old = await host.openDesk(undefined);
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const running = old.session.call({
+      toolName: "drive_create_folder",
+      arguments: { path: "Reports" },
+      callId: "c1",
+      approve: async ({ id, fingerprint }) => {
+        asked.resolve();
+        await answer.promise;
+        return { type: "approve", id, fingerprint };
+      },
+    });
+    await asked.promise;
+    share(paired({ validation: "strict" }));
+    const next = await host.openDesk(undefined);
+    expect(next).not.toBe(old);
+    const closing = host.close();
+    answer.resolve();
+    expect(await running).toMatchObject({ status: "succeeded" });
+    await closing;
+    expect(await service.effects()).toHaveLength(1);
+  });
+
+  test("opens again after a refusal of the settings", async () => {
+    const host = share(paired({ mediaRoots: ["/"] }));
+    await expect(host.openDesk(undefined)).rejects.toMatchObject({ code: "invalid_config", field: "mediaRoots" });
+    share(paired());
+    await expect(host.openDesk(undefined)).resolves.toBeDefined();
+  });
+
+  test("opens again after it was closed", async () => {
+    const host = share(paired());
+    const first = await host.openDesk(undefined);
+    await host.close();
+    expect(await host.openDesk(undefined)).not.toBe(first);
+  });
+});
+
+describe("registering", () => {
+  test("leaves the runtime alone and nothing open, however often it happens", async () => {
+    const host = share(paired());
+    await host.openDesk(undefined);
+    const handles = process.getActiveResourcesInfo().length;
+    process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
+    try {
+      for (let count = 0; count < 50; count += 1) {
+        const { api, recorded } = createFakeApi(paired());
+        registerSvc(api);
+        expect(recorded.runtimeReads).toBe(0);
+        await host.openDesk(undefined);
+      }
+    } finally {
+      delete process.env.OPENCLAW_STATE_DIR;
+    }
+    expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles);
+    expect(readdirSync(join(host.places.state, "accounts"))).toHaveLength(1);
+    const [account = ""] = readdirSync(join(host.places.state, "accounts"));
+    expect(readdirSync(join(host.places.state, "accounts", account, "journal"))).toHaveLength(1);
+  });
+
+  test("in another copy of the plugin takes over with the books, never for a look at it", async () => {
+    vi.resetModules();
+    const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
+    const shareCopy = (host: FakeHost) => copy.shareHost(createFakeApi(host).api, folder.environment);
+    const host = share(paired());
+    const desk = await host.openDesk(undefined);
+    expect(shareCopy({ mode: "discovery" })).toBe(host);
+    expect(await host.openDesk(undefined)).toBe(desk);
+
+    const next = shareCopy(paired());
+    expect(next).not.toBe(host);
+    expect([next.decisions, next.tickets, next.cards]).toEqual([host.decisions, host.tickets, host.cards]);
+    expect(next.tickets).toBe(host.tickets);
+    expect(await host.openDesk(undefined), "the sessions of the copy before are closed").not.toBe(desk);
+    await host.close();
+    expect(shareCopy({ mode: "discovery" })).toBe(next);
+    await next.close();
+  });
+
+  test("again and again from new copies leaves one open journal", async () => {
+    let host = share(paired());
+    for (let count = 0; count < 5; count += 1) {
+      await host.openDesk(undefined);
+      vi.resetModules();
+      const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
+      const previous = host;
+      host = copy.shareHost(createFakeApi(paired()).api, folder.environment);
+      await previous.close();
+    }
+    await host.openDesk(undefined);
+    const [account = ""] = readdirSync(join(host.places.state, "accounts"));
+    expect(readdirSync(join(host.places.state, "accounts", account, "journal"))).toHaveLength(1);
+    await host.close();
+  });
+
+  test("closes the sessions when the host drops the latest registration, and only then", async () => {
+    process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
+    const [earlier, latest] = [createFakeApi(paired()), createFakeApi(paired())];
+    registerSvc(earlier.api);
+    registerSvc(latest.api);
+    delete process.env.OPENCLAW_STATE_DIR;
+    const host = shareHost(latest.api, folder.environment);
+    const desk = await host.openDesk(undefined);
+    for (const dispose of earlier.recorded.disposals) await dispose();
+    expect(await host.openDesk(undefined)).toBe(desk);
+    for (const dispose of latest.recorded.disposals) await dispose();
+    const next = await host.openDesk(undefined);
+    expect(next).not.toBe(desk);
+    await latest.recorded.services.find(({ id }) => id === "svc-sessions")?.stop?.(STOP);
+    expect(await host.openDesk(undefined)).not.toBe(next);
+  });
+
+  test("touches no runtime while the host only reads the commands", () => {
+    process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
+    const { api, recorded } = createFakeApi({ mode: "cli-metadata" });
+    registerSvc(api);
+    delete process.env.OPENCLAW_STATE_DIR;
+    expect(recorded.runtimeReads).toBe(0);
+  });
+});
+
+const STOP = {
+  config: {},
+  stateDir: "",
+  logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+};
