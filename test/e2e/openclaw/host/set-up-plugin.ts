@@ -1,0 +1,26 @@
+import type { TestService } from "../../../../src/testing.ts";
+import type { HostState } from "./isolated-state.ts";
+import { mustRunOpenClaw, startOpenClaw } from "./run-openclaw.ts";
+
+/** Address of an approval page, as pairing prints it. */
+export const PAIR_LINK = /https?:\/\/\S+\/pair\/[\w-]+/;
+
+/** Installs the packed plugin as its users do. */
+export async function installPlugin(state: HostState, tarball: string): Promise<void> {
+  await mustRunOpenClaw(state, ["plugins", "install", `npm-pack:${tarball}`, "--force", "--accept-capabilities"]);
+}
+
+/** Pairs with `openclaw svc pair`; the owner's click is made over HTTP. */
+export async function pairPlugin(state: HostState, service: Pick<TestService, "url" | "decide">): Promise<void> {
+  const running = startOpenClaw(state, ["svc", "pair", "--base-url", service.url]);
+  running.endInput();
+  const [link] = await running.waitFor(PAIR_LINK);
+  await service.decide(link);
+  const { code, stdout, stderr } = await running.done;
+  if (code !== 0) throw new Error(`openclaw svc pair ended with code ${code}:\n${stdout}${stderr}`);
+}
+
+/** Gives every action a tool of its own. */
+export async function syncPlugin(state: HostState): Promise<string> {
+  return mustRunOpenClaw(state, ["svc", "sync", "--yes"]);
+}

@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type HostService, startHostService } from "./host/host-service.ts";
+import { createState, type HostState } from "./host/isolated-state.ts";
+import { connectOperator, type Operator } from "./host/operator.ts";
+import { runOpenClaw } from "./host/run-openclaw.ts";
+import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
+import { installPlugin } from "./host/set-up-plugin.ts";
+import { type Gateway, startGateway } from "./host/start-gateway.ts";
+import { getProvided } from "./host/use-host.ts";
+
+/** Calls that nobody answers: too late, nobody there, no chat at all, and a gateway that dies in the middle. */
+
+let dataDir: string;
+let service: HostService;
+let model: ScriptedModel;
+let state: HostState;
+let gateway: Gateway;
+let person: Operator;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "svc-unanswered-"));
+  service = await startHostService({ dataDir });
+  model = await startScriptedModel();
+  state = await createState({ modelUrl: model.url });
+  await installPlugin(state, getProvided().tarball);
+  await state.editConfig((config) => {
+    const { plugins } = config as { plugins: { entries: Record<string, object> } };
+    const settings = { baseUrl: service.url, apiKey: service.apiKey, approvalSeconds: 15 };
+    plugins.entries.svc = { ...plugins.entries.svc, config: settings };
+  });
+  gateway = await startGateway(state);
+}, 600_000);
+
+afterAll(async () => {
+  await gateway?.stop();
+  await model?.close();
+  await service?.close();
+  await state?.remove();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+afterEach(() => person?.close());
+
+/** With the right to approve, but without an app that shows requests. */
+const connectWithoutScreen = () => connectOperator(gateway, state, undefined, ["tool-events"]);
+
+const write = (text: string) => ({
+  tool: "svc_call_tool",
+  args: { name: "probe_write_text", arguments: { text } },
+});
+const effects = (text: string) => service.probe.calls.filter(({ args }) => args.text === text);
+
+/** One turn; the results of its calls. */
+async function play(
+  sessionKey: string,
+  calls: { tool: string; args: object }[],
+  act: () => Promise<unknown> = async () => {},
+) {
+  model.playTurn(...calls, "Done.");
+  const turn = await person.chat("Go on.", { sessionKey });
+  await act();
+  await turn.done;
+  return model.requests.at(-1)?.results ?? [];
+}
+
+test("a write with two accounts asks which, and then for approval, both from within the call", async () => {
+  person = await connectOperator(gateway, state);
+  const second = await service.service.connections.add({ integration: "lab", label: "Second", settings: {} });
+  const call = { tool: "svc_call_tool", args: { name: "lab_put", arguments: { title: "x" } } };
+  await play("choice", [call], async () => {
+    const asked = (await person.take("question.requested")) as { id?: unknown };
+    const answers = { account: ["Second: this call only"] };
+    await person.request("question.resolve", { id: asked.id, answers: { answers } });
+    expect(await person.answerCard("deny")).toMatchObject({ title: expect.stringContaining("(Second)") });
+  });
+  expect(service.lab.ran).toEqual([]);
+  await service.service.connections.remove(second.id);
+});
+
+test("a card nobody answers in time runs nothing and is not shown again in this turn", async () => {
+  person = await connectOperator(gateway, state);
+  const [first, second] = await play("late", [write("late"), write("late")]);
+  expect(first).toContain("Nobody answered the request for approval in time");
+  expect(second).toContain("Do not make this call again now");
+  const card = await person.take("plugin.approval.requested");
+  await expect(person.request("plugin.approval.resolve", { id: card.id, decision: "allow-once" })).rejects.toThrow();
+  expect(person.events.filter(({ event }) => event === "plugin.approval.requested")).toHaveLength(1);
+  expect(effects("late")).toEqual([]);
+});
+
+test("a question nobody answers ends the call with the accounts", async () => {
+  person = await connectOperator(gateway, state);
+  const second = await service.service.connections.add({ integration: "probe", label: "Second", settings: {} });
+  const call = { tool: "svc_call_tool", args: { name: "probe_echo", arguments: { text: "which" } } };
+  const [result] = await play("no-answer", [call]);
+  expect(result).toContain("needs_connection");
+  expect(result).toContain("Second");
+  expect(effects("which")).toEqual([]);
+  await service.service.connections.remove(second.id);
+});
+
+test("with nobody to ask, the call waits for a command of a person, whose code no model sees", async () => {
+  person = await connectWithoutScreen();
+  const told = await play("alone", [write("alone"), write("alone")]);
+  expect(told[0]).toContain("no approval route");
+  expect(told[1]).toContain("/svc pending");
+  const listed = await (await person.chat("/svc pending", { sessionKey: "alone" })).done;
+  const [code] = /\b[2-9A-HJKMNP-TV-Z]{8}\b/.exec(listed) ?? expect.fail(listed);
+  model.playTurn("Done.");
+  expect(await (await person.chat("And now?", { sessionKey: "alone" })).done).toBe("Done.");
+  // The words of a person's own commands stay in the conversation, their answers do not.
+  expect(model.requests.some(({ raw }) => raw.includes(code))).toBe(false);
+  expect(await (await person.chat(`/svc approve ${code}`, { sessionKey: "alone" })).done).toContain("Approved");
+  const [result] = await play("alone", [write("alone")]);
+  expect(result).toContain("succeeded");
+  expect(effects("alone")).toHaveLength(1);
+  expect(await play("alone", [write("alone"), write("alone")])).toMatchObject(
+    [/no approval route/, /svc pending/].map((text) => expect.stringMatching(text)),
+  );
+  expect(effects("alone"), "a release counts once").toHaveLength(1);
+});
+
+test("a run of the command line: a connected person is asked, else it waits for a command", async () => {
+  model.playTurn(write("cli"), "Done.");
+  const run = () => runOpenClaw(state, ["agent", "--agent", "main", "--message", "Go on.", "--json"]);
+  expect((await run()).code).toBe(0);
+  expect(model.requests.at(-1)?.results).toEqual([expect.stringContaining("/svc pending")]);
+  person = await connectOperator(gateway, state);
+  const running = run();
+  expect(await person.answerCard("allow-once")).toMatchObject({ title: "write_text (Probe account)" });
+  await running;
+  expect(model.requests.at(-1)?.results).toEqual([expect.stringContaining("succeeded")]);
+  expect(effects("cli")).toHaveLength(1);
+});
+
+/** Makes the call, and makes it again when the host has lost its result. */
+function insist(call: { tool: string; args: object }): void {
+  model.play(({ results }) => (/missing tool result|^$/.test(results.at(-1) ?? "") ? call : "Done."));
+}
+
+/**
+ * Kills the gateway and starts it again. The host then goes on with the turn by itself, in a run that may show nobody a
+ * card. Returns what the call gave the model in that run.
+ */
+async function restart(sessionKey: string): Promise<string> {
+  await gateway.kill();
+  person.close();
+  gateway = await startGateway(state);
+  person = await connectOperator(gateway, state);
+  await person.take("chat", (chat) => String(chat.sessionKey).endsWith(`:${sessionKey}`) && chat.state === "final");
+  return model.requests.at(-1)?.results.at(-1) ?? "";
+}
+
+test("a gateway that dies while a card is open: nothing is sent, the old card is worth nothing, the call is asked about anew", async () => {
+  person = await connectOperator(gateway, state);
+  insist(write("killed"));
+  const turn = await person.chat("Go on.", { sessionKey: "killed" });
+  turn.done.catch(() => {});
+  const card = await person.take("plugin.approval.requested");
+  expect(await restart("killed")).toContain("/svc pending");
+  await expect(person.request("plugin.approval.resolve", { id: card.id, decision: "allow-once" })).rejects.toThrow();
+  expect(effects("killed")).toEqual([]);
+  const again = await person.chat("Go on.", { sessionKey: "killed" });
+  await person.answerCard("allow-once");
+  await again.done;
+  expect(effects("killed")).toHaveLength(1);
+}, 300_000);
+
+test("a gateway that dies while a write is on its way: it is not sent again by itself, and the next card says so", async () => {
+  person = await connectOperator(gateway, state);
+  insist({ tool: "svc_call_tool", args: { name: "lab_wait", arguments: {} } });
+  const turn = await person.chat("Go on.", { sessionKey: "torn" });
+  turn.done.catch(() => {});
+  await person.answerCard("allow-once");
+  await service.lab.waiting;
+  expect(await restart("torn")).toContain("/svc pending");
+  service.lab.release();
+  const again = await person.chat("Go on.", { sessionKey: "torn" });
+  expect((await person.answerCard("deny")).description).toContain("An equal call was sent before and never answered");
+  await again.done;
+  expect(service.lab.ran).toEqual(["wait"]);
+}, 300_000);
