@@ -2,6 +2,11 @@ import { z } from "zod";
 import type { Integration } from "../integrations/integration.ts";
 import type { SecretBox } from "./secret-box.ts";
 
+/** The integrations as they are when it is looked. */
+interface Installed {
+  readonly integrations: readonly Integration[];
+}
+
 type Settings = Readonly<Record<string, unknown>>;
 
 /** How a secret setting is stored. */
@@ -21,18 +26,17 @@ export interface SettingsSeal {
 }
 
 /** Creates the seal; which fields are secret is what each integration's `settingsForm` says. */
-export function createSettingsSeal(box: SecretBox, integrations: readonly Integration[]): SettingsSeal {
-  const secrets = new Map(
-    integrations.map(({ slug, settingsForm = [] }) => [
-      slug,
-      settingsForm.filter((field) => field.kind === "secret").map((field) => field.name),
-    ]),
-  );
+export function createSettingsSeal(box: SecretBox, catalog: Installed): SettingsSeal {
+  const listSecrets = (integration: string) =>
+    catalog.integrations
+      .find(({ slug }) => slug === integration)
+      ?.settingsForm?.filter((field) => field.kind === "secret")
+      .map((field) => field.name) ?? [];
 
   return {
     seal({ id, integration }, settings) {
       const sealed = { ...settings };
-      for (const name of secrets.get(integration) ?? []) {
+      for (const name of listSecrets(integration)) {
         if (typeof sealed[name] === "string") sealed[name] = { sealed: box.seal(sealed[name], `${id}.${name}`) };
       }
       return sealed;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSecretBox } from "../../../src/service/secrets/secret-box.ts";
+import { fuzzOptions } from "../../fuzz/fuzz-options.ts";
 
 const box = createSecretBox(randomBytes(32));
 
@@ -12,6 +13,7 @@ test("what was sealed opens again, at its own place only", () => {
       expect(box.open(sealed, place)).toBe(value);
       if (other !== place) expect(box.open(sealed, other)).toBeUndefined();
     }),
+    fuzzOptions({ runs: 100 }),
   );
 });
 
