@@ -11,3 +11,14 @@ export const activityIndex: Migration = {
       .execute();
   },
 };
+
+/** Lets the log be read tool by tool, and its tools be listed, without looking at every execution. */
+export const toolIndex: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createIndex("executions_by_tool")
+      .on("executions")
+      .columns(["account_id", "tool_name", "started_at", "id"])
+      .execute();
+  },
+};

@@ -1,11 +1,15 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import { activityIndex } from "./activity-index.ts";
+import { SvcError } from "../../errors.ts";
+import { activityIndex, toolIndex } from "./activity-index.ts";
 import { bootstrapTable } from "./bootstrap-table.ts";
 import { flowTables } from "./flow-tables.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
 import { nodeTables } from "./node-tables.ts";
 import { oauthTables } from "./oauth-tables.ts";
+import { dismissedProposals, sourceTable } from "./source-table.ts";
+import { signInTable, tokenTable } from "./token-table.ts";
+import { upkeepTables } from "./upkeep-tables.ts";
 
 /** Tables of the first release. A released migration is never edited; a change is a new entry below. */
 const first: Migration = {
@@ -124,11 +128,29 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-flows": flowTables,
   "0006-oauth": oauthTables,
   "0007-nodes": nodeTables,
+  "0008-sources": sourceTable,
+  "0009-access-tokens": tokenTable,
+  "0010-dismissed-proposals": dismissedProposals,
+  "0011-provider-sign-ins": signInTable,
+  "0012-tool-index": toolIndex,
+  "0013-upkeep": upkeepTables,
 };
 
-/** Brings the tables up to date. Throws the database's own error when a migration fails. */
+/**
+ * Brings the tables up to date.
+ *
+ * @throws SvcError `invalid_config` when a newer version has been at the database; the database's own error when a
+ *   migration fails.
+ */
 export async function migrateStore<T>(db: Kysely<T>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error === undefined) return;
+  const unknown = /executed migration (\S+) is missing/.exec(error instanceof Error ? error.message : "")?.[1];
+  if (unknown === undefined) throw error;
+  throw new SvcError("invalid_config", `A newer version has changed this database (${unknown}).`, {
+    field: "dataDir",
+    hint: "Start that version again, or restore the backup made before the upgrade.",
+    cause: error,
+  });
 }

@@ -4,6 +4,7 @@ import { type Dialect, Kysely, type SqliteDatabase, SqliteDialect } from "kysely
 import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
 import type { Tables } from "./schema.ts";
+import { toStoreError } from "./store-errors.ts";
 import { inTurnOfStarts } from "./turns.ts";
 
 /** The one place where a database dialect is chosen; everything else speaks Kysely. */
@@ -18,7 +19,7 @@ const BUSY_TIMEOUT_MS = 5000;
  * @param place path of a SQLite file, or address of a PostgreSQL database (`postgres://…`). The file is made readable by
  *   its owner only. Either has every commit on disk before it returns.
  * @param onFault told of connections to the database that broke while nobody used them.
- * @throws ServiceError 503 when the database cannot be reached.
+ * @throws ServiceError 503 when the database cannot be reached or written.
  */
 export async function openStore(place: string, onFault: (reason: string) => void = () => {}): Promise<Store> {
   const dialect = isPostgresUrl(place) ? await createPostgresDialect(place, onFault) : createSqliteDialect(place);
@@ -47,19 +48,33 @@ function createSqliteDialect(file: string): Dialect {
   return new SqliteDialect({ database: asKyselyDatabase(database) });
 }
 
+const NOTHING_CHANGED = { changes: 0, lastInsertRowid: 0 } as const;
+
 /** Gives a node:sqlite database the better-sqlite3 shape that Kysely's dialect expects. */
 function asKyselyDatabase(database: sqlite.DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
     prepare(sql) {
-      const statement = database.prepare(sql);
+      // A transaction that reads first could not write once another process has: waiting does not help it then.
+      const statement = explain(() => database.prepare(sql === "begin" ? "begin immediate" : sql));
+      // A full disk ends a transaction by itself; the complaint about its roll-back would hide why.
+      const isOver = () => sql === "rollback" && !database.isTransaction;
       const bind = (parameters: readonly unknown[]) => parameters as sqlite.SQLInputValue[];
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...bind(parameters)),
-        run: (parameters) => statement.run(...bind(parameters)),
-        iterate: (parameters) => statement.iterate(...bind(parameters)),
+        all: (parameters) => explain(() => statement.all(...bind(parameters))),
+        run: (parameters) => (isOver() ? NOTHING_CHANGED : explain(() => statement.run(...bind(parameters)))),
+        iterate: (parameters) => explain(() => statement.iterate(...bind(parameters))),
       };
     },
   };
+}
+
+/** A full disk is told apart from a mistake of ours. */
+function explain<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toStoreError(error);
+  }
 }

@@ -1,8 +1,9 @@
-import type { Selectable } from "kysely";
+import type { Generated, Selectable } from "kysely";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 import type { ConnectionState } from "../integrations/integration.ts";
+import type { SourceKindName } from "../sources/source.ts";
 
 /**
  * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
@@ -46,6 +47,10 @@ export interface Tables {
     expires_at: string;
     approved_at: string | null;
     exchanged_at: string | null;
+    /** Network that it was asked for from. */
+    network: Generated<string>;
+    /** When the owner first saw it. */
+    opened_at: Generated<string | null>;
   };
   bootstrap_sessions: {
     /** Public; neither address of the session can be made from it. */
@@ -68,6 +73,10 @@ export interface Tables {
     expires_at: string;
     decided_at: string | null;
     consumed_at: string | null;
+    /** Network that it was asked for from. */
+    network: Generated<string>;
+    /** When the owner first saw it. */
+    opened_at: Generated<string | null>;
   };
   connections: {
     id: string;
@@ -100,6 +109,31 @@ export interface Tables {
     finished_at: string | null;
     /** The process that runs it, or ran it. */
     node_id: string | null;
+  };
+  /** What a connection that signs in by OAuth2 was last given; encrypted. */
+  access_tokens: {
+    /** SHA-256 of the grant as the owner gave it. */
+    grant_hash: string;
+    integration: string;
+    tokens: string;
+    updated_at: string;
+  };
+  /** What the owner typed before he went to sign in at a provider; encrypted. */
+  provider_sign_ins: { state_hash: string; details: string; expires_at: string };
+  /** Integrations that the owner added; JSON texts hold no secret. */
+  integration_sources: {
+    slug: string;
+    kind: SourceKindName;
+    name: string;
+    definition: string;
+    content: string;
+    digest: string;
+    proposed_content: string | null;
+    proposed_digest: string | null;
+    proposed_at: string | null;
+    proposal_dismissed: Generated<number>;
+    revision: string;
+    added_at: string;
   };
   /** Processes that use this store; one whose beats stand still is dead. */
   nodes: { id: string; beats: number; started_at: string; last_seen_at: string };
@@ -185,3 +219,5 @@ export type FlowRow = Selectable<Tables["flows"]>;
 export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 /** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
+/** One added integration. */
+export type SourceRow = Selectable<Tables["integration_sources"]>;

@@ -1,6 +1,6 @@
 import { ServiceError } from "../service-error.ts";
 
-/** Code of the refusal while the database cannot be reached. */
+/** Code of the refusal while the database cannot be used. */
 const UNAVAILABLE = "database_unavailable";
 
 /** What Node says of a connection that cannot be made or has broken. */
@@ -26,16 +26,21 @@ const SERVER_CODES = /^(?:08...|53...|57P0[1-5]|57014|25006|25P03|40001|40P01|55
 const DRIVER_MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i;
 
+/** SQLite's BUSY, READONLY, IOERR, FULL and CANTOPEN: another process writes, or the disk is full, read-only or failing. */
+const DISK_CODES: ReadonlySet<number> = new Set([5, 8, 10, 13, 14]);
+
 /**
- * The refusal 503 for a database that cannot be reached at the moment; any other error as it is. What the failed
+ * The refusal 503 for a database that cannot be reached or written at the moment; any other error as it is. What the failed
  * statement did is not known when the connection broke while it ran.
  */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const isGone = SOCKET_CODES.has(code) || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
-  if (!isGone) return error;
-  return new ServiceError(503, UNAVAILABLE, "The database of this service cannot be reached at the moment.", {
+  const isStuck = code === "ERR_SQLITE_ERROR" && "errcode" in error && DISK_CODES.has(Number(error.errcode) & 0xff);
+  if (!isGone && !isStuck) return error;
+  const message = `The database of this service cannot be ${isGone ? "reached" : "written"} at the moment.`;
+  return new ServiceError(503, UNAVAILABLE, message, {
     type: "network",
     retryable: true,
     retryAfterSeconds: 2,

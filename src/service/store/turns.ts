@@ -11,12 +11,24 @@ export function isShared<T>(store: Kysely<T>): boolean {
 
 /**
  * Does what a start does to a database that may be empty, one process at a time. A data folder has one process anyway.
- * The lock belongs to a connection, so that it is free again when its process dies.
  */
-export async function inTurnOfStarts<T, Result>(store: Kysely<T>, work: () => Promise<Result>): Promise<Result> {
+export function inTurnOfStarts<T, Result>(store: Kysely<T>, work: () => Promise<Result>): Promise<Result> {
+  return inTurnOf(store, "start", work);
+}
+
+/**
+ * Does long work that other processes do not do at the same time, outside of any transaction. The lock belongs to a
+ * connection, which is held meanwhile, so that it is free again when its process dies. A data folder has one process,
+ * which takes care of itself.
+ */
+export async function inTurnOf<T, Result>(
+  store: Kysely<T>,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   if (!isShared(store)) return work();
   return store.connection().execute(async (connection) => {
-    const lock = sql`${sql.lit(SPACE)}, ${sql.lit(toNumber("start"))}`;
+    const lock = sql`${sql.lit(SPACE)}, ${sql.lit(toNumber(name))}`;
     await sql`select pg_advisory_lock(${lock})`.execute(connection);
     try {
       return await work();

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isSvcError, type SvcError } from "../../../src/errors.ts";
 import { createSignInLink } from "../../../src/service/create-sign-in-link.ts";
 import { openService } from "../../../src/service/open-service.ts";
-import { openStore } from "../../../src/service/store/open-store.ts";
+import { openSqlite, openStore } from "../../../src/service/store/open-store.ts";
 import { decideAsOwner } from "../../../src/service/test-kit/decide-as-owner.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { pairStartReplySchema } from "../../../src/wire/registration.ts";
@@ -141,6 +141,23 @@ describe("kill -9", () => {
       await after.close();
     }
   });
+
+  test("a read that was running is told of too, though its start did not wait for the disk", async () => {
+    const child = await serve(folder);
+    const hanging = execute(child, "lab_fail", { arguments: { how: "hang" } }).catch(() => undefined);
+    const store = await openStore(join(folder, "svc.db"));
+    const read = () => store.selectFrom("executions").select(["status", "error"]).execute();
+    await expect.poll(read).toEqual([{ status: "started", error: null }]);
+    await kill(child.process);
+    await hanging;
+
+    const after = await startTestService({ dataDir: folder, integrations: [createLab().integration] });
+    await after.close();
+    const [row] = await read();
+    await store.destroy();
+    expect(row?.status).toBe("failed");
+    expect(JSON.parse(row?.error ?? "")).toMatchObject({ code: "outcome_unknown" });
+  });
 });
 
 describe("the folder itself", () => {
@@ -168,6 +185,17 @@ describe("the folder itself", () => {
     expect(await refusal(openService({ dataDir: join(folder, "closed"), port: 0 }))).toMatchObject({
       field: "dataDir",
     });
+  });
+
+  test("that a newer version has changed is refused, and left as it is", async () => {
+    await (await openService({ dataDir: folder, port: 0 })).close();
+    const database = openSqlite(join(folder, "svc.db"));
+    database.exec("INSERT INTO kysely_migration VALUES ('9999-later', '2030-01-01T00:00:00.000Z')");
+    database.close();
+    const error = await refusal(openService({ dataDir: folder, port: 0 }));
+    expect(error).toMatchObject({ code: "invalid_config", field: "dataDir" });
+    expect(error.message).toBe("A newer version has changed this database (9999-later).");
+    expect(error.hint).toContain("restore the backup");
   });
 
   test("a login link for a folder that nobody serves is refused", async () => {

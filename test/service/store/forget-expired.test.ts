@@ -1,0 +1,64 @@
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createOAuthRecords } from "../../../src/service/oauth/oauth-records.ts";
+import { forgetExpired } from "../../../src/service/store/forget-expired.ts";
+import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { useTempFolder } from "../files/temp-folder.ts";
+
+const HOUR = 60 * 60 * 1000;
+const folder = useTempFolder();
+let store: Store;
+let time: number;
+beforeEach(async () => {
+  time = Date.parse("2026-03-04T10:00:00Z");
+  store = await openStore(`${folder()}/svc.db`);
+});
+afterEach(() => store.destroy());
+
+test("what an app gets by renewing its tokens goes a day after its end", async () => {
+  const tokens = createOAuthRecords({ store, now: () => time }).adapter("RefreshToken");
+  await tokens.upsert("first", { grantId: "g" }, 3600);
+  await tokens.consume("first");
+  await tokens.upsert("second", { grantId: "g" }, 30 * 3600);
+  time += 24 * HOUR;
+  await forgetExpired(store, time);
+  expect(await tokens.find("first")).toMatchObject({ consumed: expect.any(Number) });
+  time += 2 * HOUR;
+  await forgetExpired(store, time);
+  expect(await tokens.find("first")).toBeUndefined();
+  expect(await tokens.find("second")).toBeDefined();
+});
+
+test("what the owner typed for a sign-in goes when it has expired", async () => {
+  const row = { details: "sealed", expires_at: new Date(time + HOUR).toISOString() };
+  await store
+    .insertInto("provider_sign_ins")
+    .values({ state_hash: "a", ...row })
+    .execute();
+  await forgetExpired(store, time);
+  expect(await store.selectFrom("provider_sign_ins").selectAll().execute()).toHaveLength(1);
+  await forgetExpired(store, time + HOUR + 1);
+  expect(await store.selectFrom("provider_sign_ins").selectAll().execute()).toEqual([]);
+});
+
+test.each([
+  ["oauth_records", "delete from oauth_records where expires_at < ?"],
+  ["idempotency_keys", "delete from idempotency_keys where expires_at < ?"],
+  ["pairing_sessions", "delete from pairing_sessions where expires_at < ?"],
+  ["executions", "select id from executions where account_id = ? and started_at < ? and (started_at, id) > (?, ?)"],
+  [
+    "executions",
+    "select * from executions where account_id = ? and connection_id = ? order by started_at desc, id desc",
+  ],
+  ["flow_calls", "delete from flow_calls where flow_id in (?, ?)"],
+  ["flow_calls", "select key from flow_calls where execution_id = ?"],
+  ["idempotency_keys", "select key from idempotency_keys where execution_id = ?"],
+  ["flows", "select id from flows where account_id = ? and updated_at < ? and (updated_at, id) > (?, ?)"],
+])("nobody looks through all %s for: %s", (table, query) => {
+  const database = new DatabaseSync(`${folder()}/svc.db`, { readOnly: true });
+  const plan = database.prepare(`explain query plan ${query}`).all();
+  database.close();
+  const steps = plan.map(({ detail }) => String(detail)).join("; ");
+  expect(steps).toContain(`SEARCH ${table} USING`);
+  expect(steps).not.toContain("TEMP B-TREE");
+});
