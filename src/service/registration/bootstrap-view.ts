@@ -1,6 +1,7 @@
 import type { BootstrapStatus } from "../../wire/registration.ts";
 import type { BootstrapRow } from "../store/schema.ts";
 import type { InstallerFacts } from "./read-installer.ts";
+import { readSessionStatus } from "./session-status.ts";
 
 /** A bootstrap session as the approval page sees it: nothing in it is secret. */
 export interface BootstrapView extends InstallerFacts {
@@ -12,11 +13,10 @@ export interface BootstrapView extends InstallerFacts {
   readonly expiresAt: string;
 }
 
-/** Reads a row at a time, in milliseconds since the epoch: an open session past its end is `expired`. */
+/** Reads a row at a time, in milliseconds since the epoch. */
 export function viewBootstrap(row: BootstrapRow, now: number): BootstrapView {
-  const isOpen = row.status === "awaiting_approval" || row.status === "approved";
   return {
-    status: isOpen && Date.parse(row.expires_at) <= now ? "expired" : row.status,
+    status: readSessionStatus(row, now),
     displayCode: row.display_code,
     clientLabel: row.client_label,
     hostname: row.hostname,

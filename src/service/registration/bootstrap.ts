@@ -6,24 +6,20 @@ import { createDisplayCode, createId, createSecret, hashSecret } from "../auth/s
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { BootstrapRow } from "../store/schema.ts";
+import { inSoftTransaction } from "../store/soft-transaction.ts";
 import { takeTurn } from "../store/turns.ts";
 import { type BootstrapView, viewBootstrap } from "./bootstrap-view.ts";
+import { makeRoom } from "./make-room.ts";
 import type { InstallerFacts } from "./read-installer.ts";
+import { readNetwork } from "./read-network.ts";
 
-/** Sessions that one network address may create within an hour: creating one needs no key. */
-const MAX_PER_HOUR = 20;
-const HOUR_MS = 60 * 60 * 1000;
 /** Suggested time between two polls of a session. */
 const POLL_INTERVAL_MS = 2000;
-/** Ended sessions are kept this long, so that a late browser tab still learns how it ended. */
-const KEPT_AFTER_EXPIRY_MS = 24 * HOUR_MS;
-
 /** "Registration: installer bootstrap flow". */
 export interface Bootstrap {
-  /** @throws ServiceError 429, bare, when this address created 20 sessions within an hour. */
   start(installer: InstallerFacts, address: string): Promise<BootstrapStartReply>;
-  /** The session behind an approval address. */
-  find(approvalToken: string): Promise<BootstrapView | undefined>;
+  /** The session behind an approval address, for the owner's page: from then on it does not give way to others. */
+  open(approvalToken: string): Promise<BootstrapView | undefined>;
   /** Approves or declines for the signed-in owner; false when the session no longer waits. */
   decide(approvalToken: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
   /**
@@ -49,22 +45,29 @@ interface BootstrapParts {
  */
 export function createBootstrap(parts: BootstrapParts): Bootstrap {
   const { store, now } = parts;
-  const at = (offset = 0) => new Date(now() + offset).toISOString();
+  const at = () => new Date(now()).toISOString();
 
   return {
     async start(installer, address) {
       const approvalToken = createSecret();
       const pollToken = createSecret();
       const session = createSession({ installer, address, approvalToken, pollToken, now: now() });
-      await store.transaction().execute(async (transaction) => {
-        await takeTurn(transaction, `bootstrap ${address}`);
-        await makeRoom(transaction, { address, keptSince: at(-KEPT_AFTER_EXPIRY_MS), hourAgo: at(-HOUR_MS) });
+      // Whoever loses one by a power cut starts another.
+      await inSoftTransaction(store, async (transaction) => {
+        await takeTurn(transaction, "bootstrap");
+        await makeRoom(transaction, "bootstrap_sessions", now());
         await transaction.insertInto("bootstrap_sessions").values(session).execute();
       });
       return describeStart(parts.baseUrl, session, { approvalToken, pollToken });
     },
 
-    async find(approvalToken) {
+    async open(approvalToken) {
+      await store
+        .updateTable("bootstrap_sessions")
+        .set({ opened_at: at() })
+        .where("approval_hash", "=", hashSecret(approvalToken))
+        .where("opened_at", "is", null)
+        .execute();
       const row = await store
         .selectFrom("bootstrap_sessions")
         .selectAll()
@@ -164,6 +167,8 @@ function createSession(o: {
     expires_at: new Date(o.now + BOOTSTRAP_LIFETIME_MS).toISOString(),
     decided_at: null,
     consumed_at: null,
+    network: readNetwork(o.address),
+    opened_at: null,
   };
 }
 
@@ -185,23 +190,4 @@ function describeStart(
       summary: `Open the approval address and check that the page shows the code ${session.display_code}.`,
     },
   };
-}
-
-async function makeRoom(store: Store, o: { address: string; keptSince: string; hourAgo: string }): Promise<void> {
-  await store.deleteFrom("bootstrap_sessions").where("expires_at", "<", o.keptSince).execute();
-  const recent = await store
-    .selectFrom("bootstrap_sessions")
-    .select("created_at")
-    .where("address", "=", o.address)
-    .where("created_at", ">", o.hourAgo)
-    .orderBy("created_at", "desc")
-    .limit(MAX_PER_HOUR)
-    .execute();
-  const oldest = recent[MAX_PER_HOUR - 1];
-  if (oldest === undefined) return;
-  throw new ServiceError(429, "too_many_sessions", "Too many installer sessions from this address; try again later.", {
-    bare: true,
-    retryable: true,
-    retryAfterSeconds: (Date.parse(oldest.created_at) - Date.parse(o.hourAgo)) / 1000,
-  });
 }

@@ -1,5 +1,6 @@
 import type { PairStatus } from "../../wire/registration.ts";
 import type { PairingRow } from "../store/schema.ts";
+import { readSessionStatus } from "./session-status.ts";
 
 /** A pairing session as pages and polls see it: nothing in it is secret. */
 export interface PairingView {
@@ -11,11 +12,10 @@ export interface PairingView {
   readonly expiresAt: string;
 }
 
-/** Reads a row at a time, in milliseconds since the epoch: an open session past its end is `expired`. */
+/** Reads a row at a time, in milliseconds since the epoch. */
 export function viewPairing(session: PairingRow, now: number): PairingView {
-  const isOpen = session.status === "awaiting_approval" || session.status === "approved";
   return {
-    status: isOpen && Date.parse(session.expires_at) <= now ? "expired" : session.status,
+    status: readSessionStatus(session, now),
     displayCode: session.display_code,
     deviceLabel: session.device_label,
     client: session.client,

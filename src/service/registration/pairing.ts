@@ -1,26 +1,27 @@
 import type { PairExchangeReply, PairStartReply } from "../../wire/registration.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import { createDisplayCode, createSecret, hashSecret } from "../auth/secrets.ts";
-import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { PairingRow } from "../store/schema.ts";
+import { inSoftTransaction } from "../store/soft-transaction.ts";
 import { takeTurn } from "../store/turns.ts";
 import { exchangePairing } from "./exchange-pairing.ts";
+import { makeRoom } from "./make-room.ts";
 import { type PairingView, viewPairing } from "./pairing-view.ts";
+import { readNetwork } from "./read-network.ts";
 
 /** Lifetime of a pairing session; the document does not show one. */
 const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
-/** Sessions that may wait for approval at one time: starting one needs no key. */
-const MAX_WAITING_SESSIONS = 100;
 /** Suggested time between two polls of a session. */
 const POLL_INTERVAL_MS = 2000;
-/** Ended sessions are kept this long, so that a late browser tab still learns how it ended. */
-const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 
 /** "Registration: pairing flow". */
 export interface Pairing {
-  start(device: { deviceLabel: string | null; client: string | null }): Promise<PairStartReply>;
+  /** @param address network address of the caller */
+  start(device: { deviceLabel: string | null; client: string | null }, address: string): Promise<PairStartReply>;
   find(sessionToken: string): Promise<PairingView | undefined>;
+  /** {@link Pairing.find} for the owner's page: from then on the session does not give way to others. */
+  open(sessionToken: string): Promise<PairingView | undefined>;
   /** Approves or declines for the signed-in owner; false when the session no longer waits. */
   decide(sessionToken: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
   /** Hands out the key, once; see {@link exchangePairing}. */
@@ -35,30 +36,26 @@ export function createPairing(o: {
   pairUrl: (sessionToken: string) => string;
 }): Pairing {
   const { store, now } = o;
-  const at = (offset = 0) => new Date(now() + offset).toISOString();
+  const at = () => new Date(now()).toISOString();
+
+  async function find(sessionToken: string): Promise<PairingView | undefined> {
+    const session = await store
+      .selectFrom("pairing_sessions")
+      .selectAll()
+      .where("token_hash", "=", hashSecret(sessionToken))
+      .executeTakeFirst();
+    return session && viewPairing(session, now());
+  }
 
   return {
-    async start({ deviceLabel, client }) {
+    async start({ deviceLabel, client }, address) {
       const sessionToken = createSecret();
       const verifier = createSecret();
-      const session: PairingRow = {
-        token_hash: hashSecret(sessionToken),
-        verifier_hash: hashSecret(verifier),
-        display_code: createDisplayCode(),
-        device_label: deviceLabel,
-        client,
-        status: "awaiting_approval",
-        wrong_verifiers: 0,
-        account_id: null,
-        api_key_id: null,
-        created_at: at(),
-        expires_at: at(PAIRING_LIFETIME_MS),
-        approved_at: null,
-        exchanged_at: null,
-      };
-      await store.transaction().execute(async (transaction) => {
+      const session = createSession({ deviceLabel, client, address, sessionToken, verifier, now: now() });
+      // Whoever loses one by a power cut starts another.
+      await inSoftTransaction(store, async (transaction) => {
         await takeTurn(transaction, "pairing");
-        await makeRoom(transaction, at(), at(-KEPT_AFTER_EXPIRY_MS));
+        await makeRoom(transaction, "pairing_sessions", now());
         await transaction.insertInto("pairing_sessions").values(session).execute();
       });
       return {
@@ -73,13 +70,16 @@ export function createPairing(o: {
       };
     },
 
-    async find(sessionToken) {
-      const session = await store
-        .selectFrom("pairing_sessions")
-        .selectAll()
+    find,
+
+    async open(sessionToken) {
+      await store
+        .updateTable("pairing_sessions")
+        .set({ opened_at: at() })
         .where("token_hash", "=", hashSecret(sessionToken))
-        .executeTakeFirst();
-      return session && viewPairing(session, now());
+        .where("opened_at", "is", null)
+        .execute();
+      return find(sessionToken);
     },
 
     async decide(sessionToken, accountId, decision) {
@@ -101,23 +101,29 @@ export function createPairing(o: {
   };
 }
 
-async function makeRoom(store: Store, now: string, keptSince: string): Promise<void> {
-  await store.deleteFrom("pairing_sessions").where("expires_at", "<", keptSince).execute();
-  const waiting = await store
-    .selectFrom("pairing_sessions")
-    .select((e) => e.fn.countAll().as("count"))
-    .where("status", "=", "awaiting_approval")
-    .where("expires_at", ">", now)
-    .executeTakeFirstOrThrow();
-  if (Number(waiting.count) < MAX_WAITING_SESSIONS) return;
-  throw new ServiceError(
-    429,
-    "too_many_sessions",
-    "Too many pairing sessions are waiting for approval; try again later.",
-    {
-      bare: true,
-      retryable: true,
-      retryAfterSeconds: 60,
-    },
-  );
+function createSession(o: {
+  deviceLabel: string | null;
+  client: string | null;
+  address: string;
+  sessionToken: string;
+  verifier: string;
+  now: number;
+}): PairingRow {
+  return {
+    token_hash: hashSecret(o.sessionToken),
+    verifier_hash: hashSecret(o.verifier),
+    display_code: createDisplayCode(),
+    device_label: o.deviceLabel,
+    client: o.client,
+    status: "awaiting_approval",
+    wrong_verifiers: 0,
+    account_id: null,
+    api_key_id: null,
+    created_at: new Date(o.now).toISOString(),
+    expires_at: new Date(o.now + PAIRING_LIFETIME_MS).toISOString(),
+    approved_at: null,
+    exchanged_at: null,
+    network: readNetwork(o.address),
+    opened_at: null,
+  };
 }

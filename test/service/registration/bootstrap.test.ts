@@ -67,16 +67,9 @@ describe("start", () => {
     await start({ client_label: 7, hostname: null, platform: ["x"], more: { deep: true } });
   });
 
-  test("20 sessions an hour and address, concurrently too", async () => {
+  test("nobody is refused because others started many", async () => {
     const replies = await Promise.all(Array.from({ length: 30 }, () => create()));
-    expect(replies.filter((reply) => reply.status === 200)).toHaveLength(20);
-    const refused = replies.find((reply) => reply.status === 429);
-    expect(Object.keys(refused?.json)).toEqual(["error"]);
-    expect(refused?.headers["retry-after"]).toBe("3600");
-    now += 45 * MINUTE;
-    expect((await create()).headers["retry-after"]).toBe("900");
-    now += 15 * MINUTE;
-    await start();
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   });
 });
 
@@ -166,7 +159,8 @@ describe("poll", () => {
   test("a HEAD request spends nothing", async () => {
     const session = await start();
     await service.decide(session.approval_url);
-    expect((await call(session.poll_url, { method: "HEAD" })).status).toBe(405);
+    const { status, headers } = await call(session.poll_url, { method: "HEAD" });
+    expect([status, headers.allow]).toEqual([405, "GET"]);
     expect((await poll(session)).json.install).toBeDefined();
   });
 

@@ -53,12 +53,9 @@ describe("start", () => {
     expect([status, Object.keys(json)]).toEqual([400, ["error"]]);
   });
 
-  test("no more than 100 sessions may wait at one time", async () => {
-    await Promise.all(Array.from({ length: 100 }, () => start()));
-    const { status, json, headers } = await post(`${service.url}/api/plugin/pair/start`);
-    expect([status, Object.keys(json), headers["retry-after"]]).toEqual([429, ["error"], "60"]);
-    now += 16 * MINUTE;
-    await start();
+  test("nobody is refused because others started many", async () => {
+    const replies = await Promise.all(Array.from({ length: 120 }, () => post(`${service.url}/api/plugin/pair/start`)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   });
 });
 
