@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { refuseValue } from "../../files/folder-error.ts";
-import { defineAction } from "../define-action.ts";
-import type { ConnectionView } from "../integration.ts";
-import { normaliseFolder, toFolderParts } from "./folder-name.ts";
-import { checkFolder, findMessage, type MessagePlace, relocateMessage } from "./maildir.ts";
+import { defineMailAction } from "./define-mail-action.ts";
+import { MAIL_MARKS, type MailPlace } from "./mail-box.ts";
 
 const messageIds = z
   .array(z.string().min(1).max(255))
@@ -11,26 +9,12 @@ const messageIds = z
   .max(100)
   .describe("message_id values of an earlier answer.");
 
-/** Finds all messages before the first one is changed. */
-async function findAll(connection: ConnectionView, ids: readonly string[]): Promise<MessagePlace[]> {
-  const places: MessagePlace[] = [];
-  for (const id of new Set(ids)) places.push(await findMessage(connection, id));
-  return places;
-}
-
-const CHANGES = {
-  read: (flags: string) => `${flags}S`,
-  unread: (flags: string) => flags.replaceAll("S", ""),
-  flagged: (flags: string) => `${flags}F`,
-  unflagged: (flags: string) => flags.replaceAll("F", ""),
-};
-
-function describePlace({ id, folder, flags }: MessagePlace) {
-  return { message_id: id, folder, unread: !flags.includes("S"), flagged: flags.includes("F") };
+function describePlace({ id, folder, isUnread, isFlagged }: MailPlace) {
+  return { message_id: id, folder, unread: isUnread, flagged: isFlagged };
 }
 
 /** `mail_mark_message`. */
-export const markMessage = defineAction({
+export const markMessage = defineMailAction({
   id: "mark_message",
   title: "Mark messages",
   description: "Marks messages as read, unread, flagged or not flagged.",
@@ -38,26 +22,21 @@ export const markMessage = defineAction({
   requiresConfirmation: true,
   idempotent: true,
   scopes: ["mail.modify"],
-  arguments: z.strictObject({
-    message_ids: messageIds,
-    as: z.enum(["read", "unread", "flagged", "unflagged"]).describe("The new state."),
-  }),
+  arguments: z.strictObject({ message_ids: messageIds, as: z.enum(MAIL_MARKS).describe("The new state.") }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], as: "read" }],
   askBefore: ["Which messages are marked, and as what?"],
-  async run({ message_ids, as }, { connection }) {
-    const changed: MessagePlace[] = [];
-    for (const place of await findAll(connection, message_ids))
-      changed.push(await relocateMessage(connection, place, { flags: CHANGES[as](place.flags) }));
-    return { messages: changed.map(describePlace) };
+  async run({ message_ids, as }, box) {
+    const marked = await box.mark(await box.find(message_ids), as);
+    return { messages: marked.map(describePlace) };
   },
 });
 
 /** `mail_move_message`. */
-export const moveMessage = defineAction({
+export const moveMessage = defineMailAction({
   id: "move_message",
   title: "Move messages",
   description:
-    "Moves messages to another folder of the mailbox, for example Archive. Also brings messages back from Trash.",
+    "Moves messages to another folder of the mailbox, for example Archive. Also brings messages back from Trash. Use the message_id values of the answer from then on.",
   level: "write",
   requiresConfirmation: true,
   idempotent: true,
@@ -73,19 +52,15 @@ export const moveMessage = defineAction({
   }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"], folder: "Archive" }],
   askBefore: ["Which messages are moved, and where to?"],
-  async run({ message_ids, folder, create_folder }, { connection }) {
-    const target = normaliseFolder(folder);
-    toFolderParts(target, "folder");
-    if (!create_folder) await checkFolder(connection, target);
-    const moved: MessagePlace[] = [];
-    for (const place of await findAll(connection, message_ids))
-      moved.push(await relocateMessage(connection, place, { folder: target }));
+  async run({ message_ids, folder, create_folder }, box) {
+    const target = await box.findFolder(folder, { mayBeMade: create_folder });
+    const moved = await box.move(await box.find(message_ids), target);
     return { messages: moved.map(describePlace) };
   },
 });
 
 /** `mail_delete_message`. */
-export const deleteMessage = defineAction({
+export const deleteMessage = defineMailAction({
   id: "delete_message",
   title: "Delete messages",
   description: "Deletes messages by moving them to Trash, from where they can be moved back. Nothing is erased.",
@@ -96,16 +71,16 @@ export const deleteMessage = defineAction({
   arguments: z.strictObject({ message_ids: messageIds }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"] }],
   askBefore: ["Which messages are deleted?"],
-  async run({ message_ids }, { connection }) {
-    const places = await findAll(connection, message_ids);
-    if (places.some(({ folder }) => folder === "Trash"))
+  async run({ message_ids }, box) {
+    const trash = await box.findFolder("Trash", { mayBeMade: true });
+    const places = await box.find(message_ids);
+    if (places.some(({ folder }) => folder === trash))
       throw refuseValue(
         "message_ids",
         "names a message that is in Trash already.",
         "A human empties the Trash; move_message brings messages back.",
       );
-    const trashed: MessagePlace[] = [];
-    for (const place of places) trashed.push(await relocateMessage(connection, place, { folder: "Trash" }));
+    const trashed = await box.move(places, trash);
     return { messages: trashed.map(describePlace), deleted: true };
   },
 });

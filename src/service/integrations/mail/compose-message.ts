@@ -1,4 +1,3 @@
-import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import type { HeldFile } from "../integration.ts";
 import type { Mailbox } from "./mail-address.ts";
 
@@ -18,6 +17,7 @@ export interface Draft {
 
 /** The message as bytes; nothing is opened before the first byte is wanted. Only the sender's own copy shows Bcc. */
 export async function* composeMessage(draft: Draft, keepBcc: boolean): AsyncGenerator<Uint8Array, void, undefined> {
+  const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
   const streams = draft.files.map((file) => file.open());
   try {
     const node = new MailComposer({

@@ -1,46 +1,190 @@
-import type { Integration } from "../integration.ts";
+import type { AllowedHosts } from "../../fetch/allowed-hosts.ts";
+import { refuseSetting } from "../../files/folder-error.ts";
+import type { Integration, SettingField } from "../integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
-import { mailFolder, readMailSettings } from "./mail-settings.ts";
+import type { OpenMailBox } from "./mail-box.ts";
+import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
+import { MaildirBox } from "./maildir-box.ts";
+import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
-import { sendMessage } from "./send-message.ts";
+import { saveDraft, sendMessage } from "./send-message.ts";
+import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
+import { findMailGrant } from "./server/mail-grant.ts";
+import { isOnServer, readServerSettings, SECURITIES, SIGN_INS } from "./server/server-settings.ts";
+
+const SECURITY_LABELS = {
+  automatic: "By the port",
+  tls: "TLS",
+  starttls: "STARTTLS",
+  plain: "None (only on this machine)",
+};
+const SIGN_IN_LABELS = {
+  password: "Password or app password",
+  oauth2: "OAuth2, renewed by the service",
+  token: "OAuth2 access token, until it ends",
+};
+
+const choose = <Value extends string>(values: readonly Value[], labels: Readonly<Record<Value, string>>) =>
+  values.map((value) => ({ value, label: labels[value] }));
+
+const ENCRYPTION = "Encryption";
+const OAUTH2 = "OAuth2, renewed by the service";
+const FOLDER = "A folder instead of servers";
+
+const settingsForm: readonly SettingField[] = [
+  {
+    name: "address",
+    label: "Mail address",
+    kind: "email",
+    help: "The mailbox's own address: messages are sent from it.",
+  },
+  { name: "name", label: "Your name", kind: "text", optional: true, help: "Stands beside the address in sent mail." },
+  {
+    name: "imapHost",
+    label: "Incoming server (IMAP)",
+    kind: "text",
+    optional: true,
+    help: "For example imap.example.org, or with another port than 993: imap.example.org:143.",
+  },
+  {
+    name: "imapSecurity",
+    label: "Encryption to the incoming server",
+    kind: "choice",
+    group: ENCRYPTION,
+    optional: true,
+    options: choose(SECURITIES, SECURITY_LABELS),
+  },
+  {
+    name: "smtpHost",
+    label: "Outgoing server (SMTP)",
+    kind: "text",
+    optional: true,
+    help: "For example smtp.example.org (port 465) or smtp.example.org:587. Without it nothing can be sent.",
+  },
+  {
+    name: "smtpSecurity",
+    label: "Encryption to the outgoing server",
+    kind: "choice",
+    group: ENCRYPTION,
+    optional: true,
+    options: choose(SECURITIES, SECURITY_LABELS),
+  },
+  { name: "user", label: "User name", kind: "text", optional: true, help: "The mail address when it is empty." },
+  { name: "signIn", label: "Sign in with", kind: "choice", optional: true, options: choose(SIGN_INS, SIGN_IN_LABELS) },
+  {
+    name: "password",
+    label: "Password or access token",
+    kind: "secret",
+    optional: true,
+    help: "Many providers want an app password here, made in the settings of the account.",
+  },
+  {
+    name: "tokenUrl",
+    label: "OAuth2: address for tokens",
+    kind: "text",
+    group: OAUTH2,
+    optional: true,
+    help: "For example https://oauth2.googleapis.com/token. Needed, with a refresh token, where you sign in with OAuth2 that the service renews.",
+  },
+  {
+    name: "clientId",
+    label: "OAuth2: client id",
+    kind: "text",
+    group: OAUTH2,
+    optional: true,
+    help: "Of the app that you registered with the provider.",
+  },
+  {
+    name: "clientSecret",
+    label: "OAuth2: client secret",
+    kind: "secret",
+    group: OAUTH2,
+    optional: true,
+    help: "Empty for an app without one.",
+  },
+  {
+    name: "refreshToken",
+    label: "OAuth2: refresh token",
+    kind: "secret",
+    group: OAUTH2,
+    optional: true,
+    help: "The service gets access tokens with it, and keeps the new one that some providers give each time.",
+  },
+  {
+    name: "ca",
+    label: "Certificate of your own authority",
+    kind: "text",
+    group: ENCRYPTION,
+    optional: true,
+    help: "In the PEM format, for servers whose certificate no public authority vouches for.",
+  },
+  {
+    name: "maildir",
+    label: "Mailbox folder",
+    kind: "folder",
+    group: FOLDER,
+    optional: true,
+    help: "A folder of this machine in the Maildir format, the one that holds cur, new and tmp.",
+  },
+];
 
 /**
- * A local mailbox in Maildir++ format. Settings: `maildir` (path), `address` (own address), optional `name`, `aliases`,
- * `sendPerMinute`, `sendPerDay`.
+ * Mail: an account on an IMAP and an SMTP server, or a local mailbox in Maildir++ format. Settings: `address` (own
+ * address), optional `name`, `aliases`, `sendPerMinute`, `sendPerDay`; and either `maildir` (path) or `imapHost` with the
+ * settings of `readServerSettings`.
+ *
+ * @param allowed servers that may be reached without encryption although they are on another machine
  */
-export const mailIntegration: Integration = {
-  slug: "mail",
-  name: "Mail",
-  description: "A mailbox in a folder of the machine that runs the service, in the standard Maildir format.",
-  category: "mail",
-  scopes: ["mail.read", "mail.send", "mail.modify"],
-  actions: [
+export function createMailIntegration(
+  o: { readonly allowed?: AllowedHosts; readonly idleMs?: number } = {},
+): Integration {
+  const parser = createMailParser();
+  const accounts = createMailAccounts(parser, o);
+  const open: OpenMailBox = (context, action) => {
+    const { settings } = context.connection;
+    if (!isOnServer(settings)) return new MaildirBox(context, parser);
+    return accounts.open(readServerSettings(settings, o.allowed), context, action);
+  };
+  const actions = [
     searchMail,
     listMailFolders,
     readMessage,
     getAttachment,
     sendMessage,
+    saveDraft,
     markMessage,
     moveMessage,
     deleteMessage,
-  ],
-  settingsForm: [
-    {
-      name: "maildir",
-      label: "Mailbox folder",
-      kind: "folder",
-      help: "A folder in the Maildir format, the one that holds cur, new and tmp.",
+  ];
+  return {
+    slug: "mail",
+    name: "Mail",
+    description:
+      "A mailbox on a mail server (IMAP and SMTP), or in a folder of the machine that runs the service, in the Maildir format.",
+    category: "mail",
+    scopes: ["mail.read", "mail.send", "mail.modify"],
+    actions: actions.map((action) => action(open)),
+    settingsForm,
+    async checkSettings(settings) {
+      readMailSettings(settings);
+      if (!isOnServer(settings) && settings.maildir === undefined)
+        throw refuseSetting("maildir", "is needed, or else an incoming server.");
+      if (!isOnServer(settings)) return mailFolder.check(settings);
+      if (settings.maildir !== undefined)
+        throw refuseSetting(
+          "maildir",
+          "must be empty when there is an incoming server: a mailbox is one or the other.",
+        );
+      readServerSettings(settings, o.allowed);
+      findMailGrant(settings, o.allowed);
     },
-    {
-      name: "address",
-      label: "Mail address",
-      kind: "email",
-      help: "The mailbox's own address: messages are sent from it.",
+    findGrant: (settings) => (isOnServer(settings) ? findMailGrant(settings, o.allowed) : undefined),
+    async testSettings(settings, signal) {
+      if (isOnServer(settings)) await tryServers(readServerSettings(settings, o.allowed), signal);
+      else await checkMaildir(settings);
     },
-    { name: "name", label: "Your name", kind: "text", optional: true, help: "Stands beside the address in sent mail." },
-  ],
-  async checkSettings(settings) {
-    readMailSettings(settings);
-    await mailFolder.check(settings);
-  },
-};
+    async close() {
+      await Promise.all([accounts.close(), parser.close()]);
+    },
+  };
+}

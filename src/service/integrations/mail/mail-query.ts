@@ -1,6 +1,4 @@
 import { refuseValue } from "../../files/folder-error.ts";
-import type { MessagePlace } from "./maildir.ts";
-import type { MailMessage } from "./parse-message.ts";
 
 /** What an empty query means: the unread filter. */
 export const DEFAULT_QUERY = "is:unread";
@@ -27,19 +25,24 @@ const FOREIGN = new Set([
   "or",
 ]);
 
-/** A parsed query. */
+/** What one term of a query asks for. Texts are lower case and in Unicode form NFC; `at` is the start of a day in UTC. */
+type MailCondition =
+  | { readonly kind: "unread" | "flagged" | "attachment" }
+  | { readonly kind: "since"; readonly at: number }
+  | { readonly kind: "from" | "to" | "cc" | "subject" | "words"; readonly text: string };
+
+/** A condition that must hold, or must not. */
+export type MailTerm = MailCondition & { readonly isNegated: boolean };
+
+/** A parsed query: all terms must hold. */
 export interface MailQuery {
   /** Folder named by `in:`. */
   readonly folder: string | undefined;
-  /** What can be told without opening the message. */
-  matchesPlace(place: MessagePlace): boolean;
-  matchesMessage(message: MailMessage): boolean;
+  readonly terms: readonly MailTerm[];
 }
 
-type PlaceTest = (place: MessagePlace) => boolean;
-type MessageTest = (message: MailMessage) => boolean;
-
-function fold(text: string): string {
+/** Brings a text into the form in which the texts of a {@link MailCondition} are. */
+export function foldText(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
 
@@ -52,47 +55,57 @@ function parseDay(text: string, key: string): number {
   return time;
 }
 
-function readIs(value: string): PlaceTest | undefined {
+const term = (condition: MailCondition, isNegated = false): MailTerm => ({ ...condition, isNegated });
+
+function readIs(value: string): MailTerm[] | undefined {
   switch (value) {
     case "unread":
-      return ({ flags }) => !flags.includes("S");
+      return [term({ kind: "unread" })];
     case "read":
-      return ({ flags }) => flags.includes("S");
+      return [term({ kind: "unread" }, true)];
     case "flagged":
     case "starred":
-      return ({ flags }) => flags.includes("F");
+      return [term({ kind: "flagged" })];
     case "any":
-      return () => true;
+      return [];
     default:
       return undefined;
   }
 }
 
-function readPlaceTest(key: string, value: string): PlaceTest | undefined {
-  if (key === "is") return readIs(value);
-  if (key !== "after" && key !== "before") return undefined;
-  const day = parseDay(value, key);
-  return key === "after" ? ({ deliveredAt }) => deliveredAt >= day : ({ deliveredAt }) => deliveredAt < day;
-}
-
-function readMessageTest(key: string, value: string): MessageTest | undefined {
-  const contains = (texts: readonly string[]) => texts.some((text) => fold(text).includes(value));
+/** What `key:value` asks for; undefined when it is no operator of ours. */
+function readTerms(key: string, value: string): MailTerm[] | undefined {
   switch (key) {
-    case "from":
-      return ({ from }) => contains([from]);
-    case "to":
-      return ({ to }) => contains(to);
-    case "cc":
-      return ({ cc }) => contains(cc);
-    case "subject":
-      return ({ subject }) => contains([subject]);
+    case "is":
+      return readIs(value);
+    case "after":
+      return [term({ kind: "since", at: parseDay(value, key) })];
+    case "before":
+      return [term({ kind: "since", at: parseDay(value, key) }, true)];
     case "has":
-      return value === "attachment" ? ({ attachments }) => attachments.length > 0 : undefined;
+      return value === "attachment" ? [term({ kind: "attachment" })] : undefined;
+    case "from":
+    case "to":
+    case "cc":
+    case "subject":
+      return [term({ kind: key, text: value })];
     case "":
-      return (message) => contains([message.subject, message.from, ...message.to, ...message.cc, message.text]);
+      return [term({ kind: "words", text: value })];
     default:
       return undefined;
   }
+}
+
+/** What people know from elsewhere to join terms, or to mean themselves. Throws ServiceError 400 naming `query`. */
+function checkLogic(whole: string, value: string): void {
+  if (/^(OR|AND|NOT)$/.test(whole) || /^(\(|\{\w+:)/.test(value))
+    throw refuseValue(
+      "query",
+      `joins terms in a way that is not supported: "${whole}".`,
+      "All terms must hold: leave out AND, write -term for NOT, search twice for OR, and put text into quotes.",
+    );
+  if (/^-?(from|to|cc):me$/i.test(whole))
+    throw refuseValue("query", `names nobody: "${whole}".`, "Write a part of the address or of the name.");
 }
 
 /**
@@ -102,35 +115,29 @@ function readMessageTest(key: string, value: string): MessageTest | undefined {
  * Throws ServiceError 400 naming `query` for known operators that are not supported here and for dates that are none.
  */
 export function parseMailQuery(query: string): MailQuery {
-  const placeTests: PlaceTest[] = [];
-  const messageTests: MessageTest[] = [];
+  const terms: MailTerm[] = [];
   let folder: string | undefined;
   const text = query.trim() === "" ? DEFAULT_QUERY : query;
-  for (const [term, minus, rawKey = "", quoted, plain] of text.matchAll(/(-)?(?:([A-Za-z_]+):)?(?:"([^"]*)"|(\S+))/g)) {
-    const value = fold((quoted ?? plain ?? "").trim());
+  for (const [whole, minus, rawKey = "", quoted, plain] of text.matchAll(
+    /(-)?(?:([A-Za-z_]+):)?(?:"([^"]*)"|(\S+))/g,
+  )) {
+    const value = foldText((quoted ?? plain ?? "").trim());
     const key = rawKey.toLowerCase();
     if (key === "in") {
       folder = quoted ?? plain;
       continue;
     }
-    const placeTest = readPlaceTest(key, value);
-    const messageTest = placeTest === undefined ? readMessageTest(key, value) : undefined;
-    if (placeTest !== undefined) placeTests.push(minus ? (place) => !placeTest(place) : placeTest);
-    else if (messageTest !== undefined) messageTests.push(minus ? (message) => !messageTest(message) : messageTest);
-    else if (FOREIGN.has(key))
+    if (quoted === undefined) checkLogic(whole, plain ?? "");
+    const known = readTerms(key, value);
+    if (known === undefined && FOREIGN.has(key))
       throw refuseValue(
         "query",
-        `has a term that is not supported: "${term}".`,
+        `has a term that is not supported: "${whole}".`,
         `Supported: ${SUPPORTED} and plain words.`,
       );
-    else {
-      const words = readMessageTest("", fold(term.replace(/^-/, "").replaceAll('"', "")));
-      if (words !== undefined) messageTests.push(minus ? (message) => !words(message) : words);
-    }
+    const words = foldText(whole.replace(/^-/, "").replaceAll('"', ""));
+    for (const one of known ?? [term({ kind: "words", text: words })])
+      terms.push(minus ? { ...one, isNegated: !one.isNegated } : one);
   }
-  return {
-    folder,
-    matchesPlace: (place) => placeTests.every((test) => test(place)),
-    matchesMessage: (message) => messageTests.every((test) => test(message)),
-  };
+  return { folder, terms };
 }

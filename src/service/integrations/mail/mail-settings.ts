@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { z } from "zod";
 import { refuseSetting } from "../../files/folder-error.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
@@ -5,6 +6,14 @@ import { parseAddress } from "./mail-address.ts";
 
 /** The mailbox of a mail connection: setting `maildir`, the path of a Maildir++ folder. */
 export const mailFolder = createConnectionFolder("maildir");
+
+/** Throws ServiceError 422 for a folder of something else: a Maildir would begin between its files. */
+export async function checkMaildir(settings: Readonly<Record<string, unknown>>): Promise<void> {
+  const entries = await readdir(mailFolder.read(settings));
+  // One that only this service wrote to may have no more than folders such as ".Sent" yet.
+  if (entries.includes("cur") || entries.includes("new") || entries.every((name) => name.startsWith("."))) return;
+  throw refuseSetting("maildir", 'names a folder that holds other things: a mailbox has the folders "cur" and "new".');
+}
 
 /** Settings of a mail connection besides `maildir`. */
 export interface MailSettings {

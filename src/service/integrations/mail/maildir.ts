@@ -6,9 +6,9 @@ import { writeFileDurably } from "../../files/write-file.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ConnectionView } from "../integration.ts";
 import { fromDiskName, normaliseFolder, STANDARD_FOLDERS, toFolderParts } from "./folder-name.ts";
+import { MAX_MESSAGE_BYTES } from "./mail-box.ts";
 import { mailFolder } from "./mail-settings.ts";
 
-const MAX_MESSAGE_BYTES = 200 * 1024 * 1024;
 /** Ends the unique names of messages this service delivered. */
 const OWN_SUFFIX = ".svc";
 
@@ -68,20 +68,43 @@ export async function listMessages(connection: ConnectionView, folder: string): 
   return places.sort((a, b) => b.deliveredAt - a.deliveredAt || (a.id < b.id ? 1 : -1));
 }
 
-/** The message with this id, in whichever folder it lies. Throws ServiceError 404 `not_found` (type `provider`). */
+/**
+ * The messages with these ids, each once and in this order, in whichever folders they lie. Throws ServiceError 404
+ * `not_found` (type `provider`) naming the first one that is not there.
+ */
+export async function findMessages(connection: ConnectionView, ids: readonly string[]): Promise<MessagePlace[]> {
+  const wanted = new Set(ids);
+  const found = new Map<string, MessagePlace>();
+  const look = async () => {
+    for (const folder of await listFolders(connection)) {
+      if (found.size === wanted.size) return;
+      for (const place of await listMessages(connection, folder))
+        if (wanted.has(place.id) && !found.has(place.id)) found.set(place.id, place);
+    }
+  };
+  await look();
+  // What another program moves while the folders are listed may be in none of the lists.
+  if (found.size < wanted.size) await look();
+  return [...wanted].map((id) => {
+    const place = found.get(id);
+    if (place === undefined)
+      throw refuseMissing(`There is no message with the id "${id}".`, "Find the message with mail_search.");
+    return place;
+  });
+}
+
+/** The one message with this id; see {@link findMessages}. */
 export async function findMessage(connection: ConnectionView, id: string): Promise<MessagePlace> {
-  for (const folder of await listFolders(connection)) {
-    const found = (await listMessages(connection, folder)).find((place) => place.id === id);
-    if (found !== undefined) return found;
-  }
-  throw refuseMissing(`There is no message with the id "${id}".`, "Find the message with mail_search.");
+  const [place] = await findMessages(connection, [id]);
+  if (place === undefined) throw new Error("A message that was found is missing.");
+  return place;
 }
 
 function partsOf({ folder, box }: Pick<MessagePlace, "folder" | "box">): string[] {
   return [...toFolderParts(folder, "folder"), box];
 }
 
-/** The bytes of a message, at most 200 MiB. */
+/** The bytes of a message, at most {@link MAX_MESSAGE_BYTES}. */
 export async function readMessageBytes(connection: ConnectionView, place: MessagePlace): Promise<Buffer> {
   const at = { parts: partsOf(place), field: "message_id", name: place.fileName };
   return mailFolder.open(connection, at, async (folder) => {

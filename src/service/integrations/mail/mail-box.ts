@@ -1,0 +1,83 @@
+import type { Action, ActionContext } from "../integration.ts";
+import type { Draft } from "./compose-message.ts";
+import type { MailMessage, MessagePart, ParsedMail } from "./mail-message.ts";
+import type { MailQuery } from "./mail-query.ts";
+
+/** Where one message lies and how it is marked. */
+export interface MailPlace {
+  /** The `message_id` of the answers: opaque, at most 255 characters. */
+  readonly id: string;
+  /** Name of the folder, levels separated by "/". */
+  readonly folder: string;
+  readonly isUnread: boolean;
+  readonly isFlagged: boolean;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** A message of a search. Its text may be cut; the names of its attachments are complete where the mailbox knows them. */
+export interface FoundMessage {
+  readonly place: MailPlace;
+  readonly message: MailMessage;
+  readonly attachmentNames: readonly string[];
+}
+
+/** What a search found, newest first. */
+export interface FoundMessages {
+  readonly found: readonly FoundMessage[];
+  /** True when more messages match, or may match. */
+  readonly more: boolean;
+  /** What the caller should know, for example that only the newest messages were looked at. */
+  readonly note?: string | undefined;
+}
+
+/** States a message can be marked with. */
+export const MAIL_MARKS = ["read", "unread", "flagged", "unflagged"] as const;
+export type MailMark = (typeof MAIL_MARKS)[number];
+
+/** How a message was sent. */
+export interface SentMail {
+  /** Id of the copy in the folder of sent mail; undefined when there is none. */
+  readonly id: string | undefined;
+  /** The folder of sent mail. */
+  readonly folder: string;
+  /** Addresses that the outgoing server took, or that got the message at once. */
+  readonly delivered: readonly string[];
+  readonly notDelivered: readonly string[];
+  /** What the caller should know, e.g. why an address was left out. */
+  readonly note?: string;
+}
+
+/**
+ * One mailbox for the length of one call: a folder of this machine or an account on a server. Every method throws
+ * ServiceError for failures it can name.
+ */
+export interface MailBox {
+  listFolders(): Promise<{ readonly name: string; readonly messages: number; readonly unread: number }[]>;
+  /**
+   * The mailbox's own name of a folder, e.g. for `sent`. Throws ServiceError 404 when it is not there, unless it may be
+   * made; 400 for a name that no folder can have.
+   */
+  findFolder(name: string, o: { readonly mayBeMade: boolean }): Promise<string>;
+  search(query: MailQuery, o: { readonly folder: string; readonly limit: number }): Promise<FoundMessages>;
+  /** All messages with these ids, or ServiceError 404 naming the first one that is not there. */
+  find(ids: readonly string[]): Promise<MailPlace[]>;
+  /**
+   * A message, with the part that is asked for. Throws ServiceError 404, 413 when it is too large, 500 `provider_error` when
+   * it cannot be read.
+   */
+  read(id: string, part: MessagePart): Promise<ParsedMail & { readonly place: MailPlace }>;
+  mark(places: readonly MailPlace[], as: MailMark): Promise<MailPlace[]>;
+  /** Moves messages into a folder of {@link findFolder}, which is made when it is missing. Their ids may change. */
+  move(places: readonly MailPlace[], folder: string): Promise<MailPlace[]>;
+  /** Keeps a message among the drafts. */
+  saveDraft(draft: Draft): Promise<MailPlace>;
+  /** Sends a message once. Throws ServiceError 500 `outcome_unknown` when it may have been sent. */
+  send(draft: Draft): Promise<SentMail>;
+}
+
+/** Largest message that is read, in bytes: as much as one call can attach (100 MB), in base64 with its line ends. */
+export const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
+
+/** Opens the mailbox of the connection in `context`; does no I/O yet. */
+export type OpenMailBox = (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => MailBox;

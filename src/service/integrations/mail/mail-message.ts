@@ -1,0 +1,53 @@
+import type { MailQuery } from "./mail-query.ts";
+
+/** An attachment of a message. */
+export interface MailAttachment {
+  readonly name: string;
+  readonly mimetype: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** A message as the actions use it. Whoever wrote it chose how long everything is, so every member is cut somewhere. */
+export interface MailMessage {
+  readonly from: string;
+  /** At most 500, as in the other lists of addresses. */
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly replyTo: readonly string[];
+  readonly subject: string;
+  /** ISO 8601 where the header can be read, else the header itself; undefined without one. */
+  readonly date: string | undefined;
+  /** The Message-ID header; undefined also for one that is too long to be quoted in an answer. */
+  readonly messageIdHeader: string | undefined;
+  /** The newest ids of the References header. */
+  readonly references: string | undefined;
+  /** The part of the text that was asked for. */
+  readonly text: string;
+  /** Characters of the whole text. */
+  readonly textLength: number;
+  /** At most 1000. */
+  readonly attachments: readonly MailAttachment[];
+  /** One sentence for each list that was cut. */
+  readonly notes: readonly string[];
+}
+
+/** What is wanted of a message besides its headers and the list of its attachments. */
+export interface MessagePart {
+  /** Characters of the text; default none. */
+  readonly text?: { readonly from: number; readonly length: number };
+  /** Attachment whose bytes are wanted, from 0. */
+  readonly attachment?: number;
+  /** What the message has to hold; see {@link ParsedMail.matches}. */
+  readonly query?: MailQuery;
+}
+
+/** A message that was parsed. */
+export interface ParsedMail {
+  readonly message: MailMessage;
+  /** Bytes of the attachment that was asked for; undefined when there is none. */
+  readonly content: Uint8Array | undefined;
+  /** Whether the terms of the query that are about the message itself hold; true without a query. */
+  readonly matches: boolean;
+}

@@ -1,0 +1,179 @@
+import { createGate, type Gate } from "../../files/gate.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { ActionContext } from "../integration.ts";
+import { composeMessage, type Draft } from "./compose-message.ts";
+import { normaliseFolder, toFolderParts } from "./folder-name.ts";
+import type { FoundMessage, FoundMessages, MailBox, MailMark, MailPlace, SentMail } from "./mail-box.ts";
+import type { MessagePart } from "./mail-message.ts";
+import type { MailQuery } from "./mail-query.ts";
+import { mailFolder, readMailSettings } from "./mail-settings.ts";
+import {
+  checkFolder,
+  deliverMessage,
+  findMessage,
+  findMessages,
+  isOwnDelivery,
+  listFolders,
+  listMessages,
+  type MessagePlace,
+  readMessageBytes,
+  readMessageStart,
+  relocateMessage,
+} from "./maildir.ts";
+import { matchesPlace } from "./match-place.ts";
+import { listRecipients } from "./message-fields.ts";
+import type { MailParser } from "./parsing/mail-parser.ts";
+import { createSearchParser } from "./parsing/search-parser.ts";
+import { checkSendLimits } from "./send-limits.ts";
+import { listAttachmentNames } from "./summarise-message.ts";
+
+/** Enough of a message to judge it; a large attachment behind it need not be read. */
+const SEARCH_BYTES = 1024 * 1024;
+const MAX_OPENED = 2000;
+const NOT_SENT =
+  "This mailbox has no outgoing server: the message is filed under Sent and was not sent over the network.";
+
+const CHANGES: Record<MailMark, (flags: string) => string> = {
+  read: (flags) => `${flags}S`,
+  unread: (flags) => flags.replaceAll("S", ""),
+  flagged: (flags) => `${flags}F`,
+  unflagged: (flags) => flags.replaceAll("F", ""),
+};
+
+/** One gate for each mailbox, so that simultaneous sends cannot pass a limit together. */
+const gates = new Map<string, Gate>();
+
+function gateOf(maildir: string): Gate {
+  const gate = gates.get(maildir) ?? createGate(1);
+  gates.set(maildir, gate);
+  return gate;
+}
+
+/** A message that was moved since it was listed is not there any more; that is no failure of a search. */
+function skipMissing(error: unknown): undefined {
+  if (error instanceof ServiceError && error.status === 404) return undefined;
+  throw error;
+}
+
+function toPlace({ id, folder, flags, deliveredAt }: MessagePlace): MailPlace {
+  return { id, folder, isUnread: !flags.includes("S"), isFlagged: flags.includes("F"), receivedAt: deliveredAt };
+}
+
+/** The mailbox that is a Maildir++ folder of this machine. It has no outgoing server. */
+export class MaildirBox implements MailBox {
+  readonly #context: ActionContext;
+  readonly #parser: MailParser;
+
+  constructor(context: ActionContext, parser: MailParser) {
+    this.#context = context;
+    this.#parser = parser;
+  }
+
+  async listFolders() {
+    const { connection } = this.#context;
+    const folders: { name: string; messages: number; unread: number }[] = [];
+    for (const name of await listFolders(connection)) {
+      const places = await listMessages(connection, name);
+      const unread = places.filter(({ flags }) => !flags.includes("S")).length;
+      folders.push({ name, messages: places.length, unread });
+    }
+    return folders;
+  }
+
+  async findFolder(name: string, { mayBeMade }: { readonly mayBeMade: boolean }): Promise<string> {
+    const folder = normaliseFolder(name);
+    toFolderParts(folder, "folder");
+    if (!mayBeMade) await checkFolder(this.#context.connection, folder);
+    return folder;
+  }
+
+  async search(query: MailQuery, { folder, limit }: { folder: string; limit: number }): Promise<FoundMessages> {
+    const { connection, signal } = this.#context;
+    const found: FoundMessage[] = [];
+    const parser = createSearchParser(this.#parser, signal);
+    const listed = await listMessages(connection, folder);
+    const candidates = listed.filter((one) => matchesPlace(query, toPlace(one)));
+    for (const one of candidates.slice(0, MAX_OPENED)) {
+      signal.throwIfAborted();
+      const bytes = await readMessageStart(connection, one, SEARCH_BYTES).catch(skipMissing);
+      const message = bytes === undefined ? undefined : await parser.parse(bytes, one, query);
+      if (message === undefined) continue;
+      if (found.length === limit) return { found, more: true, note: parser.note() };
+      found.push({ place: toPlace(one), message, attachmentNames: listAttachmentNames(message) });
+    }
+    if (candidates.length <= MAX_OPENED) return { found, more: false, note: parser.note() };
+    const note = `Only the newest ${MAX_OPENED} were searched; add before: to go further back.`;
+    return { found, more: true, note: parser.note(note) };
+  }
+
+  async find(ids: readonly string[]): Promise<MailPlace[]> {
+    return (await findMessages(this.#context.connection, ids)).map(toPlace);
+  }
+
+  async read(id: string, part: MessagePart) {
+    const { connection, signal } = this.#context;
+    const place = await findMessage(connection, id);
+    const bytes = await readMessageBytes(connection, place);
+    return { place: toPlace(place), ...(await this.#parser.parse(bytes, { ...part, id, signal })) };
+  }
+
+  mark(places: readonly MailPlace[], as: MailMark): Promise<MailPlace[]> {
+    return this.#relocate(places, ({ flags }) => ({ flags: CHANGES[as](flags) }));
+  }
+
+  move(places: readonly MailPlace[], folder: string): Promise<MailPlace[]> {
+    return this.#relocate(places, () => ({ folder }));
+  }
+
+  async #relocate(
+    places: readonly MailPlace[],
+    change: (place: MessagePlace) => Parameters<typeof relocateMessage>[2],
+  ): Promise<MailPlace[]> {
+    const { connection } = this.#context;
+    const changed: MailPlace[] = [];
+    const ids = places.map(({ id }) => id);
+    for (const place of await findMessages(connection, ids)) {
+      const relocate = (one: MessagePlace) => relocateMessage(connection, one, change(one));
+      // Another program may have marked it meanwhile: then its file has another name.
+      const done = await relocate(place).catch(async (error: unknown) => {
+        skipMissing(error);
+        return relocate(await findMessage(connection, place.id));
+      });
+      changed.push(toPlace(done));
+    }
+    return changed;
+  }
+
+  async saveDraft(draft: Draft): Promise<MailPlace> {
+    return toPlace(await this.#deliver("Drafts", "DS", composeMessage(draft, true)));
+  }
+
+  async send(draft: Draft): Promise<SentMail> {
+    const { connection, now, signal } = this.#context;
+    const settings = readMailSettings(connection.settings);
+    const own = [settings.address, ...settings.aliases].map((address) => address.toLowerCase());
+    const recipients = Map.groupBy(listRecipients(draft), (address) => own.includes(address.toLowerCase()));
+    const delivered = recipients.get(true) ?? [];
+    const notDelivered = recipients.get(false) ?? [];
+    const leave = await gateOf(mailFolder.read(connection.settings)).enter(signal);
+    try {
+      const sentBefore = (await listMessages(connection, "Sent")).filter(isOwnDelivery);
+      checkSendLimits(
+        settings,
+        sentBefore.map(({ deliveredAt }) => deliveredAt),
+        now(),
+      );
+      const { id } = await this.#deliver("Sent", "S", composeMessage(draft, true));
+      if (delivered.length > 0) await this.#deliver("INBOX", "", composeMessage(draft, false));
+      const note = notDelivered.length === 0 ? {} : { note: NOT_SENT };
+      return { id, folder: "Sent", delivered, notDelivered, ...note };
+    } finally {
+      leave();
+    }
+  }
+
+  #deliver(folder: string, flags: string, bytes: AsyncIterable<Uint8Array>): Promise<MessagePlace> {
+    const { connection, now, signal } = this.#context;
+    return deliverMessage(connection, { folder, flags, bytes, now: now(), signal });
+  }
+}

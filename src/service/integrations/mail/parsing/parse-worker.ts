@@ -1,0 +1,21 @@
+/** The thread in which messages are parsed: answers one order after another. */
+import { parentPort } from "node:worker_threads";
+import { parseMessage } from "./parse-message.ts";
+import { type ParseAnswer, type ParseOrder, separateBytes } from "./parse-order.ts";
+
+async function carryOut({ bytes, part }: ParseOrder): Promise<void> {
+  try {
+    const { content, ...mail } = await parseMessage(bytes, part);
+    const own = content === undefined ? undefined : separateBytes(content);
+    say({ type: "parsed", mail: { ...mail, content: own } }, own === undefined ? [] : [own.buffer]);
+  } catch (error) {
+    say({ type: "unreadable", words: error instanceof Error ? error.message : "" });
+  }
+}
+
+function say(answer: ParseAnswer, moved: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(answer, moved);
+}
+
+parentPort?.on("message", (order: ParseOrder) => void carryOut(order));
+say({ type: "ready" });

@@ -1,0 +1,63 @@
+import { ServiceError } from "../../../service-error.ts";
+import type { MailPlace } from "../mail-box.ts";
+import type { MailMessage } from "../mail-message.ts";
+import type { MailQuery } from "../mail-query.ts";
+import type { MailParser } from "./mail-parser.ts";
+
+/** One message of a search is cut to a megabyte, which takes some 50 ms. */
+const LIMIT_MS = 3000;
+/** Messages of one search that may take longer than that; of those behind them only the headers are read. */
+const MAX_SLOW = 5;
+const MAX_TEXT = 10_000;
+const MAX_HEAD = 64 * 1024;
+
+/** Parses the messages of one search: one that cannot be read must not hide the others. */
+export interface SearchParser {
+  /** The message, or only what its headers say; undefined when it does not match or not even they can be read. */
+  parse(bytes: Buffer, place: Pick<MailPlace, "id">, query?: MailQuery): Promise<MailMessage | undefined>;
+  /** What the caller should know, behind what else there is to say; undefined for nothing. */
+  note(before?: string): string | undefined;
+}
+
+/** Creates a {@link SearchParser} for one search. */
+export function createSearchParser(parser: MailParser, signal: AbortSignal, limitMs = LIMIT_MS): SearchParser {
+  let slow = 0;
+  let failed = 0;
+  const hear = (error: unknown) => {
+    // Only what ended the thread took time.
+    if (error instanceof ServiceError && error.options.cause !== undefined) slow += 1;
+    return undefined;
+  };
+  return {
+    async parse(bytes, { id }, query) {
+      const call = {
+        id,
+        signal,
+        limitMs,
+        text: { from: 0, length: MAX_TEXT },
+        ...(query === undefined ? {} : { query }),
+      };
+      const head = copyHead(bytes);
+      if (slow < MAX_SLOW) {
+        const parsed = await parser.parse(bytes, call).catch(hear);
+        signal.throwIfAborted();
+        if (parsed !== undefined) return parsed.matches ? parsed.message : undefined;
+      }
+      failed += 1;
+      const parsed = await parser.parse(head, call).catch(() => undefined);
+      signal.throwIfAborted();
+      return parsed?.matches ? parsed.message : undefined;
+    },
+    note(before) {
+      if (failed === 0) return before;
+      const own = `${failed} message(s) could not be read, or not in time: only their headers were looked at.`;
+      return before === undefined ? own : `${before} ${own}`;
+    },
+  };
+}
+
+/** The headers alone; the bytes of the message change threads. */
+function copyHead(bytes: Buffer): Buffer {
+  const ends = ["\r\n\r\n", "\n\n"].map((end) => bytes.indexOf(end)).filter((end) => end >= 0);
+  return Buffer.from(bytes.subarray(0, Math.min(MAX_HEAD, bytes.length, ...ends)));
+}

@@ -1,0 +1,62 @@
+import { refuseMissing, refuseValue } from "../../../files/folder-error.ts";
+import { normaliseFolder } from "../folder-name.ts";
+import type { ImapLine } from "./imap-session.ts";
+import { digestPath } from "./message-id.ts";
+
+/** A folder of an IMAP account. */
+export interface ImapFolder {
+  /** The path the server knows. */
+  readonly path: string;
+  /** The path as people write it here: levels separated by "/". */
+  readonly name: string;
+  /** See `ImapPlace.folder`. */
+  readonly digest: string;
+  readonly specialUse: string | undefined;
+}
+
+/** What the standard names mean on a server that calls its folders otherwise. */
+const SPECIAL_USES: Readonly<Record<string, string>> = {
+  Sent: "\\Sent",
+  Drafts: "\\Drafts",
+  Archive: "\\Archive",
+  Junk: "\\Junk",
+  Trash: "\\Trash",
+};
+
+/** All folders that can hold messages. */
+export async function listImapFolders({ client, user }: ImapLine): Promise<ImapFolder[]> {
+  const listed = await client.list();
+  return listed
+    .filter(({ flags }) => ![...flags].some((flag) => /^\\(noselect|nonexistent)$/i.test(flag)))
+    .map(({ path, delimiter, specialUse }) => {
+      const name = delimiter === "" || delimiter === "/" ? path : path.split(delimiter).join("/");
+      return { path, name, digest: digestPath(user, path), specialUse };
+    });
+}
+
+/** The folder that `name` means: exactly, by what the server uses it for, then whatever the case; undefined without one. */
+export function pickFolder(folders: readonly ImapFolder[], name: string): ImapFolder | undefined {
+  const standard = normaliseFolder(name);
+  return (
+    folders.find((one) => one.name === standard) ??
+    folders.find((one) => one.specialUse !== undefined && one.specialUse === SPECIAL_USES[standard]) ??
+    folders.find((one) => one.name.toLowerCase() === name.toLowerCase())
+  );
+}
+
+/** 404 `not_found`, type `provider`. */
+export function refuseMissingFolder(folders: readonly ImapFolder[], name: string): Error {
+  const names = folders.map((one) => one.name).join(", ");
+  return refuseMissing(`There is no mail folder "${name}".`, `Folders: ${names.slice(0, 1000)}.`);
+}
+
+/** Throws ServiceError 400 naming `folder` for a name that no folder can have. */
+export function checkFolderName(name: string): void {
+  const levels = name.split("/");
+  if (levels.some((level) => !/^[^\\%*"\p{Cc}]+$/u.test(level) || level.trim() === "" || /^\.+$/.test(level)))
+    throw refuseValue(
+      "folder",
+      `is not a folder name: "${name}".`,
+      'Separate levels with "/", for example "Work/2026".',
+    );
+}

@@ -1,0 +1,132 @@
+import type { FetchMessageObject } from "imapflow";
+import { refuseMissing } from "../../../files/folder-error.ts";
+import { ServiceError } from "../../../service-error.ts";
+import type { MailPlace } from "../mail-box.ts";
+import { readFault } from "./connect-failure.ts";
+import { isRefusal } from "./imap-failure.ts";
+import { type ImapFolder, listImapFolders } from "./imap-folders.ts";
+import type { ImapLine } from "./imap-session.ts";
+import { type ImapPlace, readImapId, writeImapId } from "./message-id.ts";
+
+/** A message on the server whose place was looked up. */
+export interface HeldMessage {
+  readonly place: ImapPlace;
+  readonly folder: ImapFolder;
+  readonly state: MailPlace;
+  readonly size: number;
+}
+
+/** Runs `work` while a folder is selected. */
+export async function inFolder<T>(
+  { client }: ImapLine,
+  folder: ImapFolder,
+  work: (opened: { readonly validity: bigint }) => Promise<T>,
+): Promise<T> {
+  const lock = await client.getMailboxLock(folder.path).catch((error: unknown) => {
+    // Servers list folders that are gone by now, or never were more than a name for those below them.
+    if (isRefusal(error) && readFault(error).serverCode === "")
+      throw refuseMissing(`The mail folder "${folder.name}" cannot be opened.`, "See mail_list_folders.");
+    throw error;
+  });
+  try {
+    const { mailbox } = client;
+    if (mailbox === false) throw new Error("The folder was closed again.");
+    return await work({ validity: mailbox.uidValidity });
+  } finally {
+    lock.release();
+  }
+}
+
+/** How a message is marked. */
+export function readState(
+  message: Pick<FetchMessageObject, "uid" | "flags" | "internalDate">,
+  { folder, validity }: { readonly folder: ImapFolder; readonly validity: bigint },
+): MailPlace {
+  const { uid, flags = new Set(), internalDate = 0 } = message;
+  return {
+    id: writeImapId({ folder: folder.digest, validity, uid }),
+    folder: folder.name,
+    isUnread: !flags.has("\\Seen"),
+    isFlagged: flags.has("\\Flagged"),
+    receivedAt: new Date(internalDate).getTime(),
+  };
+}
+
+/** 404 `not_found`, type `provider`. */
+export function refuseMissingMessage(id: string): ServiceError {
+  return refuseMissing(
+    `There is no message with the id "${id}", or it lies in another folder by now.`,
+    "Find the message with mail_search.",
+  );
+}
+
+/** The messages with these ids, in this order. Throws ServiceError 404 for the first one that is not there. */
+export async function holdMessages(line: ImapLine, ids: readonly string[]): Promise<HeldMessage[]> {
+  const wanted = [...new Set(ids)].map((id) => {
+    const place = readImapId(id);
+    if (place === undefined) throw refuseMissingMessage(id);
+    return { id, place };
+  });
+  const folders = await listImapFolders(line);
+  const held = new Map<string, HeldMessage>();
+  for (const [digest, own] of Map.groupBy(wanted, ({ place }) => place.folder)) {
+    const folder = folders.find((one) => one.digest === digest);
+    if (folder === undefined) continue;
+    await inFolder(line, folder, async ({ validity }) => {
+      const uids = own.filter(({ place }) => place.validity === validity).map(({ place }) => place.uid);
+      if (uids.length === 0) return;
+      const fields = { uid: true, flags: true, internalDate: true, size: true };
+      for (const message of await line.client.fetchAll(uids, fields, { uid: true })) {
+        const place = { folder: digest, validity, uid: message.uid };
+        const state = readState(message, { folder, validity });
+        held.set(state.id, { place, folder, state, size: message.size ?? 0 });
+      }
+    });
+  }
+  return wanted.map(({ id }) => {
+    const message = held.get(id);
+    if (message === undefined) throw refuseMissingMessage(id);
+    return message;
+  });
+}
+
+/** UIDs by the folder they belong to. */
+export function groupByFolder(held: readonly HeldMessage[]): { folder: ImapFolder; uids: number[] }[] {
+  const groups = Map.groupBy(held, ({ folder }) => folder.path);
+  return [...groups.values()].flatMap((own) => {
+    const [first] = own;
+    return first === undefined ? [] : [{ folder: first.folder, uids: own.map(({ place }) => place.uid) }];
+  });
+}
+
+/** Moves messages out of the selected folder; the result tells the new id of each, where the server does. */
+export async function moveMessages(
+  line: ImapLine,
+  uids: number[],
+  to: ImapFolder,
+): Promise<(uid: number) => string | undefined> {
+  const { client } = line;
+  if (!client.capabilities.has("MOVE") && !client.capabilities.has("IMAP4REV2")) {
+    if (!client.capabilities.has("UIDPLUS"))
+      throw new ServiceError(422, "unsupported_operation", "This mail server cannot move messages safely.", {
+        type: "provider",
+        hint: "Move the message in a mail program.",
+      });
+    // Never delete what was not copied.
+    const copied = line.need(await client.messageCopy(uids, to.path, { uid: true }));
+    line.need(await client.messageDelete(uids, { uid: true }));
+    return toNewId(copied, to);
+  }
+  return toNewId(line.need(await client.messageMove(uids, to.path, { uid: true })), to);
+}
+
+function toNewId(
+  { uidValidity, uidMap }: { readonly uidValidity?: bigint; readonly uidMap?: Map<number, number> },
+  to: ImapFolder,
+) {
+  return (uid: number) => {
+    const next = uidMap?.get(uid);
+    if (next === undefined || uidValidity === undefined) return undefined;
+    return writeImapId({ folder: to.digest, validity: uidValidity, uid: next });
+  };
+}

@@ -1,0 +1,203 @@
+import type { ImapFlow, Logger } from "imapflow";
+import { createGate } from "../../../files/gate.ts";
+import type { Action } from "../../integration.ts";
+import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
+import { explainConnect } from "./connect-failure.ts";
+import { explainImap, explainImapSignIn, isRefusal } from "./imap-failure.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
+const CONNECT_MS = 10_000;
+/** Silence in the middle of a command after which a connection counts as lost; less than a call may take. */
+const SILENCE_MS = 45_000;
+/** A connection that nobody used for so long is closed. */
+const IDLE_MS = 60_000;
+
+/** Bytes that a server may say during one piece of work: the largest message, and what is said around it. */
+const MAX_HEARD = MAX_MESSAGE_BYTES + 16 * 1024 * 1024;
+/** How often that is looked at; the library hears some 20 MB meanwhile. */
+const LISTEN_MS = 100;
+
+/** A live connection, for the length of one piece of work. */
+export interface ImapLine {
+  readonly client: ImapFlow;
+  /** Who is signed in. */
+  readonly user: string;
+  /** The value of a command; imapflow answers `false` where the server refused, and tells why only its log. */
+  need<T>(value: T | false | undefined): T;
+  /** Forgets what was refused in earlier work. */
+  forget(): void;
+}
+
+/** What is to be done, for errors and repetitions. */
+interface ImapWork {
+  readonly signal: AbortSignal;
+  /** Undefined: nothing is changed, so it may be done again. */
+  readonly changes?: Pick<Action, "level" | "idempotent">;
+}
+
+/** The one connection of an account: opened when it is needed, closed when nobody needs it. */
+export interface ImapSession {
+  /** Runs one piece of work at a time. Failures come out as ServiceErrors. */
+  use<T>(o: ImapWork, work: (line: ImapLine) => Promise<T>): Promise<T>;
+  /** Signs out; work that still runs fails. A later use opens a new connection. */
+  close(): Promise<void>;
+}
+
+const READ = { level: "read", idempotent: true } as const;
+
+/** Creates a session; does no I/O yet. `look` gives the settings that hold when a connection is opened. */
+export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS): ImapSession {
+  const gate = createGate(1);
+  let open: (ImapLine & { readonly client: ImapFlow }) | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  async function connect(signal: AbortSignal): Promise<ImapLine> {
+    const settings = look();
+    const line = await createLine(settings);
+    try {
+      await untilAbort(line, signal, () => line.client.connect());
+    } catch (error) {
+      line.client.close();
+      signal.throwIfAborted();
+      throw explainImapSignIn(error, settings) ?? explainConnect(error, settings.imap);
+    }
+    open = line;
+    return line;
+  }
+
+  async function reuse(o: ImapWork): Promise<ImapLine | undefined> {
+    const line = open;
+    if (line === undefined || !line.client.usable) return undefined;
+    // A change must not be sent into a connection that has died unseen, and a server tells what is new in the folder that
+    // is selected only when it is asked something.
+    if (await isAlive(line, o.signal)) return line;
+    line.client.close();
+    return undefined;
+  }
+
+  async function attempt<T>(o: ImapWork, line: ImapLine, work: (line: ImapLine) => Promise<T>): Promise<T> {
+    try {
+      line.forget();
+      return await untilAbort(line, o.signal, () => work(line));
+    } catch (error) {
+      o.signal.throwIfAborted();
+      const failure = explainImap(error, { server: look().imap, action: o.changes ?? READ });
+      if (failure !== error && !isRefusal(error)) line.client.close();
+      throw failure;
+    }
+  }
+
+  return {
+    async use(o, work) {
+      const leave = await gate.enter(o.signal);
+      clearTimeout(idle);
+      try {
+        const line = await reuse(o);
+        if (line === undefined) return await attempt(o, await connect(o.signal), work);
+        try {
+          return await attempt(o, line, work);
+        } catch (error) {
+          if (o.changes !== undefined || line.client.usable || o.signal.aborted) throw error;
+          return await attempt(o, await connect(o.signal), work);
+        }
+      } finally {
+        idle = setTimeout(() => open?.client.logout().catch(() => open?.client.close()), idleMs).unref();
+        leave();
+      }
+    },
+
+    async close() {
+      clearTimeout(idle);
+      const line = open;
+      open = undefined;
+      if (line?.client.usable) await Promise.race([line.client.logout().catch(() => undefined), pause(1000)]);
+      line?.client.close();
+    },
+  };
+}
+
+/** The server said more than any work needs. */
+class EndlessAnswer extends Error {
+  override readonly name = "EndlessAnswer";
+  /** As the library calls a single answer that is too large. */
+  readonly code = "ResponseTooLarge";
+
+  constructor() {
+    super("It does not stop answering.");
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/**
+ * Leaves the connection as soon as the signal aborts: what it was about to answer belongs to nobody any more. Also when the
+ * server does not stop answering, since the library keeps everything until a command is done.
+ */
+async function untilAbort<T>({ client }: ImapLine, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (reason: unknown) => {
+    client.close();
+    reject(reason);
+  };
+  const leave = () => stop(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener("abort", leave, { once: true });
+  const before = client.stats().received;
+  const listening = setInterval(() => {
+    if (client.stats().received - before > MAX_HEARD) stop(new EndlessAnswer());
+  }, LISTEN_MS).unref();
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    clearInterval(listening);
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function isAlive(line: ImapLine, signal: AbortSignal): Promise<boolean> {
+  await untilAbort(line, signal, () => line.client.noop().catch(() => undefined));
+  return line.client.usable;
+}
+
+async function createLine({ imap, user, signIn, secret, ca }: ServerSettings): Promise<ImapLine> {
+  const { ImapFlow } = await import("imapflow");
+  let refused: unknown;
+  const hear = (entry: { readonly err?: unknown }) => {
+    if (entry?.err !== undefined) refused = entry.err;
+  };
+  const logger: Logger = { debug() {}, info() {}, warn: hear, error: hear };
+  const client = new ImapFlow({
+    host: imap.host,
+    port: imap.port,
+    secure: imap.security === "tls",
+    ...(imap.security === "tls" ? {} : { doSTARTTLS: imap.security === "starttls" }),
+    auth: { user, ...(signIn === "password" ? { pass: secret } : { accessToken: secret }) },
+    ...(ca === undefined ? {} : { tls: { ca } }),
+    clientInfo: { name: "svc" },
+    logger,
+    disableAutoIdle: true,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    maxLineLength: 4 * 1024 * 1024,
+    maxLiteralSize: MAX_MESSAGE_BYTES + 1024,
+    maxResponseSize: MAX_MESSAGE_BYTES + 8 * 1024 * 1024,
+  });
+  // The command that was running fails by itself; without a listener the process would end.
+  client.on("error", (error) => {
+    refused = error;
+  });
+  return {
+    client,
+    user,
+    need(value) {
+      if (value !== false && value !== undefined) return value;
+      throw refused ?? new Error("The server did not say why.");
+    },
+    forget() {
+      refused = undefined;
+    },
+  };
+}

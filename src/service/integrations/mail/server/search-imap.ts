@@ -1,0 +1,128 @@
+import type { FetchMessageObject, MessageStructureObject } from "imapflow";
+import { sanitiseFileName } from "../../../files/file-name.ts";
+import type { FoundMessage, FoundMessages, MailPlace } from "../mail-box.ts";
+import type { MailQuery } from "../mail-query.ts";
+import { matchesPlace } from "../match-place.ts";
+import type { SearchParser } from "../parsing/search-parser.ts";
+import { listAttachmentNames } from "../summarise-message.ts";
+import type { ImapFolder } from "./imap-folders.ts";
+import { readState } from "./imap-messages.ts";
+import { toImapSearch } from "./imap-search.ts";
+import type { ImapLine } from "./imap-session.ts";
+
+/** Enough of a message to show how it begins. */
+const START_BYTES = 256 * 1024;
+/** Most messages of a result that are looked at. */
+const MAX_LISTED = 2000;
+
+const CUT_NOTE = `Only the newest ${MAX_LISTED} were looked at; add before: to go further back.`;
+
+/** Where and how much to search. */
+interface Scope {
+  /** Selected already. */
+  readonly folder: ImapFolder;
+  readonly validity: bigint;
+  readonly limit: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A message that matches, as the server gave it. */
+interface FetchedMessage {
+  readonly place: MailPlace;
+  /** Its first bytes. */
+  readonly start: Buffer;
+  readonly isWhole: boolean;
+  readonly structure: MessageStructureObject | undefined;
+}
+
+/** What a search of a folder gave. */
+export interface FetchedMessages {
+  readonly fetched: readonly FetchedMessage[];
+  /** True when more messages match, or may match. */
+  readonly more: boolean;
+  readonly note?: string;
+}
+
+/** Searches the selected folder, newest messages first. Reads no message yet: others wait for the connection. */
+export async function searchImap(line: ImapLine, query: MailQuery, scope: Scope): Promise<FetchedMessages> {
+  const { client } = line;
+  const knowsGmail = client.capabilities.has("X-GM-EXT-1");
+  const { searches, needsStructure } = toImapSearch(query, { knowsGmail, now: scope.now });
+  let uids: number[] | undefined;
+  for (const search of searches) {
+    const found = new Set(line.need(await client.search(search, { uid: true })));
+    uids = uids === undefined ? [...found] : uids.filter((uid) => found.has(uid));
+  }
+  const newest = (uids ?? []).sort((a, b) => b - a).slice(0, MAX_LISTED);
+  const isCut = (uids ?? []).length > MAX_LISTED;
+  const listed = await list(line, newest, { ...scope, withStructure: needsStructure });
+  const matching = listed.filter(
+    ({ message, place }) =>
+      matchesPlace(query, place) && (!needsStructure || hasWantedAttachments(query, message.bodyStructure)),
+  );
+  const fetched: FetchedMessage[] = [];
+  for (const { message, place } of matching.slice(0, scope.limit)) {
+    const one = await fetchStart(line, message.uid, place);
+    if (one !== undefined) fetched.push(one);
+  }
+  return {
+    fetched,
+    more: isCut || matching.length > scope.limit,
+    ...(isCut ? { note: CUT_NOTE } : {}),
+  };
+}
+
+async function list(line: ImapLine, uids: readonly number[], o: Scope & { readonly withStructure: boolean }) {
+  if (uids.length === 0) return [];
+  const fields = { uid: true, flags: true, internalDate: true, bodyStructure: o.withStructure };
+  const fetched = await line.client.fetchAll([...uids], fields, { uid: true });
+  return fetched
+    .map((message) => ({ message, place: readState(message, o) }))
+    .sort((a, b) => b.place.receivedAt - a.place.receivedAt || b.message.uid - a.message.uid);
+}
+
+/** Reads what was found. */
+export async function readFound(
+  { fetched, more, note }: FetchedMessages,
+  parser: SearchParser,
+): Promise<FoundMessages> {
+  const found: FoundMessage[] = [];
+  for (const { place, start, isWhole, structure } of fetched) {
+    const message = await parser.parse(start, place);
+    if (message === undefined) continue;
+    const attachmentNames = isWhole ? listAttachmentNames(message) : listNames(structure);
+    found.push({ place, message, attachmentNames });
+  }
+  return { found, more, note: parser.note(note) };
+}
+
+/** The beginning of a message; undefined for one that has vanished. */
+async function fetchStart({ client }: ImapLine, uid: number, place: MailPlace): Promise<FetchedMessage | undefined> {
+  const fields = { source: { start: 0, maxLength: START_BYTES }, size: true, bodyStructure: true };
+  const message: FetchMessageObject | false = await client.fetchOne(String(uid), fields, { uid: true });
+  if (message === false || message.source === undefined) return undefined;
+  const isWhole = (message.size ?? 0) <= START_BYTES;
+  return { place, start: message.source, isWhole, structure: message.bodyStructure };
+}
+
+function hasWantedAttachments({ terms }: MailQuery, structure: MessageStructureObject | undefined): boolean {
+  const isAttached = listNames(structure).length > 0;
+  return terms.every((term) => term.kind !== "attachment" || isAttached !== term.isNegated);
+}
+
+/** Names of the attachments in a structure, as parsing the message would give them. */
+function listNames(structure: MessageStructureObject | undefined): string[] {
+  const attached = listLeaves(structure).filter(
+    ({ type, disposition }) => disposition === "attachment" || !/^(text\/(plain|html)|multipart\/)/i.test(type),
+  );
+  return attached.map(({ parameters, dispositionParameters }, index) =>
+    sanitiseFileName(dispositionParameters?.filename ?? parameters?.name ?? "", `attachment-${index}`),
+  );
+}
+
+function listLeaves(structure: MessageStructureObject | undefined): MessageStructureObject[] {
+  if (structure === undefined) return [];
+  if (structure.type === "message/rfc822") return [structure];
+  return structure.childNodes === undefined ? [structure] : structure.childNodes.flatMap(listLeaves);
+}

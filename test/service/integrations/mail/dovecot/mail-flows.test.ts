@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../../../../src/testing.ts";
+import { call, execute } from "../../../http-calls.ts";
+import { connectAccounts, sendToAna } from "../kit/mail-accounts.ts";
+import { startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
+import { startSmtp, type TestSmtp } from "../kit/start-smtp.ts";
+
+const CHILD = fileURLToPath(new URL("../../../flows/serve-child.ts", import.meta.url));
+
+let dovecot: TestDovecot;
+let smtp: TestSmtp;
+let dataDir: string;
+let service: TestService | undefined;
+let child: Child | undefined;
+
+beforeAll(async () => {
+  dovecot = await startDovecot();
+  smtp = await startSmtp(dovecot);
+});
+afterAll(async () => {
+  await smtp?.close();
+  await dovecot?.close();
+});
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "svc-mail-flows-"));
+});
+afterEach(async () => {
+  if (child !== undefined) await kill(child);
+  child = undefined;
+  await service?.close();
+  service = undefined;
+  await dovecot.empty("ana");
+  await dovecot.empty("bob");
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** The service with both accounts, and mail in one of them. */
+async function open(subjects: readonly string[]) {
+  service = await startTestService({ dataDir });
+  const ids = await connectAccounts(service.service.connections, { dovecot, smtp });
+  const files = await sendToAna(service, ids, subjects);
+  return { ...service, ids, files };
+}
+
+interface Door {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+function send({ url, apiKey }: Door, path: string, body: unknown = {}) {
+  const headers = { "content-type": "application/json" };
+  return call(`${url}${path}`, { method: "POST", key: apiKey, headers, body: JSON.stringify(body) });
+}
+async function read({ url, apiKey }: Door, id: string) {
+  const { flow, steps } = (await call(`${url}/api/flows/${id}`, { key: apiKey })).json;
+  return { status: flow.status, steps };
+}
+const start = async (door: Door, flowTemplate: string, input: unknown) =>
+  (await send(door, "/api/flows/start", { flowTemplate, input })).json.flowId as string;
+const until = (door: Door, id: string, status: string) =>
+  expect.poll(async () => (await read(door, id)).status, { timeout: 30_000 }).toBe(status);
+const listPages = async (folder = "Tasks") =>
+  (await readdir(join(dataDir, "notes", folder)).catch(() => [])).filter((name) => name.endsWith(".md"));
+const readPages = async (folder = "Tasks") =>
+  Promise.all((await listPages(folder)).map((name) => readFile(join(dataDir, "notes", folder, name), "utf8")));
+
+test("the summary flow reads real unread mail, of the account it is told", async () => {
+  const door = await open(["First plan", "Second plan", "Grüße 🎉"]);
+  const input = { maxResults: 2, mailConnectionId: door.ids.ana };
+  const id = await start(door, "mail_unread_summary", input);
+  await until(door, id, "completed");
+  const { steps } = await read(door, id);
+  expect(steps.at(-1).output).toMatchObject({
+    summary: "2 messages from 1 sender; there are more.",
+    senders: [{ from: "bob@example.org", count: 2 }],
+    messages: [{ subject: "Grüße 🎉", firstLine: "This is about Grüße 🎉." }, { subject: "Second plan" }],
+  });
+  const other = await start(door, "mail_unread_summary", { mailConnectionId: door.ids.bob });
+  await until(door, other, "completed");
+  expect((await read(door, other)).steps.at(-1).output.summary).toBe("No messages.");
+});
+
+test("the sync flow makes a page of each message, after one approval; the attachments stay byte for byte", async () => {
+  const door = await open(["First plan", "Second plan", "Third plan"]);
+  const id = await start(door, "mail_to_notes_tasks", { notionParent: "Tasks" });
+  await until(door, id, "waiting");
+  expect(await listPages()).toEqual([]);
+  await send(door, `/api/flows/${id}/approve`);
+  await until(door, id, "completed");
+  const pages = (await readPages()).sort();
+  expect(pages).toHaveLength(3);
+  for (const subject of ["First plan", "Second plan", "Third plan"])
+    expect(pages.filter((text) => text.includes(`> This is about ${subject}.`))).toHaveLength(1);
+  const ids = pages.map((text) => /message_id: "?(imap\.[\w.-]+)/.exec(text)?.[1] ?? "");
+  const digests: string[] = [];
+  for (const message_id of ids) {
+    const got = await execute(door, "mail_get_attachment", { arguments: { message_id } });
+    digests.push(got.json.result.sha256);
+  }
+  expect(digests.sort()).toEqual(door.files.map((bytes) => createHash("sha256").update(bytes).digest("hex")).sort());
+  expect((await dovecot.list("ana")).map(({ flags }) => flags)).toEqual([[], [], []]);
+});
+
+interface Child extends Door {
+  readonly process: ChildProcess;
+}
+
+async function serve(): Promise<Child> {
+  const started = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: started.stdout })) return { process: started, ...JSON.parse(line) };
+  throw new Error("The child ended before it was ready.");
+}
+
+async function kill({ process: victim }: Child): Promise<void> {
+  if (victim.exitCode !== null || victim.signalCode !== null) return;
+  const gone = once(victim, "exit");
+  victim.kill("SIGKILL");
+  await gone;
+}
+
+/** Calls `act` as soon as a folder of the notes holds so many pages; resolves when it has. */
+async function whenPages(folder: string, count: number, act: () => Promise<void>): Promise<void> {
+  const path = join(dataDir, "notes", folder);
+  await mkdir(path, { recursive: true });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = async () => {
+    if ((await listPages(folder)).length >= count) resolve();
+  };
+  const watcher = watch(path, look);
+  await promise;
+  await act();
+  watcher.close();
+}
+
+/** Resumes the flow where it stopped at a page of which nobody knows: it looks for it first. */
+async function settle(door: Door, id: string): Promise<string> {
+  const { status } = await read(door, id);
+  if (status === "failed") await send(door, `/api/flows/${id}/resume`);
+  return status;
+}
+
+test("kill -9 in the middle of a sync, three times: resumed, no page is made twice and none is missing", async () => {
+  const subjects = Array.from({ length: 20 }, (_, index) => `Plan ${String(index).padStart(2, "0")}`);
+  await (await open(subjects)).close();
+  service = undefined;
+  child = await serve();
+  for (let cuts = 0, tries = 0; cuts < 3; tries += 1) {
+    const folder = `Try ${tries}`;
+    const door = child;
+    const id = await start(door, "mail_to_notes_tasks", { notionParent: folder, maxResults: 20 });
+    await until(door, id, "waiting");
+    const killed = whenPages(folder, 2 ** cuts, () => kill(door));
+    await send(door, `/api/flows/${id}/approve`).catch(() => undefined);
+    await killed;
+    // On a busy machine all pages may be there before this process gets its turn to kill.
+    if ((await listPages(folder)).length < 20) cuts += 1;
+    expect(tries).toBeLessThan(10);
+    const next = await serve();
+    child = next;
+    await expect.poll(() => settle(next, id), { timeout: 30_000 }).toBe("completed");
+    const found = (await readPages(folder)).map((text) => /> This is about (Plan \d\d)\./.exec(text)?.[1]);
+    expect(found.sort()).toEqual(subjects);
+  }
+}, 180_000);
