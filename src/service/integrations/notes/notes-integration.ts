@@ -1,23 +1,50 @@
+import { refuseSetting } from "../../files/folder-error.ts";
 import type { Integration } from "../integration.ts";
 import { createPage, deletePage, updatePage } from "./change-pages.ts";
 import { listPages, readPage, searchPages } from "./find-pages.ts";
+import type { OpenNotebook } from "./notebook.ts";
+import { createNotionAccounts, type NotionOptions } from "./notion/notion-accounts.ts";
+import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";
 import { vaultFolder } from "./vault.ts";
+import { VaultNotebook } from "./vault-notebook.ts";
 
-/** A folder of Markdown files with YAML front matter. Setting: `folder`, an absolute path. */
-export const notesIntegration: Integration = {
-  slug: "notes",
-  name: "Notes",
-  description: "Markdown pages in a folder of the machine that runs the service; works with Obsidian-like vaults.",
-  category: "notes",
-  scopes: ["notes.read", "notes.write"],
-  actions: [searchPages, listPages, readPage, createPage, updatePage, deletePage],
-  settingsForm: [
-    {
-      name: "folder",
-      label: "Folder of the notes",
-      kind: "folder",
-      help: "A folder of Markdown files, for example an Obsidian vault.",
+const actions = [searchPages, listPages, readPage, createPage, updatePage, deletePage];
+
+/**
+ * Notes: a folder of Markdown files with YAML front matter (setting `folder`, an absolute path), or pages of Notion
+ * (`notionToken`, with the settings of `readNotionSettings`).
+ */
+export function createNotesIntegration(o: NotionOptions = {}): Integration {
+  const accounts = createNotionAccounts(o);
+  const open: OpenNotebook = (context, action) =>
+    isOnNotion(context.connection.settings) ? accounts.open(context, action) : new VaultNotebook(context);
+  return {
+    slug: "notes",
+    name: "Notes",
+    description:
+      "Markdown pages in a folder of the machine that runs the service, which may be an Obsidian-like vault, or pages of Notion.",
+    category: "notes",
+    scopes: ["notes.read", "notes.write"],
+    actions: actions.map((action) => action(open)),
+    settingsForm: [
+      {
+        name: "folder",
+        label: "Folder of the notes",
+        kind: "folder",
+        optional: true,
+        help: "A folder of Markdown files, for example an Obsidian vault. Leave it empty for Notion.",
+      },
+      ...NOTION_FIELDS,
+    ],
+    async checkSettings(settings) {
+      if (!isOnNotion(settings)) return vaultFolder.check(settings);
+      if (settings.folder !== undefined)
+        throw refuseSetting("folder", "must be empty when there is a token: notes are in a folder or in Notion.");
+      accounts.check(settings);
     },
-  ],
-  checkSettings: (settings) => vaultFolder.check(settings),
-};
+    async testSettings(settings, signal) {
+      if (isOnNotion(settings)) await accounts.test(settings, signal);
+    },
+    close: () => accounts.close(),
+  };
+}

@@ -1,4 +1,5 @@
 import { Document, isMap, parseDocument } from "yaml";
+import { refuseValue } from "../../files/folder-error.ts";
 
 const MAX_FRONT_MATTER = 64 * 1024;
 
@@ -50,7 +51,11 @@ export function readProperties(yaml: string | undefined): { properties: Record<s
   }
 }
 
-/** Sets properties (null removes one) in readable front matter; order, comments and unknown properties stay. */
+/**
+ * Sets properties (null removes one) in readable front matter; order, comments and unknown properties stay.
+ *
+ * @throws ServiceError 400 when it would be too long to be read again.
+ */
 export function changeProperties(text: PageText, changes: Readonly<Record<string, unknown>>): PageText {
   let document = parse(text.yaml ?? "");
   if (document.contents === null) document = new Document({});
@@ -59,5 +64,8 @@ export function changeProperties(text: PageText, changes: Readonly<Record<string
     else document.set(key, document.createNode(value));
   }
   const isEmpty = isMap(document.contents) && document.contents.items.length === 0;
-  return { ...text, yaml: isEmpty ? undefined : document.toString({ lineWidth: 0 }) };
+  const yaml = isEmpty ? undefined : document.toString({ lineWidth: 0 });
+  if (yaml !== undefined && yaml.length > MAX_FRONT_MATTER)
+    throw refuseValue("properties", "would make the front matter longer than 64 KB.", "Remove some of them first.");
+  return { ...text, yaml };
 }

@@ -5,6 +5,7 @@ import { parseEntryPath } from "../../files/folder-path.ts";
 import { readWholeFile } from "../../files/open-file.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
+import type { PageSummary } from "./notebook.ts";
 import { type PageText, readProperties, splitPage } from "./page-text.ts";
 
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
@@ -27,23 +28,12 @@ export interface Page {
   readonly mode: number;
 }
 
-/** A page as the actions show it. `page_id` is the front matter's `id`, else the path; both are accepted everywhere. */
-export interface PageSummary {
-  readonly page_id: string;
-  readonly path: string;
-  readonly title: string;
-  readonly parent: string;
-  readonly tags: readonly string[];
-  /** ISO 8601. */
-  readonly modified: string;
-}
-
 function toTags(value: unknown): string[] {
   const list = typeof value === "string" ? value.split(/[,\s]+/) : Array.isArray(value) ? value : [];
   return list.filter((tag): tag is string => typeof tag === "string" && tag !== "").map((tag) => tag.replace(/^#/, ""));
 }
 
-/** Describes a page without its body. */
+/** Describes a page without its body. `page_id` is the front matter's `id`, else the path; both are accepted everywhere. */
 export function summarisePage(page: Page): PageSummary {
   const { id, title, tags } = page.properties;
   const hasId = typeof id === "string" || typeof id === "number";

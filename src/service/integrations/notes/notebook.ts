@@ -1,0 +1,94 @@
+import type { Action, ActionContext } from "../integration.ts";
+
+/** A page as the actions show it. */
+export interface PageSummary {
+  /** Accepted by every action, like `path`. */
+  readonly page_id: string;
+  /** Where a human finds it: the file in a vault, the address of the page in Notion. */
+  readonly path: string;
+  readonly title: string;
+  /** Where it lies, as the argument `parent` names it; empty at the top. */
+  readonly parent: string;
+  readonly tags: readonly string[];
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/** Which pages are meant. */
+export interface PageFilter {
+  /** A folder, or a page or database; empty for all. */
+  readonly parent: string;
+  readonly tag: string | undefined;
+}
+
+/** Pages that were found. */
+export interface FoundPages<Page extends PageSummary = PageSummary> {
+  readonly pages: readonly Page[];
+  /** How many there are, as far as was looked. */
+  readonly total: number;
+  /** What the caller should know, for example that not everything was looked at. */
+  readonly note?: string;
+}
+
+/** A page with the place in its text that answers a search. */
+export interface PageHit extends PageSummary {
+  readonly snippet: string;
+}
+
+/** A part of a page's text. */
+export interface PageExcerpt {
+  readonly summary: PageSummary;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Why the properties cannot be read. */
+  readonly problem: string | undefined;
+  /** Markdown. */
+  readonly text: string;
+  /** True when text follows. */
+  readonly more: boolean;
+}
+
+/** Values of further properties; null removes one. */
+type PageProperties = Readonly<
+  Record<string, string | number | boolean | null | readonly (string | number | boolean)[]>
+>;
+
+/** A page to be created. */
+export interface PageDraft {
+  readonly title: string;
+  /** Markdown. */
+  readonly body: string;
+  /** As the argument names it. */
+  readonly parent: string;
+  readonly tags: readonly string[];
+  readonly properties: PageProperties;
+  readonly ifExists: "rename" | "error";
+}
+
+/** What is to be different; at least one member is there, and not both `body` and `append`. */
+export interface PageChange {
+  readonly title?: string | undefined;
+  readonly body?: string | undefined;
+  readonly append?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly properties?: PageProperties | undefined;
+}
+
+/**
+ * The pages of one connection for the length of one call: a folder of this machine, or a workspace of Notion. Every
+ * method throws ServiceError for failures it can name; arguments are named as the actions name them.
+ */
+export interface Notebook {
+  /** Pages in which every word occurs, best first. */
+  search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>>;
+  /** Pages, most recently changed first. */
+  list(o: PageFilter & { readonly offset: number; readonly limit: number }): Promise<FoundPages>;
+  /** The text from one character up to another. Throws ServiceError 404. */
+  read(pageId: string, o: { readonly from: number; readonly to: number }): Promise<PageExcerpt>;
+  create(draft: PageDraft): Promise<PageSummary>;
+  change(pageId: string, change: PageChange): Promise<PageSummary>;
+  /** Moves a page to where a human can bring it back from. */
+  remove(pageId: string): Promise<{ readonly page: PageSummary; readonly trashedTo: string }>;
+}
+
+/** Opens the notebook of the connection in `context`; does no I/O yet. */
+export type OpenNotebook = (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Notebook;

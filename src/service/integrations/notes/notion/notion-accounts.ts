@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
+import { refuseSetting } from "../../../files/folder-error.ts";
+import { createGate, type Gate } from "../../../files/gate.ts";
+import { ServiceError } from "../../../service-error.ts";
+import { type AppAgent, createAppAgent } from "../../../sources/app-agent.ts";
+import type { ActionContext } from "../../integration.ts";
+import type { OpenNotebook } from "../notebook.ts";
+import { NotionClient } from "./notion-client.ts";
+import { NotionNotebook } from "./notion-notebook.ts";
+import { objectSchema } from "./notion-objects.ts";
+import { openPlace } from "./notion-places.ts";
+import { type NotionSettings, readNotionSettings } from "./notion-settings.ts";
+
+/** How long Notion may send nothing; it gives up after a minute itself, and a call has no more. */
+const SILENCE_MS = 50_000;
+const READ = { level: "read", idempotent: true } as const;
+
+/** What the accounts work with. */
+export interface NotionOptions {
+  /** Hosts of the owner that may be reached although they are not public. */
+  readonly allowed?: AllowedHosts;
+  /** Waits for a place in Notion's rate limit, in milliseconds. Default: a timer. */
+  wait?(ms: number, signal: AbortSignal): Promise<unknown>;
+}
+
+/** The ways to Notion that are in use. */
+export interface NotionAccounts {
+  readonly open: OpenNotebook;
+  /** Throws ServiceError 422 naming the setting that is wrong. */
+  check(settings: Readonly<Record<string, unknown>>): void;
+  /** Asks Notion who the token is, and for the page for new notes. Throws as `check` does. */
+  test(settings: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
+  /** Ends all connections; a later call opens them again. */
+  close(): Promise<void>;
+}
+
+/** Creates the accounts; connects nowhere yet. */
+export function createNotionAccounts(o: NotionOptions): NotionAccounts {
+  const agents = new Map<boolean, AppAgent>();
+  const gates = new Map<string, Gate>();
+
+  function connect(
+    settings: NotionSettings,
+    context: Pick<ActionContext, "signal" | "now">,
+    action: Parameters<OpenNotebook>[1],
+  ) {
+    const { isPrivate } = settings;
+    const agent = agents.get(isPrivate) ?? createAppAgent({ isPrivate, silenceMs: SILENCE_MS });
+    agents.set(isPrivate, agent);
+    const pause = o.wait ?? ((ms, signal) => wait(ms, undefined, { signal }));
+    return new NotionClient({ settings, context, action, dispatcher: agent.dispatcher, wait: pause });
+  }
+
+  function findGate({ token }: NotionSettings): Gate {
+    const key = createHash("sha256").update(token).digest("hex");
+    const gate = gates.get(key) ?? createGate(1);
+    gates.set(key, gate);
+    return gate;
+  }
+
+  return {
+    open(context, action) {
+      const settings = readNotionSettings(context.connection.settings, o.allowed);
+      const gate = findGate(settings);
+      return new NotionNotebook(connect(settings, context, action), {
+        start: settings.parent,
+        async inTurn(work) {
+          const leave = await gate.enter(context.signal);
+          try {
+            return await work();
+          } finally {
+            leave();
+          }
+        },
+      });
+    },
+
+    check: (settings) => void readNotionSettings(settings, o.allowed),
+
+    async test(given, signal) {
+      const settings = readNotionSettings(given, o.allowed);
+      const client = connect(settings, { signal, now: Date.now }, READ);
+      const asked = () => client.ask({ method: "GET", path: "users/me", schema: objectSchema });
+      await attempt(asked, { setting: given.notionUrl ? "notionUrl" : "notionToken", signal });
+      const { parent } = settings;
+      if (parent !== undefined) await attempt(() => openPlace(client, parent), { setting: "notionParent", signal });
+    },
+
+    async close() {
+      const open = [...agents.values()];
+      agents.clear();
+      await Promise.all(open.map((agent) => agent.close()));
+    },
+  };
+}
+
+async function attempt(work: () => Promise<unknown>, o: { setting: string; signal: AbortSignal }): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (o.signal.aborted) throw refuseSetting(o.setting, "was tried, but Notion did not answer in time.", error);
+    if (!(error instanceof ServiceError)) throw error;
+    const isRefused = error.status === 401 || error.status === 403;
+    throw refuseSetting(isRefused ? "notionToken" : o.setting, `does not work: ${error.message}`, error);
+  }
+}

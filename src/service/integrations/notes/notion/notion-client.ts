@@ -1,0 +1,180 @@
+import { type Dispatcher, request } from "undici";
+import type { z } from "zod";
+import { hideSecrets } from "../../../secrets/hide-secrets.ts";
+import { ServiceError } from "../../../service-error.ts";
+import { readNetworkFailure } from "../../../sources/network-failure.ts";
+import { findProviderWords } from "../../../sources/provider-words.ts";
+import type { Action, ActionContext } from "../../integration.ts";
+import { createProviderError, readRetryAfter } from "../../provider-failure.ts";
+import { errorSchema, listSchema } from "./notion-objects.ts";
+import type { NotionSettings } from "./notion-settings.ts";
+
+/** The version of the API that this code speaks; Notion answers in the shapes of the version it is asked in. */
+const NOTION_VERSION = "2026-03-11";
+const APP = "Notion";
+const MAX_ANSWER = 10 * 1024 * 1024;
+/** Longest wait for a place in Notion's rate limit before anything was changed; longer ones are for the caller. */
+const SHORT_WAIT_SECONDS = 2;
+/** The same in the middle of a change, which is better finished late than left half done. */
+const LONG_WAIT_SECONDS = 30;
+const MAX_TRIES = 5;
+const READ = { level: "read", idempotent: true } as const;
+
+/** One request. */
+interface NotionRequest<Schema extends z.ZodType> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Below `/v1/`, each part encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly schema: Schema;
+  /** True when it changes something. */
+  readonly isEffect?: boolean;
+}
+
+/** What a {@link NotionClient} works with. */
+interface NotionCall {
+  readonly settings: NotionSettings;
+  readonly dispatcher: Dispatcher;
+  readonly context: Pick<ActionContext, "signal" | "now">;
+  readonly action: Pick<Action, "level" | "idempotent">;
+  wait(ms: number, signal: AbortSignal): Promise<unknown>;
+}
+
+/** The API for the length of one call. Every failure is a ServiceError. */
+export class NotionClient {
+  readonly #call: NotionCall;
+  #hasWritten = false;
+
+  constructor(call: NotionCall) {
+    this.#call = call;
+  }
+
+  /** True as soon as something was changed. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
+  /** The same client for what still has to be done after the call was given up. */
+  withSignal(signal: AbortSignal): NotionClient {
+    return new NotionClient({ ...this.#call, context: { ...this.#call.context, signal } });
+  }
+
+  /** Asks once, and again where Notion says that it did nothing because of too many requests. */
+  async ask<Schema extends z.ZodType>(o: NotionRequest<Schema>): Promise<z.output<Schema>> {
+    for (let tries = 1; ; tries += 1) {
+      const { status, headers, body } = await this.#send(o);
+      const text = await this.#read(o, body);
+      if (status < 300) return this.#parse(o, text);
+      const wait = readRetryAfter(textOf(headers["retry-after"]), this.#call.context.now());
+      const isBusy = status === 429 || status === 529;
+      const longest = this.#hasWritten ? LONG_WAIT_SECONDS : SHORT_WAIT_SECONDS;
+      if (!isBusy || (wait ?? 1) > longest || tries === MAX_TRIES) throw this.#refuse(o, { status, text, wait });
+      await this.#call.wait((wait ?? 1) * 1000, this.#call.context.signal);
+    }
+  }
+
+  /** Everything of a list, in pages of 100. */
+  async *list(o: Omit<NotionRequest<z.ZodType>, "schema">): AsyncGenerator<unknown> {
+    let cursor: string | undefined;
+    do {
+      const paging = { page_size: 100, ...(cursor === undefined ? {} : { start_cursor: cursor }) };
+      const isGet = o.method === "GET";
+      const query = isGet ? { query: toQuery(paging) } : { body: { ...(o.body as object | undefined), ...paging } };
+      const { results, has_more, next_cursor } = await this.ask({ ...o, ...query, schema: listSchema });
+      yield* results;
+      cursor = has_more ? (next_cursor ?? undefined) : undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #send({ method, path, query = {}, body, isEffect }: NotionRequest<z.ZodType>) {
+    const { settings, dispatcher, context } = this.#call;
+    const url = new URL(`/v1/${path}`, settings.origin);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const headers = {
+      authorization: `Bearer ${settings.token}`,
+      "notion-version": NOTION_VERSION,
+      "user-agent": "svc-agent-plugin",
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    try {
+      const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+      const reply = await request(url, { method, headers, dispatcher, signal: context.signal, ...payload });
+      return { status: reply.statusCode, headers: reply.headers, body: reply.body };
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      const blocked = "its address is not a public one; the service reaches others with --allow-host HOST:PORT";
+      throw createProviderError(readNetworkFailure(error, blocked), this.#judge(isEffect));
+    }
+  }
+
+  async #read({ isEffect }: NotionRequest<z.ZodType>, body: Dispatcher.ResponseData["body"]): Promise<string> {
+    const parts: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const part of body) {
+        size += part.length;
+        if (size > MAX_ANSWER)
+          throw createProviderError({ kind: "garbage", message: "too long" }, this.#judge(isEffect));
+        parts.push(part);
+      }
+    } catch (error) {
+      if (error instanceof ServiceError || this.#call.context.signal.aborted) throw error;
+      throw createProviderError({ kind: "lost" }, this.#judge(isEffect));
+    }
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  #parse<Schema extends z.ZodType>(
+    { schema, isEffect = false }: NotionRequest<Schema>,
+    text: string,
+  ): z.output<Schema> {
+    const parsed = schema.safeParse(parseJson(text));
+    if (!parsed.success) throw createProviderError({ kind: "garbage" }, this.#judge(isEffect));
+    this.#hasWritten ||= isEffect;
+    return parsed.data;
+  }
+
+  #refuse(
+    { isEffect }: NotionRequest<z.ZodType>,
+    { status, text, wait }: { status: number; text: string; wait: number | undefined },
+  ): ServiceError {
+    const words = findProviderWords(text);
+    const message = words && hideSecrets(words, { token: this.#call.settings.token });
+    // Notion says this, too, when it gave up after a minute: the work may have been done.
+    if (status === 503 && readCode(text) === "service_unavailable")
+      return createProviderError({ kind: "lost", message }, this.#judge(isEffect));
+    // 529 is "overloaded": nothing was done.
+    const known = status === 529 ? 503 : status;
+    return createProviderError(
+      { kind: "status", status: known, message, retryAfterSeconds: wait },
+      this.#judge(isEffect),
+    );
+  }
+
+  /** A look-up that fails before a change leaves no doubt about the change. */
+  #judge(isEffect = false) {
+    return { app: APP, action: isEffect ? this.#call.action : READ };
+  }
+}
+
+function toQuery(paging: Readonly<Record<string, string | number>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(paging).map(([name, value]) => [name, String(value)]));
+}
+
+function textOf(header: unknown): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
+
+function readCode(text: string): string | undefined {
+  return errorSchema.safeParse(parseJson(text)).data?.code;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

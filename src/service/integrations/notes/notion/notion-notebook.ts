@@ -1,0 +1,196 @@
+import { refuseValue } from "../../../files/folder-error.ts";
+import { cutSnippet, scorePage, toWords } from "../match-page.ts";
+import type {
+  FoundPages,
+  Notebook,
+  PageChange,
+  PageDraft,
+  PageExcerpt,
+  PageFilter,
+  PageHit,
+  PageSummary,
+} from "../notebook.ts";
+import { changeNotionPage } from "./change-notion-page.ts";
+import { createNotionPage } from "./create-notion-page.ts";
+import { readFront } from "./front-block.ts";
+import type { NotionClient } from "./notion-client.ts";
+import { pageSchema } from "./notion-objects.ts";
+import {
+  getNotionPage,
+  type ListedPage,
+  listPlace,
+  MAX_LISTED,
+  readFrontOf,
+  readText,
+  searchTitles,
+  summariseNotionPage,
+} from "./notion-pages.ts";
+import { findPlace, type Place } from "./notion-places.ts";
+import { readTags, readValues } from "./property-values.ts";
+
+/** Most pages of one call that are looked into, and how many at once: Notion answers about three requests a second. */
+const MAX_OPENED = 100;
+const AT_ONCE = 4;
+/** As much of a page's text as a search reads. */
+const SEARCH_CHARS = 40_000;
+
+/** The notebook that is a workspace of Notion, as far as it is shared with a token. */
+export class NotionNotebook implements Notebook {
+  readonly #client: NotionClient;
+  readonly #start: string | undefined;
+  readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+
+  /**
+   * @param o.start id of the page or database in which paths begin
+   * @param o.inTurn lets one change of this workspace happen at a time
+   */
+  constructor(
+    client: NotionClient,
+    o: { readonly start: string | undefined; readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> },
+  ) {
+    this.#client = client;
+    this.#start = o.start;
+    this.#inTurn = o.inTurn;
+  }
+
+  async search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>> {
+    const words = toWords(query);
+    const place = await this.#findPlace(o.parent);
+    const isEverywhere = place.kind === "all";
+    const { pages, more } = isEverywhere
+      ? { pages: await searchTitles(this.#client, query), more: false }
+      : await listPlace(this.#client, place);
+    const { tagged, isAll } = await this.#filter(pages, o.tag);
+    const { hits, isComplete } = await this.#match(tagged, { words, limit: o.limit, opens: !isEverywhere });
+    const notes = [
+      ...(isEverywhere ? ["Only titles were searched; name a parent to search the text of the pages in it."] : []),
+      ...(isComplete ? [] : ["More pages may match: the text of the newest ones was read, until there were enough."]),
+      ...(isAll ? [] : [TAGS_NOTE]),
+      ...(more ? [LIST_NOTE] : []),
+    ];
+    return {
+      pages: hits.slice(0, o.limit),
+      total: hits.length,
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+    };
+  }
+
+  async list(o: PageFilter & { readonly offset: number; readonly limit: number }): Promise<FoundPages> {
+    const { pages, more } = await listPlace(this.#client, await this.#findPlace(o.parent));
+    const { tagged, isAll } = await this.#filter(pages, o.tag);
+    const all = tagged.map(({ summary }) => summary);
+    all.sort((a, b) => b.modified.localeCompare(a.modified) || a.path.localeCompare(b.path));
+    const notes = [...(more ? [LIST_NOTE] : []), ...(isAll ? [] : [TAGS_NOTE])];
+    return {
+      pages: all.slice(o.offset, o.offset + o.limit),
+      total: all.length,
+      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+    };
+  }
+
+  async read(pageId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<PageExcerpt> {
+    const page = await getNotionPage(this.#client, pageId);
+    const { text, yaml, more } = await readText(this.#client, page.id, to);
+    const front = readFront(yaml);
+    return {
+      summary: summariseNotionPage(page, [...new Set([...readTags(page), ...front.tags])]),
+      properties: { ...readValues(page.properties), ...front.properties },
+      problem: front.problem,
+      text: text.slice(from),
+      more,
+    };
+  }
+
+  create(draft: PageDraft): Promise<PageSummary> {
+    return this.#inTurn(async () => {
+      const place = await findPlace(this.#client, { parent: draft.parent, start: this.#start, create: true });
+      if (draft.ifExists === "error") await this.#refuseTaken(place, draft.title);
+      return createNotionPage(this.#client, place, draft);
+    });
+  }
+
+  change(pageId: string, change: PageChange): Promise<PageSummary> {
+    return this.#inTurn(async () => changeNotionPage(this.#client, await getNotionPage(this.#client, pageId), change));
+  }
+
+  async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {
+    const page = await getNotionPage(this.#client, pageId);
+    const path = `pages/${page.id}`;
+    await this.#client.ask({ method: "PATCH", path, body: { in_trash: true }, schema: pageSchema, isEffect: true });
+    const summary = summariseNotionPage(page);
+    return { page: summary, trashedTo: summary.path };
+  }
+
+  #findPlace(parent: string): Promise<Place> {
+    return parent === ""
+      ? Promise.resolve({ kind: "all" })
+      : findPlace(this.#client, { parent, start: this.#start, create: false });
+  }
+
+  async #refuseTaken(place: Place, title: string): Promise<void> {
+    const { pages } = await listPlace(this.#client, place);
+    if (pages.every(({ summary }) => summary.title !== title.replaceAll(/\s+/g, " "))) return;
+    throw refuseValue("title", "is taken by a page there.", 'Set if_exists to "rename" or choose another title.');
+  }
+
+  /** Pages with a tag; where the tags stand inside the page, only the newest pages are looked into. */
+  async #filter(pages: readonly ListedPage[], tag: string | undefined) {
+    if (tag === undefined) return { tagged: pages, isAll: true };
+    const hidden = sortByAge(pages.filter((page) => page.mayHideTags));
+    const looked = await mapSome(hidden.slice(0, MAX_OPENED), async (page) => {
+      const found = await readFrontOf(this.#client, page.summary.page_id);
+      const { tags } = readFront(found?.yaml);
+      return { ...page, summary: { ...page.summary, tags } };
+    });
+    const known = [...pages.filter((page) => !page.mayHideTags), ...looked];
+    return { tagged: known.filter(({ summary }) => summary.tags.includes(tag)), isAll: hidden.length <= MAX_OPENED };
+  }
+
+  /** Titles first, which costs nothing; then the text of one page after another, newest first, until there are enough. */
+  async #match(
+    pages: readonly ListedPage[],
+    o: { readonly words: readonly string[]; readonly limit: number; readonly opens: boolean },
+  ): Promise<{ hits: PageHit[]; isComplete: boolean }> {
+    const scored = pages.map((page) => ({ page, points: scoreNotionPage(page.summary, "", o.words) }));
+    const byTitle = scored.filter(({ points }) => points > 0).sort((a, b) => b.points - a.points);
+    const hits = byTitle.map(({ page }) => ({ ...page.summary, snippet: "" }));
+    if (!o.opens) return { hits, isComplete: true };
+    const closed = sortByAge(scored.filter(({ points }) => points === 0).map(({ page }) => page));
+    let opened = 0;
+    while (opened < Math.min(closed.length, MAX_OPENED) && hits.length < o.limit) {
+      const batch = closed.slice(opened, opened + AT_ONCE);
+      const found = await mapSome(batch, ({ summary }) => this.#lookInside(summary, o.words));
+      hits.push(...found.filter((hit) => hit !== undefined));
+      opened += batch.length;
+    }
+    return { hits, isComplete: opened >= closed.length };
+  }
+
+  async #lookInside(summary: PageSummary, words: readonly string[]): Promise<PageHit | undefined> {
+    const { text, yaml } = await readText(this.#client, summary.page_id, SEARCH_CHARS);
+    const { tags } = readFront(yaml);
+    const page = tags.length === 0 ? summary : { ...summary, tags };
+    const plain = text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
+    return scoreNotionPage(page, plain, words) > 0 ? { ...page, snippet: cutSnippet(plain, words) } : undefined;
+  }
+}
+
+const LIST_NOTE = `Only ${MAX_LISTED} pages were looked at; name a parent to see others.`;
+const TAGS_NOTE = `Only the ${MAX_OPENED} newest pages were asked for their tags.`;
+
+/** The address of a page is no text that somebody wrote. */
+function scoreNotionPage(page: PageSummary, text: string, words: readonly string[]): number {
+  return scorePage({ ...page, path: "" }, text, words);
+}
+
+function sortByAge(pages: readonly ListedPage[]): ListedPage[] {
+  return [...pages].sort((a, b) => b.created.localeCompare(a.created));
+}
+
+/** As `Promise.all`, for a few at a time. */
+async function mapSome<From, To>(all: readonly From[], work: (one: From) => Promise<To>): Promise<To[]> {
+  const done: To[] = [];
+  for (let at = 0; at < all.length; at += AT_ONCE)
+    done.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(work))));
+  return done;
+}

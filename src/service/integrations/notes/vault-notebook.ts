@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { explainFolderError, refuseValue } from "../../files/folder-error.ts";
+import { parseFolderPath } from "../../files/folder-path.ts";
+import { createGate } from "../../files/gate.ts";
+import { moveToTrash, TRASH_FOLDER } from "../../files/trash.ts";
+import { writeFileDurably } from "../../files/write-file.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { ActionContext } from "../integration.ts";
+import { cutSnippet, scorePage, toWords } from "./match-page.ts";
+import type {
+  FoundPages,
+  Notebook,
+  PageChange,
+  PageDraft,
+  PageExcerpt,
+  PageFilter,
+  PageHit,
+  PageSummary,
+} from "./notebook.ts";
+import { changeProperties, joinPage, type PageText } from "./page-text.ts";
+import { findPage, type Page, readPageAt, summarisePage, vaultFolder, walkPages } from "./vault.ts";
+
+const MAX_STEM_BYTES = 200;
+
+/** Two updates of one page must not overwrite each other. */
+const updates = createGate(1);
+
+/** The notebook that is a folder of Markdown files on this machine. */
+export class VaultNotebook implements Notebook {
+  readonly #context: ActionContext;
+
+  constructor(context: ActionContext) {
+    this.#context = context;
+  }
+
+  async search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>> {
+    const words = toWords(query);
+    const hits: { page: PageHit; points: number }[] = [];
+    for await (const { page, summary } of this.#walk(o)) {
+      const points = scorePage(summary, page.text.body, words);
+      if (points > 0) hits.push({ page: { ...summary, snippet: cutSnippet(page.text.body, words) }, points });
+    }
+    hits.sort((a, b) => b.points - a.points || b.page.modified.localeCompare(a.page.modified));
+    return { pages: hits.slice(0, o.limit).map(({ page }) => page), total: hits.length };
+  }
+
+  async list(o: PageFilter & { readonly offset: number; readonly limit: number }): Promise<FoundPages> {
+    const all: PageSummary[] = [];
+    for await (const { summary } of this.#walk(o)) all.push(summary);
+    all.sort((a, b) => b.modified.localeCompare(a.modified) || a.path.localeCompare(b.path));
+    return { pages: all.slice(o.offset, o.offset + o.limit), total: all.length };
+  }
+
+  async *#walk({ parent, tag }: PageFilter): AsyncGenerator<{ page: Page; summary: PageSummary }> {
+    for await (const page of walkPages(this.#context, parseFolderPath(parent, "parent"), "parent")) {
+      const summary = summarisePage(page);
+      if (tag === undefined || summary.tags.includes(tag)) yield { page, summary };
+    }
+  }
+
+  async read(pageId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<PageExcerpt> {
+    const page = await findPage(this.#context, pageId);
+    const { body } = page.text;
+    const { properties, problem } = page;
+    return { summary: summarisePage(page), properties, problem, text: body.slice(from, to), more: to < body.length };
+  }
+
+  async create(draft: PageDraft): Promise<PageSummary> {
+    const { connection, now } = this.#context;
+    const parents = parseFolderPath(draft.parent, "parent");
+    if (parents[0] === TRASH_FOLDER)
+      throw refuseValue("parent", "is a place the vault keeps for itself.", "Choose another folder.");
+    const bytes = [Buffer.from(composePage(draft, new Date(now()).toISOString()))];
+    const wanted = toFileName(draft.title);
+    const place = { parts: parents, field: "parent", create: true };
+    const { name: fileName } = await vaultFolder.open(connection, place, (folder) =>
+      writeFileDurably(folder, { name: wanted, bytes, ifExists: draft.ifExists }).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== "EEXIST") throw error;
+          throw refuseValue(
+            "title",
+            `is taken: "${[...parents, wanted].join("/")}" exists.`,
+            'Set if_exists to "rename" or choose another title.',
+          );
+        },
+      ),
+    );
+    return summarisePage(await readPageAt(connection, { parents, fileName, field: "parent" }));
+  }
+
+  async change(pageId: string, change: PageChange): Promise<PageSummary> {
+    const { connection, now, signal } = this.#context;
+    const leave = await updates.enter(signal);
+    try {
+      const page = await findPage(this.#context, pageId);
+      checkReadable(page);
+      const text = joinPage(applyChange(page, change, new Date(now()).toISOString()));
+      const { parents, fileName, mode } = page;
+      await vaultFolder.open(connection, { parts: parents, field: "page_id", name: fileName }, (folder) =>
+        writeFileDurably(folder, { name: fileName, bytes: [Buffer.from(text)], ifExists: "replace", mode }),
+      );
+      return summarisePage(await readPageAt(connection, { parents, fileName, field: "page_id" }));
+    } finally {
+      leave();
+    }
+  }
+
+  async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {
+    const page = await findPage(this.#context, pageId);
+    const { parents, fileName: name, path } = page;
+    if (parents[0] === TRASH_FOLDER) throw refuseValue("page_id", "is in .trash already.", "A human empties .trash.");
+    const root = vaultFolder.read(this.#context.connection.settings);
+    try {
+      const place = { root, setting: vaultFolder.setting, parents, name };
+      return { page: summarisePage(page), trashedTo: await moveToTrash(place, this.#context.now()) };
+    } catch (error) {
+      throw explainFolderError(error, { field: "page_id", path });
+    }
+  }
+}
+
+/** A title as a file name that every operating system accepts. */
+function toFileName(text: string): string {
+  const stem = text
+    .normalize("NFC")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+    .replaceAll(/[\u0000-\u001f\u007f/\\:*?"<>|#^[\]]/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .replace(/^[. ]+|[. ]+$/g, "");
+  const kept = [...stem.toWellFormed()];
+  while (Buffer.byteLength(kept.join("")) > MAX_STEM_BYTES) kept.pop();
+  return `${kept.join("").trim() || "Untitled"}.md`;
+}
+
+function composePage({ title, tags, properties, body: given }: PageDraft, now: string): string {
+  const front = { id: randomUUID(), title, tags, created: now, updated: now, ...properties };
+  const body = given === "" || given.endsWith("\n") ? given : `${given}\n`;
+  return joinPage(changeProperties({ yaml: "", body, lineBreak: "\n" }, front));
+}
+
+function appendText(body: string, addition: string): string {
+  const start = body === "" || body.endsWith("\n") ? body : `${body}\n`;
+  return `${start}${addition}${addition.endsWith("\n") ? "" : "\n"}`;
+}
+
+function applyChange(page: Page, change: PageChange, now: string): PageText {
+  const front: Record<string, unknown> = {
+    ...(change.title === undefined ? {} : { title: change.title }),
+    ...(change.tags === undefined ? {} : { tags: change.tags }),
+    ...change.properties,
+    ...("updated" in page.properties ? { updated: now } : {}),
+  };
+  const body =
+    change.body ?? (change.append === undefined ? page.text.body : appendText(page.text.body, change.append));
+  const text = Object.keys(front).length === 0 ? page.text : changeProperties(page.text, front);
+  return { ...text, body };
+}
+
+/** What cannot be read cannot be written back without loss. */
+function checkReadable({ path, problem }: Page): void {
+  if (problem === undefined) return;
+  throw new ServiceError(500, "provider_error", `"${path}" cannot be read well enough to be changed: ${problem}`, {
+    type: "provider",
+    hint: `Open "${path}" and repair it; the front matter is the YAML between its first two "---" lines.`,
+  });
+}
