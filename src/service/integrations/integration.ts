@@ -73,11 +73,56 @@ export interface SettingField {
   readonly name: string;
   readonly label: string;
   /** `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown. */
-  readonly kind: "text" | "folder" | "email" | "secret";
+  readonly kind: "text" | "folder" | "email" | "secret" | "choice";
+  /** What a `choice` offers; the first one is taken unless the owner chooses another. */
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
   /** Default true; an optional field that is left empty is left out. */
   readonly optional?: boolean;
   /** One or two sentences below the field. */
   readonly help?: string;
+  /**
+   * Heading under which it is folded away behind the other fields, with those of the same heading; opened where one of them is
+   * in use or wrong. Default: always seen.
+   */
+  readonly group?: string;
+}
+
+/** How a client proves itself to a sign-in provider (OAuth 2.0), and where. */
+export interface OAuthClient {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** Undefined for a public client. */
+  readonly clientSecret: string | undefined;
+  readonly clientIn: "header" | "body";
+  /** True when the address may be one of a private network, and without encryption. */
+  readonly isPrivate: boolean;
+}
+
+/** A sign-in that lasts longer than its access tokens: the service gets new ones. */
+export interface OAuthGrant extends OAuthClient {
+  /** As the owner gave it; providers may replace it with each use. */
+  readonly refreshToken: string;
+  /** Name of the setting that holds it. */
+  readonly setting: string;
+  /** The settings as actions and `testSettings` take them. */
+  useToken(token: AccessToken): Readonly<Record<string, unknown>>;
+}
+
+/** A sign-in on a page of the provider (OAuth 2.0, authorization code). */
+export interface OAuthSignIn extends OAuthClient {
+  /** The page, with scopes and whatever else belongs to the app in its query. */
+  readonly authUrl: string;
+  /** Whether the provider knows PKCE. */
+  readonly pkce: boolean;
+  /** Settings that hold what came of it. */
+  readonly settings: { readonly refreshToken: string; readonly accessToken: string };
+}
+
+/** What a sign-in provider gave. */
+export interface AccessToken {
+  readonly text: string;
+  /** Everything else in its answer, without the refresh token. */
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** An app the service can act on. */
@@ -91,6 +136,22 @@ export interface Integration {
   readonly actions: readonly Action[];
   /** What the dashboard asks for, in this order; an app without settings has none. */
   readonly settingsForm?: readonly SettingField[];
+  /** Above the form: which of its optional fields are needed, in one to three sentences. */
+  readonly settingsHelp?: string;
   /** Throws ServiceError 422 `integration_misconfigured` naming the setting when a connection cannot work as configured. */
   checkSettings(settings: Readonly<Record<string, unknown>>): Promise<void>;
+  /**
+   * Tries the settings on the real system, for example signs in. Asked once when the owner connects, not at each call.
+   * Throws like `checkSettings`.
+   */
+  testSettings?(settings: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
+  /** The sign-in that these settings hold, whose access tokens are renewed; undefined when they need none. Checked settings. */
+  findGrant?(settings: Readonly<Record<string, unknown>>): OAuthGrant | undefined;
+  /**
+   * The provider's page on which these settings can be signed in; undefined when there is none. Throws ServiceError 422 naming
+   * the setting that is needed first.
+   */
+  findSignIn?(settings: Readonly<Record<string, unknown>>): OAuthSignIn | undefined;
+  /** Frees sockets and timers when the service stops; no call runs by then. A later call may open them again. */
+  close?(): Promise<void>;
 }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
 import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/folder-name.ts";
-import { mailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
+import { createMailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, holdFile, NOW, type RunnerOptions, refusal } from "./run-action.ts";
 
+const mailIntegration = createMailIntegration();
 const temp = useTempFolder();
 let maildir = "";
 let run: ReturnType<typeof createRunner>;
@@ -221,14 +222,14 @@ describe("mail_search", () => {
     expect(ids(await run("search", {}))).toHaveLength(2);
   });
 
-  it.each(["label:x", "older_than:2d", "has:drive", "is:important", "after:yesterday", "before:2026-02-30"])(
-    "refuses %j and says what it knows",
-    async (query) => {
-      const error = await refusal(run("search", { query }));
-      expect([error.status, error.options.extra]).toEqual([400, { invalidFields: ["arguments.query"] }]);
-      expect(error.options.hint).toBeTruthy();
-    },
-  );
+  it.each([
+    ...["label:x", "older_than:2d", "has:drive", "is:important", "after:yesterday", "before:2026-02-30"],
+    ...["from:ann OR from:bob", "(ann bob)", "subject:(a b)", "{from:ann from:bob}", "is:unread AND ann", "from:me"],
+  ])("refuses %j and says what it knows", async (query) => {
+    const error = await refusal(run("search", { query }));
+    expect([error.status, error.options.extra]).toEqual([400, { invalidFields: ["arguments.query"] }]);
+    expect(error.options.hint).toBeTruthy();
+  });
 
   it("says that there is more", async () => {
     expect(await run("search", { query: "is:any", limit: 2 })).toMatchObject({ more: true });
@@ -267,16 +268,25 @@ describe("reading mail", () => {
     expect(ids(await run("search", {}))).toEqual([inbox]);
   });
 
-  it("marks as read only when asked and allowed", async () => {
+  it("knows no argument that would change the mailbox", async () => {
     const id = await arrive(day("2026-11-01"), { Subject: "x" }, "y");
-    const reader = createMailRunner({ scopes: ["mail.read"] });
-    expect(await refusal(reader("read_message", { message_id: id, mark_read: true }))).toMatchObject({
-      status: 403,
-      options: { details: ["mail.modify"] },
+    expect(await refusal(run("read_message", { message_id: id, mark_read: true }))).toMatchObject({
+      status: 400,
+      code: "invalid_arguments",
+      options: { details: [expect.stringContaining("mark_read")] },
     });
-    expect(await run("read_message", { message_id: id, mark_read: true })).toMatchObject({ unread: false });
-    expect(await readdir(join(maildir, "cur"))).toEqual([`${id}:2,S`]);
-    expect(await run("read_message", { message_id: id, mark_read: true })).toMatchObject({ unread: false });
+    expect(await run("read_message", { message_id: id })).toMatchObject({ unread: true });
+    expect(await readdir(join(maildir, "new"))).toEqual([id]);
+  });
+
+  it("marks many messages at once, also while another program marks them", async () => {
+    const many = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => arrive(day("2026-11-01") + index, { Subject: "x" }, "y", "")),
+    );
+    const mark = (as: string) => run("mark_message", { message_ids: many, as });
+    const answers = await Promise.all([mark("read"), mark("flagged")]);
+    for (const { messages } of answers) expect(ids({ messages })).toEqual(many);
+    expect((await readdir(join(maildir, "cur"))).sort()).toEqual(many.map((id) => `${id}:2,FS`));
   });
 
   it("reads HTML-only messages as text", async () => {
@@ -438,5 +448,31 @@ describe("the catalogue entry", () => {
       ))
         expect(property.description, `${action.id}.${name}`).toBeTruthy();
     }
+  });
+});
+
+describe("the settings of a connection", () => {
+  const problem = (work: Promise<void>) =>
+    work.then(
+      () => "taken",
+      (error: Error) => error.message,
+    );
+
+  it("name a server or a folder", async () => {
+    expect(await problem(mailIntegration.checkSettings({ address: ME }))).toBe(
+      'Setting "maildir" is needed, or else an incoming server.',
+    );
+  });
+
+  it("name a folder that is empty or holds a mailbox, and no other one", async () => {
+    const test = () =>
+      problem(mailIntegration.testSettings?.({ address: ME, maildir }, AbortSignal.timeout(5000)) ?? Promise.resolve());
+    expect(await test()).toBe("taken");
+    await mkdir(join(maildir, ".Sent"));
+    expect(await test()).toBe("taken");
+    await writeFile(join(maildir, "passwd"), "");
+    expect(await test()).toMatch(/^Setting "maildir" names a folder that holds other things/);
+    await mkdir(join(maildir, "new"));
+    expect(await test()).toBe("taken");
   });
 });

@@ -1,11 +1,12 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { notesIntegration } from "../../../src/service/integrations/notes/notes-integration.ts";
+import { createNotesIntegration } from "../../../src/service/integrations/notes/notes-integration.ts";
 import { joinPage, splitPage } from "../../../src/service/integrations/notes/page-text.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, NOW, refusal } from "./run-action.ts";
 
+const notesIntegration = createNotesIntegration();
 const temp = useTempFolder();
 let vault = "";
 let run: ReturnType<typeof createRunner>;
@@ -75,6 +76,21 @@ describe("notes_create_page", () => {
     expect(page.path.startsWith(name.slice(0, 6))).toBe(true);
     expect(Buffer.byteLength(page.path)).toBeLessThanOrEqual(255);
     expect(await readdir(vault)).toEqual([page.path]);
+  });
+
+  it("writes no front matter that is too long to be read again", async () => {
+    const fill = (name: string) => ({ [name]: "x".repeat(15_000) });
+    const over = await refusal(run("create_page", { title: "big", properties: { ...fill("a"), ...fill("b") } }));
+    expect([over.status, over.message]).toEqual([400, "arguments.properties are more than 16 KB."]);
+    expect(await readdir(vault)).toEqual([]);
+    const { page_id } = await run("create_page", { title: "grows", properties: fill("a") });
+    for (const name of ["b", "c", "d"]) await run("update_page", { page_id, properties: fill(name) });
+    const full = await refusal(run("update_page", { page_id, properties: fill("e") }));
+    expect([full.status, full.message]).toEqual([
+      400,
+      "arguments.properties would make the front matter longer than 64 KB.",
+    ]);
+    expect(Object.keys((await run("read_page", { page_id })).properties)).toContain("d");
   });
 
   it("refuses places outside and properties with a meaning of their own", async () => {

@@ -20,6 +20,8 @@ export interface RunnerOptions {
   readonly files?: Record<string, HeldFile>;
   readonly now?: () => number;
   readonly keepFile?: ActionContext["keepFile"];
+  /** Aborts the calls; never, without it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs actions of one connection; results are typed loosely because they are JSON. */
@@ -37,7 +39,7 @@ export function createRunner(integration: Integration, options: RunnerOptions) {
         scopes: options.scopes ?? integration.scopes,
       },
       file: (key) => files[key] ?? fail(key),
-      signal: new AbortController().signal,
+      signal: options.signal ?? new AbortController().signal,
       now: options.now ?? (() => NOW),
       ...(options.keepFile === undefined ? {} : { keepFile: options.keepFile }),
     };

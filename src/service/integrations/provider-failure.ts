@@ -1,0 +1,134 @@
+import { ServiceError } from "../service-error.ts";
+import type { Action } from "./integration.ts";
+
+/** What a provider did instead of what it was asked for. */
+export type ProviderFailure =
+  /** It answered with a status of its own. */
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      /** The provider's own words, short; never a secret. */
+      readonly message?: string | undefined;
+      readonly retryAfterSeconds?: number | undefined;
+    }
+  /** It answered with something that cannot be read. */
+  | { readonly kind: "garbage"; readonly message?: string | undefined }
+  /** It could not be reached: provably nothing was sent. */
+  | { readonly kind: "unreachable"; readonly message?: string | undefined }
+  /** The connection broke, or no answer came in time. */
+  | { readonly kind: "lost"; readonly message?: string | undefined };
+
+/** Whose failure it is. */
+interface FailedCall {
+  /** What people call the app. */
+  readonly app: string;
+  readonly action: Pick<Action, "level" | "idempotent">;
+}
+
+const MESSAGE_MAX = 300;
+const CHECK_FIRST = "It may have taken effect all the same: check with a read before sending it again.";
+
+/**
+ * What the service answers for a provider's failure ("Execution (tool-name model)" and "Errors"): 401 the connection
+ * needs a new sign-in, 403 scopes are missing, 400 the provider refused the arguments, 404 and 409 as they are, 429 with
+ * `Retry-After`, 503 for a provider that is down. After a write of which nobody knows whether it took effect:
+ * 500 `outcome_unknown`, never to be repeated unseen.
+ */
+export function createProviderError(failure: ProviderFailure, call: FailedCall): ServiceError {
+  const said = describe(failure, call.app);
+  const isRepeatable = call.action.level === "read" || call.action.idempotent;
+  switch (failure.kind) {
+    case "unreachable":
+      return new ServiceError(503, "provider_unavailable", said, {
+        type: "network",
+        retryable: true,
+        hint: "Try again later.",
+      });
+    case "status":
+      return fromStatus(failure, { said, isRepeatable });
+    case "lost":
+      return isRepeatable
+        ? new ServiceError(503, "provider_unavailable", said, {
+            type: "network",
+            retryable: true,
+            hint: "Try again later.",
+          })
+        : createDoubt(said, "network");
+    case "garbage":
+      return isRepeatable
+        ? new ServiceError(500, "provider_error", said, {
+            type: "provider",
+            hint: "Try again later, or tell the owner.",
+          })
+        : createDoubt(said, "provider");
+  }
+}
+
+function fromStatus(
+  { status, retryAfterSeconds }: ProviderFailure & { kind: "status" },
+  { said, isRepeatable }: { said: string; isRepeatable: boolean },
+): ServiceError {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  if (status === 401) {
+    return new ServiceError(401, "needs_reauth", said, {
+      type: "auth",
+      hint: "Connect the app again, then repeat the call.",
+    });
+  }
+  if (status === 403) {
+    const hint =
+      "The connected account may not do this: connect it again with more permissions, or use another account.";
+    return new ServiceError(403, "forbidden", said, { type: "missing_scopes", hint });
+  }
+  if (status === 404 || status === 410) {
+    return new ServiceError(404, "not_found", said, { type: "provider", hint: "Look up the name or id first." });
+  }
+  if (status === 409 || status === 412) {
+    return new ServiceError(409, "conflict", said, { type: "provider", hint: "Read its present state first." });
+  }
+  if (status === 429) {
+    return new ServiceError(429, "rate_limited", said, { type: "rate_limit", retryable: true, ...wait });
+  }
+  if (status === 408 || status >= 500) {
+    if (status !== 503 && !isRepeatable) return createDoubt(said, "provider");
+    const hint = "Try again later.";
+    return new ServiceError(503, "provider_unavailable", said, { type: "network", retryable: true, hint, ...wait });
+  }
+  if (status >= 400) {
+    return new ServiceError(400, "invalid_arguments", said, { type: "validation", hint: "Correct the arguments." });
+  }
+  // These lead to where the result of a request can be seen; 307 and 308 say that it has to be sent elsewhere.
+  if (!isRepeatable && status >= 300 && status <= 303) return createDoubt(said, "provider");
+  return new ServiceError(500, "provider_error", said, { type: "provider" });
+}
+
+function createDoubt(said: string, type: string): ServiceError {
+  return new ServiceError(500, "outcome_unknown", said, { type, hint: CHECK_FIRST });
+}
+
+function describe(failure: ProviderFailure, app: string): string {
+  const words = failure.message?.replaceAll(/\s+/g, " ").trim().slice(0, MESSAGE_MAX);
+  const added = words ? `: ${words}` : ".";
+  switch (failure.kind) {
+    case "status":
+      return `${app} answered ${failure.status}${added}`;
+    case "garbage":
+      return `${app} gave an answer that cannot be read${added}`;
+    case "unreachable":
+      return `${app} cannot be reached${added}`;
+    case "lost":
+      return `${app} gave no answer${added}`;
+  }
+}
+
+/**
+ * Seconds to wait, from a `Retry-After` header: seconds or an HTTP date; undefined when it is neither.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function readRetryAfter(header: string | null | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? "";
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { openSourceDesk } from "../../../../src/service/sources/open-source-desk.ts";
+import { prepareOpenApi } from "../../../../src/service/sources/openapi/prepare-openapi.ts";
+import { startTestService } from "../../../../src/testing.ts";
+import { startMockApi } from "../../sources/openapi/mock-api.ts";
+import { waitForTool } from "../../sources/wait-for-tool.ts";
+import { describeIntegrationContract } from "./describe-integration-contract.ts";
+import { HTTP_FAULTS, toHttpAnswer } from "./http-faults.ts";
+import type { ProviderFault } from "./provider-faults.ts";
+
+const DOCUMENT = {
+  openapi: "3.1.0",
+  info: { title: "Tracker", version: "1" },
+  security: [{ token: [] }],
+  components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+  paths: {
+    "/issues/{id}": {
+      get: {
+        operationId: "getIssue",
+        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+      },
+    },
+    "/issues": {
+      post: {
+        operationId: "createIssue",
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema: { type: "object", required: ["title"], properties: { title: { type: "string" } } },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+describeIntegrationContract("OpenAPI document", setUp, { faults: HTTP_FAULTS });
+
+async function setUp() {
+  const folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
+  const api = await startMockApi();
+  const service = await startTestService({ providerTimeoutMs: 3_000 });
+  const desk = await openSourceDesk({ dataDir: service.dataDir });
+  const document = join(folder, "tracker.json");
+  await writeFile(document, JSON.stringify(DOCUMENT));
+  const place = { slug: "tracker", document, name: undefined, baseUrl: api.url, isPrivate: true, takesToken: false };
+  const { source } = await prepareOpenApi(place);
+  await desk.add(source, { connection: { label: "Tracker", settings: { token: "tok" } } });
+  await waitForTool(service, "tracker_getIssue");
+  return {
+    service,
+    slug: "tracker",
+    read: { action: "getIssue", args: { id: "7" } },
+    write: { action: "createIssue", args: { title: "Door" } },
+    countEffects: async () => api.seen.filter(({ method }) => method === "POST").length,
+    badSettings: {},
+    async meet(fault: ProviderFault) {
+      const answer = toHttpAnswer(fault);
+      if (answer === undefined) await api.stop();
+      else api.behave(answer);
+    },
+    async recover() {
+      api.behave();
+      await api.resume();
+    },
+    async close() {
+      await desk.close();
+      await service.close();
+      await api.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
