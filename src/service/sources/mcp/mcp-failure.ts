@@ -1,0 +1,80 @@
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { createProviderError, type ProviderFailure } from "../../integrations/provider-failure.ts";
+import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { StoredAction } from "../source-content.ts";
+import { McpConnectError } from "./connect-mcp.ts";
+import { McpHttpError } from "./mcp-fetch.ts";
+import { isStreamEnd } from "./stream-end.ts";
+
+/** Whose failure it is. */
+interface FailedMcpCall {
+  readonly app: string;
+  readonly action: StoredAction;
+  /** Of the connection; what the server says may repeat them. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** What a failed call of an MCP server comes to for its caller. */
+export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
+  if (error instanceof ServiceError) return error;
+  const failure = error instanceof McpConnectError ? readConnectFailure(error) : readFailure(error);
+  if (failure !== undefined) {
+    const message = failure.message && hideSecrets(failure.message, call.settings);
+    return createProviderError({ ...failure, message }, call);
+  }
+  if (!(error instanceof ProtocolError)) return error;
+  const said = hideSecrets(error.message, call.settings).slice(0, 300);
+  return new ServiceError(500, "execution_failed", `${call.app}: ${said}`, { type: "provider" });
+}
+
+/** Status with which a server refused a connection for good: asking again with the same credentials changes nothing. */
+export function isRefusal(error: unknown): boolean {
+  const failure = error instanceof McpConnectError ? readConnectFailure(error) : undefined;
+  return failure?.kind === "status" && failure.status === 401;
+}
+
+/** True when a server does not know the session of a request, and so has done nothing. */
+export function isUnknownSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
+}
+
+/** Nothing was sent, so nothing can have happened. */
+function readConnectFailure(error: McpConnectError): ProviderFailure {
+  const failure = readFailure(error.cause);
+  if (failure?.kind === "status" && (failure.status < 500 || failure.status === 503)) return failure;
+  const said = error.complaint.trim().split("\n").at(-1);
+  return { kind: "unreachable", message: said || failure?.message || error.message };
+}
+
+function readFailure(error: unknown): ProviderFailure | undefined {
+  const http = findCause(error, McpHttpError);
+  if (http !== undefined) return http.failure;
+  if (error instanceof SdkHttpError) return { kind: "status", status: error.status ?? 500 };
+  if (error instanceof ProtocolError) return readProtocolError(error);
+  // Answers that are no message of the protocol, in any way the SDK has of saying so.
+  if (!(error instanceof SdkError)) return error instanceof Error ? { kind: "garbage" } : undefined;
+  switch (error.code) {
+    case SdkErrorCode.ConnectionClosed:
+    case SdkErrorCode.RequestTimeout:
+    case SdkErrorCode.SendFailed:
+      return { kind: "lost", message: error.message };
+    case SdkErrorCode.NotConnected:
+      return { kind: "unreachable", message: error.message };
+    default:
+      // The SDK adds what its own schemas expected, as JSON.
+      return { kind: "garbage", message: error.message.replace(/:?\s*\[\s*\{.*$/s, "") };
+  }
+}
+
+function readProtocolError({ code, message }: ProtocolError): ProviderFailure | undefined {
+  if (isStreamEnd(code)) return { kind: "lost", message };
+  if (code === ProtocolErrorCode.InvalidParams) return { kind: "status", status: 400, message };
+  if (code === ProtocolErrorCode.MethodNotFound) return { kind: "status", status: 404, message };
+  return undefined;
+}
+
+function findCause<T extends Error>(error: unknown, kind: new (...args: never[]) => T): T | undefined {
+  if (error instanceof kind) return error;
+  return error instanceof Error ? findCause(error.cause, kind) : undefined;
+}

@@ -1,0 +1,196 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ActionContext, ConnectionView } from "../../integrations/integration.ts";
+import { ServiceError } from "../../service-error.ts";
+import { createAddedIntegration } from "../create-added-integration.ts";
+import { toDoneAlready } from "../done-already.ts";
+import { findMissingSetting } from "../find-missing-setting.ts";
+import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
+import { compareContents, type SourceContent, type StoredAction } from "../source-content.ts";
+import type { McpSession } from "./connect-mcp.ts";
+import { type McpDefinition, readMcpDefinition } from "./mcp-definition.ts";
+import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
+import { McpLink } from "./mcp-link.ts";
+import { readMcpResult } from "./read-mcp-result.ts";
+import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
+
+/** Calls under way get this long when the service stops. */
+const GRACE_MS = 5_000;
+/** The caller's signal ends a request sooner. */
+const REQUEST_MS = 10 * 60_000;
+/** How often connections are looked at: what was disconnected is ended. */
+const LOOK_MS = 5_000;
+
+interface HeldLink {
+  readonly link: McpLink;
+  readonly settings: ConnectionView["settings"];
+  /** Actions whose definition is not what the owner agreed to; filled at each opening. */
+  changed: ReadonlySet<string>;
+}
+
+/** MCP servers, started or reached: one session for each connection, restarted when it breaks. */
+export const mcpKind: SourceKind = {
+  async open(source, ports) {
+    return new McpSource(source, readMcpDefinition(source.definition), ports).start();
+  },
+};
+
+/** The server answered that it does not know this session. */
+class ForgottenSession extends Error {
+  readonly session: McpSession;
+
+  constructor(session: McpSession, cause: unknown) {
+    super("The server has forgotten the session.", { cause });
+    this.session = session;
+  }
+}
+
+class McpSource {
+  readonly #source: IntegrationSource;
+  readonly #definition: McpDefinition;
+  readonly #ports: SourcePorts;
+  readonly #links = new Map<string, HeldLink>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: IntegrationSource, definition: McpDefinition, ports: SourcePorts) {
+    this.#source = source;
+    this.#definition = definition;
+    this.#ports = ports;
+  }
+
+  start(): OpenSource {
+    // A server that was down when the service stopped is looked for again.
+    setTimeout(() => void this.#recoverAll().catch(() => {}), 0).unref();
+    this.#timer = setInterval(() => void this.#lookAtConnections().catch(() => {}), LOOK_MS).unref();
+    return {
+      integration: createAddedIntegration(this.#source, {
+        run: (action, args, context) => this.#run(action, args, context),
+      }),
+      close: async () => {
+        clearInterval(this.#timer);
+        await Promise.all([...this.#links.values()].map(({ link }) => link.close(GRACE_MS)));
+      },
+    };
+  }
+
+  async #recoverAll(): Promise<void> {
+    for (const connection of await this.#ports.listConnections(this.#source.slug)) {
+      const isReady = findMissingSetting(this.#source.content, connection.settings) === undefined;
+      if (connection.state === "error" && isReady) this.#hold(connection).link.recover();
+    }
+  }
+
+  /**
+   * Ends servers whose connection is gone. What this process can reach is well, whatever another one says that shares
+   * the store: it may lack the command that starts the server.
+   */
+  async #lookAtConnections(): Promise<void> {
+    if (this.#links.size === 0) return;
+    const connections = new Map((await this.#ports.listConnections(this.#source.slug)).map((one) => [one.id, one]));
+    for (const [id, { link }] of this.#links) {
+      const connection = connections.get(id);
+      if (connection === undefined) {
+        this.#links.delete(id);
+        void link.close(GRACE_MS);
+      } else if (link.isOpen && connection.state === "error") await this.#ports.setConnectionState(id, "healthy");
+    }
+  }
+
+  async #run(action: StoredAction, args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<unknown> {
+    const { settings } = context.connection;
+    const held = this.#hold(context.connection);
+    const attempt = () => held.link.use((session) => this.#call(held, session, { action, args, context }));
+    try {
+      // A server that has forgotten the session has done nothing.
+      return await attempt().catch((error: unknown) => {
+        if (!(error instanceof ForgottenSession)) throw error;
+        held.link.drop(error.session);
+        return attempt();
+      });
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      const cause = error instanceof ForgottenSession ? error.cause : error;
+      throw createMcpError(cause, { app: this.#source.name, action, settings });
+    }
+  }
+
+  async #call(
+    held: HeldLink,
+    session: McpSession,
+    {
+      action,
+      args,
+      context,
+    }: { action: StoredAction; args: Readonly<Record<string, unknown>>; context: ActionContext },
+  ): Promise<unknown> {
+    // Looked at only now: opening the session is what finds a change.
+    if (held.changed.has(action.id)) throw this.#refuseChanged(action);
+    const { tool } = mcpCallSchema.parse(action.call);
+    const options = { signal: context.signal, timeout: REQUEST_MS };
+    const result = await session.client
+      .callTool({ name: tool, arguments: { ...args } }, options)
+      .catch((error: unknown) => {
+        throw session.hasSession && isUnknownSession(error) ? new ForgottenSession(session, error) : error;
+      });
+    if (result.isError === true) return readMcpResult(result, context);
+    return readMcpResult(result, context).catch((error: unknown) => {
+      throw toDoneAlready(error, { app: this.#source.name, action });
+    });
+  }
+
+  #refuseChanged({ title }: StoredAction): ServiceError {
+    const { slug, name } = this.#source;
+    return new ServiceError(
+      422,
+      "integration_misconfigured",
+      `${name} has changed "${title}" since its owner agreed to it.`,
+      {
+        type: "configuration",
+        hint: `The owner looks at the change and agrees to it with "svc review ${slug}".`,
+      },
+    );
+  }
+
+  /** One link for each connection; other settings make another one. */
+  #hold({ id, settings }: Pick<ConnectionView, "id" | "settings">): HeldLink {
+    const known = this.#links.get(id);
+    if (known !== undefined && isDeepStrictEqual(known.settings, settings)) return known;
+    void known?.link.close(GRACE_MS);
+    const held: HeldLink = {
+      settings,
+      changed: new Set(),
+      link: new McpLink(this.#definition, settings, {
+        onOpen: async (session) => {
+          await this.#compare(held, session);
+          await this.#restoreState(id);
+        },
+        onToolsChanged: (session) => void this.#compare(held, session).catch(() => {}),
+        onDown: (cause) => {
+          const isRefused = isRefusal(cause);
+          const message = isRefused ? "refuses its credentials" : "cannot be started or reached; it is tried again";
+          this.#ports.log({ level: "warn", message: `The MCP server of "${this.#source.slug}" ${message}.`, cause });
+          void this.#ports.setConnectionState(id, isRefused ? "reauth_required" : "error");
+        },
+      }),
+    };
+    this.#links.set(id, held);
+    return held;
+  }
+
+  async #restoreState(id: string): Promise<void> {
+    const connections = await this.#ports.listConnections(this.#source.slug);
+    if (connections.find((connection) => connection.id === id)?.state !== "error") return;
+    await this.#ports.setConnectionState(id, "healthy");
+  }
+
+  /** What the owner agreed to stays in use; what is different is put before him, and not run meanwhile. */
+  async #compare(held: HeldLink, { client }: McpSession): Promise<void> {
+    const place = { slug: this.#source.slug, name: this.#source.name, definition: this.#definition };
+    const { content } = await readMcpTools(client, place);
+    held.changed = findChanged(this.#source.content, content);
+    await this.#ports.propose(this.#source.slug, content);
+  }
+}
+
+function findChanged(agreed: SourceContent, found: SourceContent): ReadonlySet<string> {
+  return new Set(compareContents(agreed, found).changed.map(({ id }) => id));
+}

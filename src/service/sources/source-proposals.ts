@@ -1,0 +1,86 @@
+import { createId } from "../auth/secrets.ts";
+import type { Store } from "../store/open-store.ts";
+import type { IntegrationSource } from "./source.ts";
+import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
+
+/** Changed actions that wait for the owner. */
+export interface SourceProposals {
+  /**
+   * Keeps changed actions until the owner decides. False when they are what is used or proposed already; what is used
+   * drops an older proposal, as its origin has changed back.
+   */
+  propose(slug: string, content: SourceContent): Promise<boolean>;
+  /** Takes a proposal over, if it still has this digest. */
+  accept(slug: string, digest: string): Promise<boolean>;
+  /** Asks no more about a proposal, if it still has this digest; it can still be accepted. Another one is asked about. */
+  dismiss(slug: string, digest: string): Promise<boolean>;
+}
+
+/** The columns of a source that nothing is proposed for. */
+export const NOTHING_PROPOSED = {
+  proposed_content: null,
+  proposed_digest: null,
+  proposed_at: null,
+  proposal_dismissed: 0,
+};
+
+/** Opens the proposals of a store. */
+export function createSourceProposals(store: Store, at: () => string): SourceProposals {
+  return {
+    async propose(slug, content) {
+      const digest = digestContent(content);
+      await store
+        .updateTable("integration_sources")
+        .set(NOTHING_PROPOSED)
+        .where("slug", "=", slug)
+        .where("digest", "=", digest)
+        .where("proposed_digest", "is not", null)
+        .execute();
+      const result = await store
+        .updateTable("integration_sources")
+        .set({
+          proposed_content: JSON.stringify(content),
+          proposed_digest: digest,
+          proposed_at: at(),
+          proposal_dismissed: 0,
+        })
+        .where("slug", "=", slug)
+        .where("digest", "!=", digest)
+        .where((e) => e.or([e("proposed_digest", "is", null), e("proposed_digest", "!=", digest)]))
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+
+    async accept(slug, digest) {
+      const result = await store
+        .updateTable("integration_sources")
+        .set((e) => ({
+          content: e.fn.coalesce("proposed_content", "content"),
+          digest,
+          ...NOTHING_PROPOSED,
+          revision: createId("rev"),
+        }))
+        .where("slug", "=", slug)
+        .where("proposed_digest", "=", digest)
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+
+    async dismiss(slug, digest) {
+      const result = await store
+        .updateTable("integration_sources")
+        .set({ proposal_dismissed: 1 })
+        .where("slug", "=", slug)
+        .where("proposed_digest", "=", digest)
+        .executeTakeFirst();
+      return result.numUpdatedRows > 0n;
+    },
+  };
+}
+
+/** What is proposed for a source; new actions alone change nothing that was agreed to. */
+export function judgeProposal(source: IntegrationSource | undefined): "none" | "additions" | "changes" {
+  if (source?.proposal === undefined) return "none";
+  const { changed, removed } = compareContents(source.content, source.proposal.content);
+  return changed.length + removed.length > 0 ? "changes" : "additions";
+}

@@ -1,0 +1,59 @@
+import type { Connection } from "../connections/connections.ts";
+import type { AllowedHosts } from "../fetch/allowed-hosts.ts";
+import type { ConnectionState, Integration } from "../integrations/integration.ts";
+import type { ServiceLog } from "../service-log.ts";
+import type { SourceContent } from "./source-content.ts";
+
+/** Where an integration that the owner added comes from. */
+export type SourceKindName = "mcp" | "openapi" | "piece";
+
+/** One integration that the owner added, as it is stored. */
+export interface IntegrationSource {
+  readonly slug: string;
+  readonly kind: SourceKindName;
+  /** What people call it. */
+  readonly name: string;
+  /** How to reach it, as the owner gave it: JSON, without secrets; the kind checks it when it opens the source. */
+  readonly definition: unknown;
+  /** What the owner agreed to. */
+  readonly content: SourceContent;
+  /** See `digestContent`. */
+  readonly digest: string;
+  /** Found later and not agreed to yet; the agreed content stays in use meanwhile. */
+  readonly proposal: { readonly content: SourceContent; readonly digest: string; readonly foundAt: string } | undefined;
+  /** New with each change of this row. */
+  readonly revision: string;
+  readonly addedAt: string;
+}
+
+/** What an open source may use. */
+export interface SourcePorts {
+  /** Data folder of the service, for what a kind installs. */
+  readonly dataDir: string;
+  readonly log: ServiceLog;
+  readonly now: () => number;
+  /** The owner's own hosts, which may be reached although they are not public. */
+  readonly allowedHosts: AllowedHosts;
+  /** The connections of an app as they are now. */
+  listConnections(slug: string): Promise<readonly Connection[]>;
+  /** Tells the dashboard and the catalog how a connection does. Never rejects. */
+  setConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
+  /** Puts changed actions before the owner; what is used or proposed already is ignored. Never rejects. */
+  propose(slug: string, content: SourceContent): Promise<void>;
+}
+
+/** A source in use. */
+export interface OpenSource {
+  readonly integration: Integration;
+  /** Lets calls under way end, for at most a few seconds, then frees processes and sockets. */
+  close(): Promise<void>;
+}
+
+/** One kind of source. Its module is loaded when the first source of the kind is opened. */
+export interface SourceKind {
+  /**
+   * Makes an integration of what is stored. Reads no network and starts no process: what is down must not keep the
+   * service from starting. Throws ServiceError for a definition it cannot read.
+   */
+  open(source: IntegrationSource, ports: SourcePorts): Promise<OpenSource>;
+}

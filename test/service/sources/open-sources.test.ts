@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Integration } from "../../../src/service/integrations/integration.ts";
+import { createAddedIntegration } from "../../../src/service/sources/create-added-integration.ts";
+import { type OpenSources, openSources } from "../../../src/service/sources/open-sources.ts";
+import type { SourceKind } from "../../../src/service/sources/source.ts";
+import { compareContents, digestContent, type SourceContent } from "../../../src/service/sources/source-content.ts";
+import { createSourceStore } from "../../../src/service/sources/source-store.ts";
+import type { Store } from "../../../src/service/store/open-store.ts";
+import { openStoreOf } from "../find-store.ts";
+
+let folder: string;
+let store: Store;
+let sources: OpenSources | undefined;
+let installed: readonly Integration[] = [];
+const closed: string[] = [];
+const logged: string[] = [];
+/** What had been closed whenever it was tidied up, and what tidying answers. */
+const tidied: string[][] = [];
+let canTidy = true;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-sources-"));
+  store = await openStoreOf(folder);
+  installed = [];
+  closed.length = 0;
+  logged.length = 0;
+  tidied.length = 0;
+  canTidy = true;
+});
+
+afterEach(async () => {
+  await sources?.close();
+  sources = undefined;
+  await store.destroy();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const echo: SourceKind = {
+  async open(source) {
+    if (source.definition === "broken") throw new Error("cannot be read");
+    const run = async (action: { id: string }) => `${source.slug}.${action.id}`;
+    const integration = createAddedIntegration(source, { run });
+    return { integration, close: async () => void closed.push(`${source.slug} ${source.revision}`) };
+  },
+};
+
+function contentOf(...ids: string[]): SourceContent {
+  const facts = { title: "T", description: "D", requiresConfirmation: false, idempotent: true, scopes: [], call: null };
+  const inputSchema = { type: "object", properties: {} } as const;
+  const actions = ids.map((id) => ({ id, ...facts, level: "read" as const, inputSchema }));
+  return { description: "An app.", category: "test", scopes: [], settingsForm: [], actions };
+}
+
+async function open() {
+  const list = createSourceStore(store, Date.now);
+  sources = await openSources({
+    store: list,
+    kinds: { mcp: async () => echo },
+    log: ({ message }) => logged.push(message),
+    watchMs: 3_600_000,
+    onChange: (added) => {
+      installed = added;
+    },
+    tidy: async () => {
+      tidied.push([...closed]);
+      return canTidy;
+    },
+    ports: {
+      dataDir: folder,
+      log: () => {},
+      now: Date.now,
+      allowedHosts: { has: () => false },
+      listConnections: async () => [],
+      setConnectionState: async () => {},
+      propose: async () => {},
+    },
+  });
+  return { list, sources };
+}
+
+const listInstalled = () => installed.map(({ slug, actions }) => `${slug}: ${actions.map(({ id }) => id).join(" ")}`);
+
+test("what is added, changed and removed elsewhere is followed, and what it replaces is closed", async () => {
+  const { list, sources } = await open();
+  expect(listInstalled()).toEqual([]);
+
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["clock: now"]);
+  const first = (await list.find("clock"))?.revision;
+
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now", "zone") });
+  await list.put({ slug: "dice", kind: "mcp", name: "Dice", definition: {}, content: contentOf("roll") });
+  await sources.refresh();
+  expect(listInstalled().sort()).toEqual(["clock: now zone", "dice: roll"]);
+  expect(closed).toEqual([`clock ${first}`]);
+
+  expect(await list.remove("clock")).toBe(true);
+  expect(await list.remove("clock")).toBe(false);
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["dice: roll"]);
+  expect(closed).toHaveLength(2);
+});
+
+test("a source that cannot be opened is left out and named; the others work", async () => {
+  const list = createSourceStore(store, Date.now);
+  await list.put({ slug: "bad", kind: "mcp", name: "Bad", definition: "broken", content: contentOf("x") });
+  await list.put({ slug: "odd", kind: "piece", name: "Odd", definition: {}, content: contentOf("x") });
+  await list.put({ slug: "good", kind: "mcp", name: "Good", definition: {}, content: contentOf("x") });
+  await open();
+  expect(listInstalled()).toEqual(["good: x"]);
+  expect(logged).toEqual([
+    'The app "bad" cannot be opened and is left out.',
+    'The app "odd" cannot be opened and is left out.',
+  ]);
+});
+
+test("what is left behind is removed at the start, and when nothing of it runs any more, as soon as that is possible", async () => {
+  const { list, sources } = await open();
+  await sources.refresh();
+  expect(tidied).toEqual([[]]);
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  await sources.refresh();
+  expect(tidied).toHaveLength(1);
+  const revision = (await list.find("clock"))?.revision;
+  await list.remove("clock");
+  canTidy = false;
+  await sources.refresh();
+  await sources.refresh();
+  canTidy = true;
+  await sources.refresh();
+  await sources.refresh();
+  const closedFirst = [`clock ${revision}`];
+  expect(tidied.slice(1)).toEqual([closedFirst, closedFirst, closedFirst]);
+});
+
+test("changed actions wait for the owner: what he agreed to stays in use until he accepts", async () => {
+  const { list, sources } = await open();
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  await sources.refresh();
+  const next = contentOf("now", "set");
+  expect(await list.listMarks()).toEqual([{ slug: "clock", kind: "mcp", proposal: "none", isDismissed: false }]);
+
+  expect(await list.propose("clock", contentOf("now"))).toBe(false);
+  expect(await list.propose("clock", next)).toBe(true);
+  expect(await list.propose("clock", next)).toBe(false);
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["clock: now"]);
+  expect(await list.listMarks()).toMatchObject([{ proposal: "additions" }]);
+  expect(await list.propose("clock", contentOf("set"))).toBe(true);
+  expect(await list.listMarks()).toMatchObject([{ proposal: "changes" }]);
+  expect(await list.propose("clock", contentOf("now"))).toBe(false);
+  expect((await list.find("clock"))?.proposal).toBeUndefined();
+  expect(await list.propose("clock", next)).toBe(true);
+
+  expect(await list.accept("clock", "0".repeat(64))).toBe(false);
+  expect(await list.accept("clock", digestContent(next))).toBe(true);
+  expect((await list.find("clock"))?.proposal).toBeUndefined();
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["clock: now set"]);
+});
+
+test("contents are compared by action and fact; the order of keys means nothing", () => {
+  const old = contentOf("a", "b", "c");
+  const next = contentOf("b", "c", "d");
+  const [b, c, d] = next.actions;
+  if (b === undefined || c === undefined || d === undefined) throw new Error("three actions");
+  const changed = { ...next, actions: [{ ...b, level: "write" as const, title: "New" }, c, d] };
+  expect(compareContents(old, changed)).toEqual({
+    added: ["d"],
+    removed: ["a"],
+    changed: [{ id: "b", facts: ["title", "level"] }],
+  });
+  const turned = { ...c, inputSchema: { properties: {}, type: "object" } as const };
+  expect(digestContent({ ...next, actions: [b, turned, d] })).toBe(digestContent(next));
+  expect(digestContent(changed)).not.toBe(digestContent(next));
+});
