@@ -13,8 +13,8 @@ export interface ConnectionForm {
 /** What is wrong with a form: texts by setting name; `""` stands for the form as a whole. */
 export type FormProblems = ReadonlyMap<string, string>;
 
-/** Longest text of one setting, in characters. */
-const MAX_TEXT = 2000;
+/** Longest text of one setting, in characters: access tokens and certificates are long. */
+const MAX_TEXT = 8000;
 
 /**
  * Turns what was typed into settings. A secret that is left empty keeps the one in `current`; settings that no field
@@ -27,14 +27,16 @@ export function readSettings(
 ): { settings: Record<string, unknown>; problems: Map<string, string> } {
   const settings: Record<string, unknown> = { ...current };
   const problems = new Map<string, string>();
-  for (const { name, kind, optional } of fields) {
+  for (const { name, kind, optional, options } of fields) {
     const typed = values[name] ?? "";
     // A secret may begin or end with a space, nothing else may.
     const text = kind === "secret" ? typed : typed.trim();
     if (text === "" && kind === "secret" && typeof current[name] === "string") continue;
     delete settings[name];
     if (text.length > MAX_TEXT) problems.set(name, `This is longer than ${MAX_TEXT} characters.`);
-    else if (text !== "") settings[name] = text;
+    else if (kind === "choice" && text !== "" && !options?.some(({ value }) => value === text)) {
+      problems.set(name, "Choose one of those that are offered.");
+    } else if (text !== "") settings[name] = text;
     else if (!optional) problems.set(name, "This is needed.");
   }
   return { settings, problems };

@@ -53,7 +53,8 @@ export interface Connections {
 export function createConnections(o: {
   store: Store;
   accountId: string;
-  integrations: readonly Integration[];
+  /** The integrations as they are when it is looked. */
+  catalog: { readonly integrations: readonly Integration[] };
   seal: SettingsSeal;
   now: () => number;
 }): Connections {
@@ -78,7 +79,7 @@ export function createConnections(o: {
     },
 
     async add(connection) {
-      const known = o.integrations.find((integration) => integration.slug === connection.integration);
+      const known = o.catalog.integrations.find((integration) => integration.slug === connection.integration);
       if (known === undefined) {
         throw new ServiceError(404, "integration_not_found", `There is no integration "${connection.integration}".`);
       }

@@ -1,5 +1,7 @@
+import type { AccessTokens, LiveSettings } from "../grants/access-tokens.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { cleanText } from "../registration/clean-text.ts";
+import { hideInError } from "../secrets/hide-in-error.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkFolder } from "./check-folder.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "./connection-form.ts";
@@ -14,17 +16,35 @@ type ConnectResult =
 /** Longest name of a connection, in characters. */
 const MAX_LABEL = 60;
 
+/** How long an app may try new settings, in milliseconds. */
+const TEST_MS = 10_000;
+
 /** Connects apps for their owner: unlike {@link Connections} it stores only settings that work. */
 export interface Connector {
   /** The first connection of an app becomes its default. */
   connect(integration: Integration, form: ConnectionForm): Promise<ConnectResult>;
-  /** Makes a connection healthy again with new settings and scopes; its id stays. */
-  reconnect(integration: Integration, connection: Connection, form: ConnectionForm): Promise<ConnectResult>;
+  /**
+   * Makes a connection healthy again with new settings and scopes; its id stays.
+   *
+   * @param replaced settings of which nothing stays, also where the form has nothing for them
+   */
+  reconnect(
+    integration: Integration,
+    connection: Connection,
+    form: ConnectionForm,
+    replaced?: readonly string[],
+  ): Promise<ConnectResult>;
+  /** Removes a connection and what was got with its sign-in; `integration` is undefined when its app is gone. */
+  disconnect(integration: Integration | undefined, connection: Connection): Promise<void>;
 }
 
 /** Creates the connector. What the service itself keeps in its own folders is never connected. */
-export function createConnector(o: { connections: Connections; ownFolders: readonly string[] }): Connector {
-  const { connections } = o;
+export function createConnector(o: {
+  connections: Connections;
+  accessTokens: AccessTokens;
+  ownFolders: readonly string[];
+}): Connector {
+  const { connections, accessTokens } = o;
 
   async function check(integration: Integration, form: ConnectionForm, current?: Connection["settings"]) {
     const fields = integration.settingsForm ?? [];
@@ -38,10 +58,20 @@ export function createConnector(o: { connections: Connections; ownFolders: reado
       }
     }
     if (problems.size === 0) {
-      const [name, problem] = (await findProblem(integration, settings)) ?? [];
+      const [name, problem] = (await findProblem(integration, settings, accessTokens)) ?? [];
       if (name !== undefined && problem !== undefined) problems.set(name, problem);
     }
     return { settings, problems };
+  }
+
+  /** Access tokens of settings that no connection has any more. */
+  async function forget(integration: Integration, settings: Connection["settings"]): Promise<void> {
+    const left = await connections.list(integration.slug);
+    await accessTokens.forget(
+      integration,
+      settings,
+      left.map((connection) => connection.settings),
+    );
   }
 
   return {
@@ -59,12 +89,20 @@ export function createConnector(o: { connections: Connections; ownFolders: reado
       return { ok: true, connection };
     },
 
-    async reconnect(integration, { id, label, settings: current }, form) {
-      const { settings, problems } = await check(integration, form, current);
+    async reconnect(integration, { id, label, settings: current }, form, replaced = []) {
+      const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.includes(name)));
+      const { settings, problems } = await check(integration, form, kept);
       if (problems.size > 0) return { ok: false, problems };
       const scopes = listScopes(integration, form.access);
       const change = { state: "healthy", scopes, settings, label: readLabel(form, label) } as const;
-      return { ok: true, connection: await connections.update(id, change) };
+      const connection = await connections.update(id, change);
+      await forget(integration, current);
+      return { ok: true, connection };
+    },
+
+    async disconnect(integration, { id, settings }) {
+      await connections.remove(id);
+      if (integration !== undefined) await forget(integration, settings);
     },
   };
 }
@@ -78,13 +116,34 @@ export function readLabel({ label }: Pick<ConnectionForm, "label">, fallback: st
 async function findProblem(
   integration: Integration,
   settings: Readonly<Record<string, unknown>>,
+  accessTokens: AccessTokens,
 ): Promise<[field: string, problem: string] | undefined> {
+  const limit = AbortSignal.timeout(TEST_MS);
   try {
     await integration.checkSettings(settings);
+    await trySettings(integration, await accessTokens.provide(integration, settings), limit);
     return undefined;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return [findField(integration.settingsForm ?? [], error)?.name ?? "", error.message];
+    if (error === limit.reason) return ["", `${integration.name} gave no answer in time. Try again.`];
+    const shown = hideInError(error, integration, settings);
+    if (!(shown instanceof ServiceError)) throw error;
+    return [...toProblems(integration, shown)][0];
+  }
+}
+
+/** A refusal at the field it names, or at the form as a whole. */
+export function toProblems({ settingsForm = [] }: Integration, error: ServiceError): FormProblems {
+  return new Map([[findField(settingsForm, error)?.name ?? "", error.message]]);
+}
+
+/** A token from before may have been withdrawn: then another one decides. */
+async function trySettings(integration: Integration, live: LiveSettings, limit: AbortSignal): Promise<void> {
+  try {
+    await integration.testSettings?.(live.settings, limit);
+  } catch (error) {
+    const renewed = limit.aborted ? undefined : await live.renew();
+    if (renewed === undefined) throw error;
+    await integration.testSettings?.(renewed, limit);
   }
 }
 

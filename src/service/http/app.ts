@@ -1,6 +1,4 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { HTTPException } from "hono/http-exception";
+import { type Context, Hono } from "hono";
 import { refusedBody } from "../pages/sign-in-page.ts";
 import { ServiceError } from "../service-error.ts";
 import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
@@ -22,15 +20,8 @@ import { type PageStatus, sendPage } from "./send-page.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Puts all routes together. */
-export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
-  const app = new OpenAPIHono<RouteEnv>({
-    defaultHook(result) {
-      if (result.success) return;
-      const [issue] = result.error.issues;
-      const field = issue?.path.join(".") || "request";
-      throw new ServiceError(400, "invalid_request", `${field}: ${issue?.message ?? "not valid"}`, { bare: true });
-    },
-  });
+export function createApp(parts: ServiceParts): Hono<RouteEnv> {
+  const app = new Hono<RouteEnv>();
   app.onError((error, c) => renderRefusal(c, toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   app.use(guardHost(parts));
@@ -59,7 +50,7 @@ export function createApp(parts: ServiceParts): OpenAPIHono<RouteEnv> {
 }
 
 /** Answers 405 with `Allow` where a path exists but not with this method. */
-function refuseOtherMethods(app: OpenAPIHono<RouteEnv>): void {
+function refuseOtherMethods(app: Hono<RouteEnv>): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {
     if (method !== "ALL") methods.set(path, (methods.get(path) ?? new Set()).add(method));
@@ -85,9 +76,6 @@ async function renderRefusal(c: Context<RouteEnv>, error: ServiceError): Promise
 
 function toServiceError(error: unknown, parts: ServiceParts): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof HTTPException && error.status < 500) {
-    return new ServiceError(400, "invalid_request", "The request is not valid.", { cause: error });
-  }
   parts.log({ level: "error", message: "A request failed unexpectedly.", cause: error });
   return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.", { cause: error });
 }

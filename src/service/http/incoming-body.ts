@@ -11,12 +11,15 @@ export interface IncomingBody {
 
 /**
  * Opens the raw body. Leaving it half-read does not tear the connection down, so a refusal still reaches a caller
- * that is busy sending.
+ * that is busy sending; what is left of it is thrown away after the answer.
  */
 export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   const length = incoming.headers["content-length"];
+  const bytes = incoming.iterator({ destroyOnReturn: false });
+  // An iterator that nobody left would hold the rest back, and with it the next request on the connection.
+  outgoing.once("close", () => void bytes.return?.(undefined).catch(() => undefined));
   return {
-    bytes: incoming.iterator({ destroyOnReturn: false }),
+    bytes,
     contentLength: length === undefined ? undefined : Number(length),
     clientGone: watchClient({ outgoing }),
   };

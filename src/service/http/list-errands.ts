@@ -1,11 +1,12 @@
 import type { Connection } from "../connections/connections.ts";
 import { describeStepError, findCurrentStep } from "../pages/flow-page.ts";
 import type { Errand } from "../pages/home-page.ts";
+import { ServiceError } from "../service-error.ts";
 import { nameApp } from "./app-names.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** Flows looked at for errands; older ones are on the flows page. */
-const RECENT_FLOWS = 30;
+/** Most flows that wait for an approval, and recent ones among which failed ones are looked for. */
+const MAX_FLOWS = 30;
 
 /** What waits for the owner: approvals of flows first, then connections, then flows that failed. */
 export async function listErrands(
@@ -20,9 +21,11 @@ export async function listErrands(
 async function listFlowErrands({ flows }: ServiceParts, accountId: string) {
   const approvals: Errand[] = [];
   const failures: Errand[] = [];
-  for (const { id, name, status } of await flows.list(accountId, RECENT_FLOWS)) {
-    if (status !== "waiting" && status !== "failed") continue;
-    const step = findCurrentStep(await flows.get(accountId, id));
+  const failed = (await flows.list(accountId, MAX_FLOWS)).filter(({ status }) => status === "failed");
+  for (const { id, name, status } of [...(await flows.listWaiting(accountId, MAX_FLOWS)), ...failed]) {
+    const view = await flows.get(accountId, id).catch(skipMissing);
+    if (view === undefined) continue;
+    const step = findCurrentStep(view);
     const errand = { title: name ?? id, href: `/flows/${id}` };
     if (status === "failed") {
       failures.push({
@@ -38,13 +41,18 @@ async function listFlowErrands({ flows }: ServiceParts, accountId: string) {
   return { approvals, failures };
 }
 
+/** An old flow may be removed at any time. */
+function skipMissing(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+}
+
 function describeConnection(parts: ServiceParts, { id, label, integration, state }: Connection): Errand[] {
   if (state === "healthy") return [];
   const app = nameApp(parts, integration);
   return [
     {
       title: `“${label}” must be reconnected`,
-      text: state === "error" ? `${app} cannot work as it is set up.` : `${app} refused the access.`,
+      text: state === "error" ? `${app} does not work at the moment.` : `${app} refused the access.`,
       href: `/connections/${id}/reconnect`,
       action: "Reconnect",
       isUrgent: false,

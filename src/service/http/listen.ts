@@ -11,8 +11,12 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Slow requests must not hold connections for ever: headers within 15 s, a whole request within 10 minutes. */
-const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 600_000, keepAliveTimeout: 5_000 } as const;
+/**
+ * Slow requests must not hold connections for ever: headers within 15 s, a whole request within 10 minutes. Idle ones
+ * are kept longer than clients use them: a service that was busy for some seconds would else close a connection on
+ * which a request has just arrived, and nobody would know whether a write took effect.
+ */
+const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 600_000, keepAliveTimeout: 65_000 } as const;
 
 /**
  * Serves a fetch handler.

@@ -24,6 +24,7 @@ const RETURN_PAGES: readonly RegExp[] = [
   /^\/install\/[A-Za-z0-9_-]{20,64}$/,
   /^\/connect\/[a-z0-9_-]{1,64}$/,
   /^\/connections\/[a-z0-9_]{1,40}\/reconnect$/,
+  /^\/apps\/[a-z0-9-]{1,31}\/review$/,
   /^\/flows\/[A-Za-z0-9_-]{1,64}$/,
   /^\/oauth\/approve\/[A-Za-z0-9_-]{20,64}$/,
 ];

@@ -21,3 +21,8 @@ export function readText(text: string | undefined): string | undefined {
 export function readFlag(text: string | undefined): boolean {
   return /^(true|1|yes)$/i.test(text?.trim() ?? "");
 }
+
+/** The text that a name in an address stands for; undefined for any other name. */
+export function findNotice(notices: Readonly<Record<string, string>>, name: string | undefined): string | undefined {
+  return name !== undefined && Object.hasOwn(notices, name) ? notices[name] : undefined;
+}

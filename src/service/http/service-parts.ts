@@ -10,12 +10,15 @@ import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Flows } from "../flows/flows.ts";
+import type { AccessTokens } from "../grants/access-tokens.ts";
+import type { ProviderSignIns } from "../grants/provider-sign-ins.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
 import type { Node } from "../nodes/node.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { Bootstrap } from "../registration/bootstrap.ts";
 import type { Pairing } from "../registration/pairing.ts";
 import type { ServiceLog } from "../service-log.ts";
+import type { SourceStore } from "../sources/source-store.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
 
 /** What the routes are made of. */
@@ -27,6 +30,10 @@ export interface ServiceParts {
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly connector: Connector;
+  readonly accessTokens: AccessTokens;
+  readonly providerSignIns: ProviderSignIns;
+  /** The apps that the owner added. */
+  readonly sources: Pick<SourceStore, "listMarks" | "find" | "accept" | "dismiss">;
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;

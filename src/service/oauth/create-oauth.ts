@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
+import { makeOnce } from "../make-once.ts";
 import { MCP_PATH } from "../mcp/mcp-path.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
@@ -65,10 +66,10 @@ export function createOAuth(parts: {
   const resource = `${baseUrl}${MCP_PATH}`;
   const onError = (cause: unknown) => parts.log({ level: "error", message: "An OAuth request failed.", cause });
   const records = createOAuthRecords(parts);
-  const getKey = once(
+  const getKey = makeOnce(
     async (): Promise<SigningKey> => readSigningKey(await serviceKeys.read("oauth-signing", createSigningKey)),
   );
-  const open = once(async () => {
+  const open = makeOnce(async () => {
     const cookieSecret = await serviceKeys.read("oauth-cookies", createSecret);
     const provider = await createProvider({ ...parts, resource, records, onError, key: await getKey(), cookieSecret });
     return { provider, respond: provider.callback() };
@@ -122,17 +123,5 @@ export function createOAuth(parts: {
       const result = { login: { accountId, remember: false }, consent: { grantId } };
       return provider.interactionResult(incoming, outgoing, result, { mergeWithLastSubmission: false });
     },
-  };
-}
-
-/** Makes a value at its first use; a failure is not kept. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
   };
 }

@@ -1,13 +1,15 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
+import { OAUTH_KEPT_AFTER_EXPIRY_MS } from "../store/forget-expired.ts";
 import type { Store } from "../store/open-store.ts";
 import { createOAuthRows } from "./oauth-rows.ts";
 
 /** A client that nobody approved is forgotten after this long: registering needs no sign-in. */
 const UNUSED_CLIENT_LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** Clients that may wait for a first approval at one time; beyond, the oldest is forgotten. */
-const MAX_UNUSED_CLIENTS = 500;
-/** Ended records are kept this long, so that late or repeated use is recognised for what it is. */
-const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
+/**
+ * Clients that may wait for a first approval at one time, and requests that may wait for a decision; beyond, the oldest
+ * is forgotten. Nobody signs in for either.
+ */
+const MAX_WAITING: Readonly<Record<string, number>> = { Client: 500, Interaction: 500 };
 
 /** An app with access through OAuth. */
 export interface ApprovedApp {
@@ -64,11 +66,12 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
   }
 
   async function upsert(model: string, id: string, value: AdapterPayload, expiresIn?: number): Promise<void> {
-    const endedBefore = at(-KEPT_AFTER_EXPIRY_MS);
+    const endedBefore = at(-OAUTH_KEPT_AFTER_EXPIRY_MS);
     const { jti: _jti, ...payload } = value;
     const lifetime = model === "Client" ? UNUSED_CLIENT_LIFETIME_MS : (expiresIn ?? 0) * 1000;
     await rows.save(model, id, { payload, expiresAt: lifetime > 0 ? at(lifetime) : null });
-    if (model === "Client") await rows.makeRoom({ endedBefore, model, longest: MAX_UNUSED_CLIENTS });
+    const longest = MAX_WAITING[model];
+    if (longest !== undefined) await rows.makeRoom({ endedBefore, model, longest });
   }
 
   /** Of two that use one code or token at the same time one gets through, and the approval ends for both. */

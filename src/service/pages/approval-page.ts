@@ -7,7 +7,7 @@ import { listKeyRights, requestCard } from "./request-card.ts";
 /** Where the human decides about one device. */
 export function approvalBody(o: {
   session: PairingView;
-  sessionToken: string;
+  token: string;
   csrfToken: string;
   /** Names of connected apps. */
   apps: readonly string[];
@@ -27,7 +27,7 @@ export function approvalBody(o: {
     rightsHeading: "What the key may do",
     rights: listKeyRights(o.apps),
     footnote: "You can revoke the key on the devices page at any time.",
-    action: `/pair/${o.sessionToken}`,
+    action: `/pair/${o.token}`,
     csrfToken: o.csrfToken,
     approveLabel: "Approve device",
   });

@@ -4,7 +4,7 @@ import type { Connection } from "../connections/connections.ts";
 import { listMissingScopes, offersReadOnly } from "../connections/scopes.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { missingList } from "./connection-page.ts";
-import { csrfField, type Markup } from "./page.ts";
+import { csrfField, type Markup, messageBody } from "./page.ts";
 
 interface ConnectPage {
   readonly integration: Integration;
@@ -12,6 +12,8 @@ interface ConnectPage {
   readonly form: ConnectionForm;
   readonly problems: FormProblems;
   readonly csrfToken: string;
+  /** Where providers lead back to. */
+  readonly redirectUri: string;
 }
 
 /** The form that connects an app. `unwell` are its connections that need help more than a new one. */
@@ -61,11 +63,28 @@ function formCard(card: FormCard): Markup {
 ${csrfField(card.csrfToken)}
 <div class="field"><label for="label">Name</label><p class="help" id="label-help">What you call this connection, to tell it from others.</p>
 <input id="label" name="label" value="${form.label}" maxlength="60" autocomplete="off" aria-describedby="label-help"></div>
-${fields.map((field) => settingInput(field, card))}
+${integration.settingsHelp === undefined ? "" : html`<p>${integration.settingsHelp}</p>`}
+${fields.filter(({ group }) => group === undefined).map((field) => settingInput(field, card))}
+${groupFields(fields).map((group) => fieldGroup(group, card))}
 ${offersReadOnly(integration) ? accessChoice(form) : ""}
-<div class="actions"><button class="primary">${card.button}</button><a href="/connections">Cancel</a></div>
+${signInHelp(card)}
+<div class="actions"><button class="primary">${card.button}</button>${integration.findSignIn === undefined ? "" : html`<button name="sign-in" value="yes">Sign in at the provider</button>`}<a href="/connections">Cancel</a></div>
 </form>
 </section>`;
+}
+
+function signInHelp({ integration, redirectUri }: FormCard): Markup {
+  if (integration.findSignIn === undefined) return html``;
+  return html`<p class="help">With client id and client secret you can sign in on the page of the provider, which then gives the tokens. Register this address there first: <code>${redirectUri}</code></p>`;
+}
+
+/** Leads to the page of a provider. */
+export function continueBody({ name, url }: { readonly name: string; readonly url: URL }): Markup {
+  return messageBody({
+    heading: `Sign in to ${name}`,
+    text: `The page of ${url.host} asks you whether this service may act for you. It leads back here when you are done.`,
+    next: html`<p><a class="button primary" href="${url.href}" rel="noreferrer">Continue at ${url.host}</a></p><p><a href="/connections">Cancel</a></p>`,
+  });
 }
 
 function problemSummary(fields: readonly SettingField[], problems: FormProblems): Markup {
@@ -84,19 +103,48 @@ const INPUTS = {
   secret: html` type="password"`,
 } as const;
 
-function settingInput(field: SettingField, { form, problems, keeps }: FormCard): Markup {
+interface FieldGroup {
+  readonly heading: string;
+  readonly fields: readonly SettingField[];
+}
+
+function groupFields(fields: readonly SettingField[]): FieldGroup[] {
+  const headings = new Set(fields.flatMap(({ group }) => (group === undefined ? [] : [group])));
+  return [...headings].map((heading) => ({ heading, fields: fields.filter(({ group }) => group === heading) }));
+}
+
+/** Fields that few people need; open where something in it is wrong, or is not as it would be by itself. */
+function fieldGroup({ heading, fields }: FieldGroup, card: FormCard): Markup {
+  const isOpen = fields.some(({ name, kind, options }) => {
+    const value = card.form.values[name] ?? "";
+    const isChanged = value !== "" && value !== options?.[0]?.value;
+    return card.problems.has(name) || isChanged || (kind === "secret" && card.keeps(name));
+  });
+  return html`<details class="more"${isOpen ? html` open` : ""}><summary>${heading}</summary>
+${fields.map((field) => settingInput(field, card))}</details>`;
+}
+
+function settingInput(field: SettingField, { integration, form, problems, keeps }: FormCard): Markup {
   const { name, label, kind, optional } = field;
   const id = `set-${name}`;
   const problem = problems.get(name);
   const kept = kind === "secret" && keeps(name) ? "Leave it empty to keep the one that is stored." : undefined;
   const help = [field.help, kept].filter((text) => text !== undefined).join(" ");
   const described = [help && `${id}-help`, problem !== undefined && `${id}-problem`].filter(Boolean).join(" ");
-  return html`<div class="field"><label for="${id}">${label}${optional ? html` <span class="optional">(optional)</span>` : ""}</label>
+  const marks = html`${problem === undefined ? "" : html` aria-invalid="true"`}${described === "" ? "" : html` aria-describedby="${described}"`}`;
+  const value = form.values[name] ?? "";
+  // Where words say what is needed, the mark would say less.
+  const isMarked = optional && kind !== "choice" && field.group === undefined && integration.settingsHelp === undefined;
+  const control =
+    kind === "choice"
+      ? html`<select id="${id}" name="set.${name}"${marks}>${field.options?.map((one) => html`<option value="${one.value}"${one.value === value ? html` selected` : ""}>${one.label}</option>`)}</select>`
+      : html`<input id="${id}" name="set.${name}"${INPUTS[kind]} value="${kind === "secret" ? "" : value}" autocomplete="off"${
+          optional || kept !== undefined ? "" : html` required`
+        }${marks}>`;
+  return html`<div class="field"><label for="${id}">${label}${isMarked ? html` <span class="optional">(optional)</span>` : ""}</label>
 ${help === "" ? "" : html`<p class="help" id="${id}-help">${help}</p>`}
 ${problem === undefined ? "" : html`<p class="problem" id="${id}-problem">${problem}</p>`}
-<input id="${id}" name="set.${name}"${INPUTS[kind]} value="${kind === "secret" ? "" : (form.values[name] ?? "")}" autocomplete="off"${
-    optional || kept !== undefined ? "" : html` required`
-  }${problem === undefined ? "" : html` aria-invalid="true"`}${described === "" ? "" : html` aria-describedby="${described}"`}></div>`;
+${control}</div>`;
 }
 
 function accessChoice({ access }: ConnectionForm): Markup {

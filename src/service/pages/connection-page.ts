@@ -69,14 +69,15 @@ function stateNotice({ state, label }: Connection, path: string): Markup {
   const text =
     state === "reauth_required"
       ? `The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.`
-      : `“${label}” cannot work as it is set up. Until its settings are corrected, calls to it are refused.`;
+      : `“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.`;
   return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
 }
 
-function settingFact({ name, label, kind }: SettingField, { settings }: Connection): Markup {
+function settingFact({ name, label, kind, options }: SettingField, { settings }: Connection): Markup {
   const value = settings[name];
   if (kind === "secret") {
     return html`<dt>${label}</dt><dd>${typeof value === "string" ? "Kept, encrypted" : "Missing"}</dd>`;
   }
-  return typeof value === "string" ? html`<dt>${label}</dt><dd>${value}</dd>` : html``;
+  const shown = options?.find((one) => one.value === value)?.label ?? value;
+  return typeof shown === "string" ? html`<dt>${label}</dt><dd>${shown}</dd>` : html``;
 }

@@ -1,9 +1,10 @@
 import { html } from "hono/html";
+import { cutText, EXACT, toPlainText } from "../../wire/plain-text.ts";
 import type { Markup } from "./page.ts";
 
-/** Longest text shown of one value, in characters. */
+/** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
 const MAX_TEXT = 2000;
-/** Most entries shown of one list. */
+/** Most entries of one list that are shown at once; the others can be opened below them. */
 const MAX_ENTRIES = 50;
 /** Below this depth values are shown as JSON. */
 const MAX_DEPTH = 4;
@@ -12,16 +13,23 @@ const MAX_DEPTH = 4;
 export function dataView(value: unknown, depth = 0): Markup {
   if (Array.isArray(value)) {
     if (value.length === 0) return html`<span class="muted">none</span>`;
-    if (value.every((entry) => typeof entry !== "object" || entry === null)) return textView(value.join(", "));
-    const rest = value.length - MAX_ENTRIES;
-    return html`<ol class="data">${value.slice(0, MAX_ENTRIES).map((entry) => html`<li>${dataView(entry, depth + 1)}</li>`)}</ol>${rest > 0 ? html`<p class="muted">and ${rest} more</p>` : ""}`;
+    if (value.every(isWord)) return textView(value.join(", "));
+    const items = value.map((entry) => html`<li>${dataView(entry, depth + 1)}</li>`);
+    const rest = items.length - MAX_ENTRIES;
+    return html`<ol class="data">${items.slice(0, MAX_ENTRIES)}</ol>${rest > 0 ? html`<details><summary>${rest} more</summary><ol class="data" start="${MAX_ENTRIES + 1}">${items.slice(MAX_ENTRIES)}</ol></details>` : ""}`;
   }
   if (typeof value === "object" && value !== null) {
     if (depth >= MAX_DEPTH) return textView(JSON.stringify(value));
     if (Object.keys(value).length === 0) return html`<span class="muted">nothing</span>`;
-    return html`<dl>${Object.entries(value).map(([name, part]) => html`<dt>${nameOf(name)}</dt><dd>${dataView(part, depth + 1)}</dd>`)}</dl>`;
+    return html`<dl>${Object.entries(value).map(([name, part]) => html`<dt>${toPlainText(nameOf(name), EXACT)}</dt><dd>${dataView(part, depth + 1)}</dd>`)}</dl>`;
   }
-  return textView(value === null || value === undefined || value === "" ? "none" : String(value));
+  if (value === null || value === undefined) return html`<span class="muted">none</span>`;
+  return value === "" ? html`<span class="muted">empty text</span>` : textView(String(value));
+}
+
+/** What can stand in one line with others and stays apart from them. */
+function isWord(entry: unknown): boolean {
+  return typeof entry === "string" ? entry !== "" && !/[,\n]/.test(entry) : typeof entry !== "object";
 }
 
 /** {@link dataView} for something that stands alone: one value needs no name. */
@@ -41,7 +49,9 @@ export function nameOf(key: string): string {
 }
 
 function textView(text: string): Markup {
-  const shown =
-    text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()} … (${text.length - MAX_TEXT} more)` : text;
-  return html`<span class="text">${shown}</span>`;
+  const whole = toPlainText(text, { ...EXACT, keepLines: true });
+  if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
+  const shown = cutText(whole, MAX_TEXT);
+  const rest = whole.slice(shown.length);
+  return html`<span class="text">${shown}</span><details><summary>${rest.length} more characters</summary><span class="text">${rest}</span></details>`;
 }

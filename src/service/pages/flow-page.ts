@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
 import type { Flow, FlowStep, FlowView } from "../../wire/flow.ts";
+import { toAttempt } from "../flows/flow-rows.ts";
 import { dataView, nameOf, wholeView } from "./data-view.ts";
 import { flowTag, stepTag } from "./flow-tags.ts";
 import { describeStart } from "./flows-page.ts";
@@ -79,7 +80,7 @@ function waitCard(o: FlowPage, step: FlowStep | undefined): Markup {
   return html`<section class="card" aria-labelledby="decision">
 <h2 id="decision">It waits for its time</h2>
 <p>${until === undefined ? "It goes on by itself." : html`It goes on by itself ${timeTag(until, o.now)}, at ${exactTime(until)}.`}</p>
-<div class="actions">${isOver ? moveForm(o, "resume", "Go on now") : ""}${cancelForm(o)}</div>
+<div class="actions">${isOver ? resumeForm(o, step, "Go on now") : ""}${cancelForm(o)}</div>
 </section>`;
 }
 
@@ -88,12 +89,13 @@ function failureCard(o: FlowPage, step: FlowStep | undefined): Markup {
 <h2 id="decision">It failed${step === undefined ? "" : html` at “${nameOf(step.stepKey)}”`}</h2>
 <p class="notice bad">${(step && describeStepError(step)) ?? "It failed."}</p>
 <p>Steps that are done are not repeated. Resuming tries the failed one again.</p>
-<div class="actions">${moveForm(o, "resume", "Resume")}${cancelForm(o)}</div>
+<div class="actions">${resumeForm(o, step, "Resume")}${cancelForm(o)}</div>
 </section>`;
 }
 
-function moveForm({ flow, csrfToken }: FlowPage, verb: "resume", label: string): Markup {
-  return html`<form method="post" action="/flows/${flow.id}/${verb}">${csrfField(csrfToken)}<button class="primary">${label}</button></form>`;
+function resumeForm({ flow, csrfToken }: FlowPage, step: FlowStep | undefined, label: string): Markup {
+  const seen = step && html`<input type="hidden" name="attempt" value="${toAttempt(step.stepKey, step.attemptCount)}">`;
+  return html`<form method="post" action="/flows/${flow.id}/resume">${csrfField(csrfToken)}${seen ?? ""}<button class="primary">${label}</button></form>`;
 }
 
 function cancelForm({ flow, csrfToken }: { flow: Flow; csrfToken: string }): Markup {

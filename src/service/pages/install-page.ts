@@ -7,7 +7,7 @@ import { listKeyRights, requestCard } from "./request-card.ts";
 /** Where the human decides about one installer. */
 export function installBody(o: {
   session: BootstrapView;
-  approvalToken: string;
+  token: string;
   csrfToken: string;
   /** Names of connected apps. */
   apps: readonly string[];
@@ -35,7 +35,7 @@ export function installBody(o: {
     rights: listKeyRights(o.apps),
     footnote:
       "Names and system are what the installer says about itself. You can revoke the key on the devices page at any time.",
-    action: `/install/${o.approvalToken}`,
+    action: `/install/${o.token}`,
     csrfToken: o.csrfToken,
     approveLabel: "Approve installation",
   });

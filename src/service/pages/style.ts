@@ -82,7 +82,20 @@ dd dl{gap:0 1rem}
 .tag.ok::before{background:var(--accent)}
 .tag.warn::before{background:var(--warn)}
 .tag.bad::before{background:var(--danger)}
+.changes{list-style:none;padding:0;margin:0}
+.changes>li{padding:1rem 0;border-top:1px solid var(--line);margin:0}
+.changes>li:first-child{border-top:0;padding-top:0}
+.changes>li:last-child{padding-bottom:0}
+.changes h3{font-size:1rem;margin:0 0 .5rem;display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:baseline}
+.changes p{margin:0 0 .375rem}
+.changes h3 .tag{font-weight:400}
+.versions{gap:.25rem 1rem;margin:0 0 1rem;padding:.75rem 1rem;border-radius:10px;background:var(--wash)}
+.changes dl:last-child{margin-bottom:0}
 details{max-width:100%}
+.more{border-top:1px solid var(--line);padding:.375rem 0}
+.more+.actions,.more+.help,.more+fieldset{margin-top:1.25rem}
+.more summary{padding:.625rem 0}
+.more[open] summary{margin-bottom:.5rem}
 summary{cursor:pointer;padding:.375rem 0;color:var(--muted)}
 .rows details[open]{flex-basis:100%}
 details form{margin-top:.5rem}

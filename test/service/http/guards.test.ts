@@ -40,6 +40,14 @@ describe("the Host header", () => {
   });
 });
 
+test("idle connections are kept longer than our client uses them", async () => {
+  const { port } = new URL(service.url);
+  const { headers } = await fetch(`${service.url}/health`);
+  expect(headers.get("keep-alive")).toBe("timeout=65");
+  const answer = await sendRaw(`GET /health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+  expect(answer).toMatch(/^connection: close\r$/im);
+});
+
 describe("other web sites", () => {
   test.each([
     ["a foreign origin", { origin: "https://evil.example" }],

@@ -125,6 +125,23 @@ describe("clients", () => {
   });
 });
 
+test("requests that nobody decided cannot fill the store: ended ones go, and the oldest", async () => {
+  const requests = records.adapter("Interaction");
+  await requests.upsert("ended", { jti: "ended", exp: exp() }, 900);
+  clock += 26 * HOUR;
+  for (let count = 0; count < 502; count += 1) {
+    clock += 1000;
+    await requests.upsert(`r${count}`, { jti: `r${count}`, exp: exp() }, 900);
+  }
+  const { n } = await store
+    .selectFrom("oauth_records")
+    .select((e) => e.fn.countAll().as("n"))
+    .executeTakeFirstOrThrow();
+  expect(Number(n)).toBe(500);
+  expect(await requests.find("r1")).toBeUndefined();
+  expect(await requests.find("r501")).toBeDefined();
+});
+
 test("a session is found by its public name too", async () => {
   const sessions = records.adapter("Session");
   await sessions.upsert("secret", { jti: "secret", uid: "public", accountId: "acc_1", exp: exp() }, 60);

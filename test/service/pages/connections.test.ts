@@ -31,6 +31,46 @@ async function submit(path: string, fields: Record<string, string>, from = path)
 const list = (integration: string) => service.service.connections.list(integration);
 const VAULT = { label: "Team vault", "set.address": "https://vault.example", "set.token": "abc", access: "full" };
 
+describe("fields that few people need", () => {
+  const folds = ({ text }: Reply): Record<string, { open: boolean; names: string[] }> => {
+    const found = text.matchAll(/<details class="more"( open)?><summary>([^<]*)<\/summary>([\s\S]*?)<\/details>/g);
+    const entries = [...found].map(([, open, heading = "", inner = ""]) => {
+      const names = [...inner.matchAll(/name="set\.(\w+)"/g)].map(([, name = ""]) => name);
+      return [heading, { open: open !== undefined, names }] as const;
+    });
+    return Object.fromEntries(entries);
+  };
+
+  test("are folded away behind the others", async () => {
+    const page = await open("/connect/mail");
+    expect(folds(page)).toEqual({
+      Encryption: { open: false, names: ["imapSecurity", "smtpSecurity", "ca"] },
+      "OAuth2, renewed by the service": {
+        open: false,
+        names: ["tokenUrl", "clientId", "clientSecret", "refreshToken"],
+      },
+      "A folder instead of servers": { open: false, names: ["maildir"] },
+    });
+    expect(page.text.indexOf('name="set.password"')).toBeLessThan(page.text.indexOf('<details class="more"'));
+    expect(page.text).not.toMatch(/set-maildir">[^<]*<span class="optional"/);
+  });
+
+  test("are seen where one of them is wrong or was filled in, and where a connection uses them", async () => {
+    const wrong = { label: "", access: "full", "set.address": "me@example.org", "set.maildir": "relative" };
+    const page = await submit("/connect/mail", { ...wrong, "set.imapSecurity": "automatic", "set.clientId": "mine" });
+    expect(page.status).toBe(400);
+    expect(page.text).toMatch(/<a href="#set-maildir">/);
+    expect(Object.entries(folds(page)).flatMap(([heading, { open }]) => (open ? [heading] : []))).toEqual([
+      "OAuth2, renewed by the service",
+      "A folder instead of servers",
+    ]);
+    const settings = { address: "me@example.org", refreshToken: "kept" };
+    const { id } = await service.service.connections.add({ integration: "mail", label: "Mail", settings });
+    const again = folds(await open(`/connections/${id}/reconnect`));
+    expect(Object.values(again).map(({ open }) => open)).toEqual([false, true, false]);
+  });
+});
+
 describe("connecting an app", () => {
   test("asks for what the app needs and connects it", async () => {
     const page = await open("/connect/vault");
@@ -49,6 +89,12 @@ describe("connecting an app", () => {
     ]);
     expect((await execute(service, "vault_look")).status).toBe(200);
     expect((await open("/connections?notice=connected")).text).toContain("Team vault");
+  });
+
+  test.each(["constructor", "__proto__", "nothing"])("the address cannot say what was done: %s", async (name) => {
+    for (const path of ["/connections", "/devices"]) {
+      expect((await open(`${path}?notice=${name}`)).text).not.toContain('class="notice"');
+    }
   });
 
   test("a second connection does not become the default by itself", async () => {
@@ -72,7 +118,7 @@ describe("connecting an app", () => {
     ["address", { ...VAULT, "set.address": "ftp://vault" }, "must begin with https://"],
     ["token", { ...VAULT, "set.token": "" }, "This is needed."],
     ["token", { ...VAULT, "set.token": "wrong" }, "does not know this token"],
-    ["note", { ...VAULT, "set.note": "x".repeat(2001) }, "longer than 2000"],
+    ["note", { ...VAULT, "set.note": "x".repeat(8001) }, "longer than 8000"],
   ])("shows what is wrong at %s and keeps what was typed", async (name, fields, problem) => {
     const { status, text } = await submit("/connect/vault", fields);
     expect(status).toBe(400);

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openStoreOf } from "../find-store.ts";
 import { deliverMail } from "../flows/mailbox.ts";
 import { call, type Reply } from "../http-calls.ts";
 import { type Browser, openBrowser, readCsrf } from "./browser.ts";
@@ -58,6 +59,21 @@ describe("the flow pages", () => {
     expect(home.text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
   });
 
+  test("keep an approval on the home page, however many flows came after it", async () => {
+    const id = await startTasks();
+    const store = await openStoreOf(service.dataDir);
+    const flow = await store.selectFrom("flows").selectAll().executeTakeFirstOrThrow();
+    const later = (index: number) => `2099-01-01T00:00:${String(index).padStart(2, "0")}.000Z`;
+    const others = Array.from({ length: 40 }, (_, index) => {
+      const isTimed = index % 2 === 0;
+      const state = isTimed ? { wake_at: later(index) } : { status: "cancelled" as const };
+      return { ...flow, ...state, id: `flw_${index}`, updated_at: later(index) };
+    });
+    await store.insertInto("flows").values(others).execute();
+    await store.destroy();
+    expect((await open("/")).text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
+  });
+
   test("approving does exactly what was shown", async () => {
     const id = await startTasks();
     expect(await listPages()).toEqual([]);
@@ -107,6 +123,12 @@ describe("the flow pages", () => {
     const { text } = await open(`/flows/${id}`);
     expect(text).toMatch(/It failed at “Fetch unread”[\s\S]*must be signed in to again/);
     expect((await open("/")).text).toMatch(/Summarise unread mail[\s\S]*must be signed in to again/);
+    const [, attempt = ""] = /name="attempt" value="([^"]+)"/.exec(text) ?? [];
+    expect((await press(id, "resume", { attempt })).headers.location).toBe(`/flows/${id}?notice=resumed`);
+    await expect.poll(() => statusOf(id)).toBe("failed");
+    expect((await press(id, "resume", { attempt })).headers.location, "an old page").toBe(
+      `/flows/${id}?notice=changed`,
+    );
     await service.service.connections.update(mail?.id ?? "", { state: "healthy" });
     expect((await press(id, "resume")).headers.location).toBe(`/flows/${id}?notice=resumed`);
     await expect.poll(() => statusOf(id)).toBe("completed");

@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { describeAction, findIntegrations, listActions, searchCatalog } from "../../catalog/browse-catalog.ts";
 import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -13,7 +12,7 @@ const PAGE_SIZE = { max: 100, byDefault: 25 } as const;
 const MAX_PAGE = 1_000_000;
 
 /** "Catalog discovery (canonical model)". Problems are answered as execution summaries. */
-export function addCatalogRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   for (const path of ["/api/integrations", "/api/actions", "/api/actions/:integration/:action", "/api/search"]) {
     app.use(path, requireKey(parts));
   }

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import type { Principal } from "../../auth/api-keys.ts";
 import { createFileAccess } from "../../executions/file-access.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
@@ -12,7 +12,7 @@ import type { ServiceParts } from "../service-parts.ts";
 import { readRenderOptions } from "../shrink-output.ts";
 
 /** "Execution (tool-name model)". */
-export function addExecuteRoute(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/tools/:name/execute", async (c) => {
     const toolName = c.req.param("name");
     const principal = await parts.keys.authenticate(c.req.raw.headers);

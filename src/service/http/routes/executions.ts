@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { readCanonicalRequest } from "../../canonical/read-canonical-request.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey, unauthorized } from "../guard.ts";
@@ -13,7 +12,7 @@ import { readRenderOptions } from "../shrink-output.ts";
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 /** "Execution (canonical)". */
-export function addExecutionRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/executions", async (c) => {
     const principal = await parts.keys.authenticate(c.req.raw.headers);
     if (principal === undefined) return refuseKey(parts);

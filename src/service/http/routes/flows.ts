@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import {
   FLOW_TRIGGER_TYPES,
   type FlowTriggerType,
@@ -14,7 +14,7 @@ import { readLimit } from "../read-query.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** "Flows". */
-export function addFlowRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   app.use("/api/flows", requireKey(parts));
   app.use("/api/flows/*", requireKey(parts));
@@ -32,7 +32,7 @@ export function addFlowRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): 
   addMoveRoutes(app, parts);
 }
 
-function addMoveRoutes(app: OpenAPIHono<RouteEnv>, { flows, flowApprovals, baseUrl }: ServiceParts): void {
+function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, baseUrl }: ServiceParts): void {
   app.post("/api/flows/:id/approve", async (c) => {
     const { accountId, apiKeyId } = c.get("principal");
     const id = c.req.param("id");

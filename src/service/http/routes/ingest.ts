@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { INGEST_PATH } from "../../../wire/file.ts";
 import { receiveIngest } from "../../files/receive-ingest.ts";
 import type { RouteEnv } from "../guard.ts";
@@ -6,7 +6,7 @@ import { openBody } from "../incoming-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** "File ingest": authenticated by the single-use token of a hint, never by an API key. */
-export function addIngestRoute(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addIngestRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post(INGEST_PATH, async (c) => {
     const { bytes, contentLength, clientGone } = openBody(c.env);
     const receipt = await receiveIngest(

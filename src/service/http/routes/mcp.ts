@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { OAUTH_SCOPES, SERVER_CARD_CONTENT_TYPE } from "../../../wire/mcp.ts";
 import { createMcp } from "../../mcp/create-mcp.ts";
 import { type McpAccess, readMcpAccess } from "../../mcp/mcp-access.ts";
@@ -17,7 +16,7 @@ import type { ServiceParts } from "../service-parts.ts";
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 /** "MCP": the endpoint, with an API key or an OAuth access token. */
-export function addMcpRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const mcp = createMcp(parts);
   app.get(MCP_PATH, async (c) => {
     const access = await readMcpAccess(c.req.raw.headers, parts);
@@ -50,7 +49,7 @@ export function addMcpRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): v
 }
 
 /** The "MCP server card" on both of its paths: public, so it answers before the guards against other web sites. */
-export function addServerCardRoutes(app: OpenAPIHono<RouteEnv>, { baseUrl }: ServiceParts): void {
+export function addServerCardRoutes(app: Hono<RouteEnv>, { baseUrl }: ServiceParts): void {
   const card = renderServerCard(baseUrl);
   const headers = {
     "content-type": SERVER_CARD_CONTENT_TYPE,

@@ -1,6 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import { MCP_PATH } from "../../mcp/mcp-path.ts";
 import { describeDestination, toFormTarget } from "../../oauth/destination.ts";
@@ -19,7 +18,7 @@ import type { ServiceParts } from "../service-parts.ts";
 const MAX_NAME = 60;
 
 /** OAuth 2.0 for `/api/mcp` ("Authentication" 4): metadata, the library's own addresses, and our approval page. */
-export function addOAuthRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   for (const path of [OAUTH_PATHS.protectedResource, `${OAUTH_PATHS.protectedResource}${MCP_PATH}`]) {
     app.get(path, (c) =>
       c.json(
@@ -67,7 +66,7 @@ export async function listOAuthApps(parts: ServiceParts, accountId: string) {
   }));
 }
 
-function addApprovalPage(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get(`${OAUTH_PATHS.approve}/:uid`, async (c) => {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);

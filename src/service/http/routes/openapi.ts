@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import type { RouteEnv } from "../guard.ts";
 import { buildDocument } from "../openapi/build-document.ts";
 import { allOperations } from "../openapi/operations/all-operations.ts";
@@ -6,7 +6,7 @@ import { shapes } from "../openapi/shapes.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** `GET /openapi.json`: the description of every endpoint, without a key. */
-export function addOpenApiRoute(app: OpenAPIHono<RouteEnv>, { baseUrl }: ServiceParts): void {
+export function addOpenApiRoute(app: Hono<RouteEnv>, { baseUrl }: ServiceParts): void {
   let document: string | undefined;
   app.get("/openapi.json", (c) => {
     document ??= JSON.stringify(buildDocument(allOperations, { baseUrl, shapes }));

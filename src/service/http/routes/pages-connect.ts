@@ -1,9 +1,10 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ConnectionForm } from "../../connections/connection-form.ts";
+import type { Hono } from "hono";
+import { type ConnectionForm, type FormProblems, readSettings } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
+import { toProblems } from "../../connections/connector.ts";
 import { listMissingScopes } from "../../connections/scopes.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { connectBody, reconnectBody } from "../../pages/connect-page.ts";
+import { connectBody, continueBody, reconnectBody } from "../../pages/connect-page.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
@@ -12,12 +13,12 @@ import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** The forms that connect and reconnect an app. What was typed is shown again when something is wrong with it. */
-export function addConnectPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addConnectForm(app, parts);
   addReconnectForm(app, parts);
 }
 
-function addConnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+function addConnectForm(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const page = { section: "connections" } as const;
   app.get("/connect/:slug", async (c) => {
     const owner = await findOwner(c, parts);
@@ -30,6 +31,7 @@ function addConnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
       form: { label: connections.length === 0 ? integration.name : "", access: "full", values: {} },
       problems: new Map(),
       csrfToken,
+      redirectUri: parts.providerSignIns.redirectUri,
       unwell: connections.filter((connection) => connection.state !== "healthy"),
     });
     return sendPage(c, { ...page, title: `Connect ${integration.name}`, body, csrfToken });
@@ -38,15 +40,20 @@ function addConnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
     const { owner, form: sent } = await readOwnForm(c, parts);
     const integration = requireIntegration(parts, c.req.param("slug"));
     const form = readForm(sent, integration);
-    const result = await parts.connector.connect(integration, form);
-    if (result.ok) return c.redirect("/connections?notice=connected", 303);
     const { csrfToken } = owner;
-    const body = connectBody({ integration, form, problems: result.problems, csrfToken, unwell: [] });
+    const result = sent.has("sign-in")
+      ? await beginSignIn(parts, { integration, form, csrfToken, connection: undefined })
+      : await parts.connector.connect(integration, form);
+    if (result.ok && "url" in result)
+      return sendPage(c, { ...page, ...continuePage(integration, result.url), csrfToken });
+    if (result.ok) return c.redirect("/connections?notice=connected", 303);
+    const { redirectUri } = parts.providerSignIns;
+    const body = connectBody({ integration, form, problems: result.problems, csrfToken, redirectUri, unwell: [] });
     return sendPage(c, { ...page, title: `Connect ${integration.name}`, body, csrfToken, status: 400 });
   });
 }
 
-function addReconnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+function addReconnectForm(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const page = { section: "connections" } as const;
   app.get("/connections/:id/reconnect", async (c) => {
     const owner = await findOwner(c, parts);
@@ -54,28 +61,61 @@ function addReconnectForm(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void
     const { csrfToken } = owner;
     const { connection, integration } = await requireReconnectable(parts, c.req.param("id"));
     const form = showSettings(integration, connection);
-    const body = reconnectBody({ integration, connection, form, problems: new Map(), csrfToken });
+    const { redirectUri } = parts.providerSignIns;
+    const body = reconnectBody({ integration, connection, form, problems: new Map(), csrfToken, redirectUri });
     return sendPage(c, { ...page, title: `Reconnect ${connection.label}`, body, csrfToken });
   });
   app.post("/connections/:id/reconnect", async (c) => {
     const { owner, form: sent } = await readOwnForm(c, parts);
     const { connection, integration } = await requireReconnectable(parts, c.req.param("id"));
     const form = readForm(sent, integration);
-    const result = await parts.connector.reconnect(integration, connection, form);
-    if (result.ok) return c.redirect(`/connections/${connection.id}?notice=reconnected`, 303);
     const { csrfToken } = owner;
-    const body = reconnectBody({ integration, connection, form, problems: result.problems, csrfToken });
+    const result = sent.has("sign-in")
+      ? await beginSignIn(parts, { integration, form, csrfToken, connection })
+      : await parts.connector.reconnect(integration, connection, form);
+    if (result.ok && "url" in result)
+      return sendPage(c, { ...page, ...continuePage(integration, result.url), csrfToken });
+    if (result.ok) return c.redirect(`/connections/${connection.id}?notice=reconnected`, 303);
+    const { redirectUri } = parts.providerSignIns;
+    const body = reconnectBody({ integration, connection, form, problems: result.problems, csrfToken, redirectUri });
     return sendPage(c, { ...page, title: `Reconnect ${connection.label}`, body, csrfToken, status: 400 });
   });
 }
 
-function requireIntegration({ catalog }: ServiceParts, slug: string): Integration {
+/** Keeps what was typed and finds where the owner signs in, or what is wrong with it. */
+async function beginSignIn(
+  { providerSignIns }: ServiceParts,
+  o: { integration: Integration; form: ConnectionForm; csrfToken: string; connection: Connection | undefined },
+): Promise<{ ok: true; url: URL } | { ok: false; problems: FormProblems }> {
+  const { integration, form, connection } = o;
+  const { settings, problems } = readSettings(integration.settingsForm ?? [], form.values, connection?.settings);
+  if (problems.size > 0) return { ok: false, problems };
+  try {
+    const order = { slug: integration.slug, form, ...(connection !== undefined && { connectionId: connection.id }) };
+    const url = await providerSignIns.begin(integration, settings, { ...order, browser: o.csrfToken });
+    return url === undefined ? { ok: false, problems: new Map([["", NO_PAGE]]) } : { ok: true, url };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { ok: false, problems: toProblems(integration, error) };
+  }
+}
+
+const NO_PAGE = "This app has no page to sign in on.";
+
+/** A form must not lead to another site, a link may. */
+function continuePage({ name }: Integration, url: URL) {
+  return { title: `Sign in to ${name}`, body: continueBody({ name, url }) };
+}
+
+/** @throws ServiceError 404 `integration_not_found`. */
+export function requireIntegration({ catalog }: ServiceParts, slug: string): Integration {
   const integration = catalog.integrations.find((candidate) => candidate.slug === slug);
   if (integration !== undefined) return integration;
   throw new ServiceError(404, "integration_not_found", "There is no such app. The connections page lists all of them.");
 }
 
-async function requireReconnectable(
+/** @throws ServiceError 404 `connection_not_found`, 409 when its app is gone. */
+export async function requireReconnectable(
   parts: ServiceParts,
   id: string,
 ): Promise<{ connection: Connection; integration: Integration }> {

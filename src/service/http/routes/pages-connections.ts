@@ -1,9 +1,10 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { readLabel } from "../../connections/connector.ts";
 import { connectionBody } from "../../pages/connection-page.ts";
 import { type ConnectedApp, connectionsBody } from "../../pages/connections-page.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { findNotice } from "../read-query.ts";
 import { requireConnection } from "../require-connection.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -14,14 +15,16 @@ const NOTICES: Readonly<Record<string, string>> = {
   renamed: "The new name is saved.",
   default: "This is the default now: calls that name no connection use it.",
   disconnected: "Disconnected. Agents no longer reach it.",
+  accepted: "Agreed. The actions are in use within seconds.",
+  dismissed: "Dismissed. The actions you agreed to stay in use, the changed ones are not run.",
 };
 
 /** The list of connections and what can be done with each. */
-export function addConnectionPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/connections", async (c) => {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);
-    const body = connectionsBody({ apps: await listApps(parts), notice: NOTICES[c.req.query("notice") ?? ""] });
+    const body = connectionsBody({ apps: await listApps(parts), notice: findNotice(NOTICES, c.req.query("notice")) });
     return sendPage(c, { title: "Connections", body, csrfToken: owner.csrfToken, section: "connections" });
   });
   app.get("/connections/:id", async (c) => {
@@ -29,7 +32,7 @@ export function addConnectionPages(app: OpenAPIHono<RouteEnv>, parts: ServicePar
     if (owner === undefined) return askToSignIn(c, parts);
     const { csrfToken } = owner;
     const { connection, integration } = await requireConnection(parts, c.req.param("id"));
-    const notice = NOTICES[c.req.query("notice") ?? ""];
+    const notice = findNotice(NOTICES, c.req.query("notice"));
     const body = connectionBody({ connection, integration, csrfToken, notice });
     return sendPage(c, { title: connection.label, body, csrfToken, section: "connections" });
   });
@@ -47,23 +50,26 @@ export function addConnectionPages(app: OpenAPIHono<RouteEnv>, parts: ServicePar
   });
   app.post("/connections/:id/disconnect", async (c) => {
     await readOwnForm(c, parts);
-    await parts.connections.remove(c.req.param("id"));
+    const { connection, integration } = await requireConnection(parts, c.req.param("id"));
+    await parts.connector.disconnect(integration, connection);
     return c.redirect("/connections?notice=disconnected", 303);
   });
 }
 
 /** Installed apps, then apps that are gone but still have connections. */
-async function listApps({ catalog, connections }: ServiceParts): Promise<ConnectedApp[]> {
+async function listApps({ catalog, connections, sources }: ServiceParts): Promise<ConnectedApp[]> {
+  const marks = new Map((await sources.listMarks()).map((mark) => [mark.slug, mark]));
   const left = Map.groupBy(await connections.list(), (connection) => connection.integration);
   const installed = catalog.integrations.map((integration) => {
     const own = left.get(integration.slug) ?? [];
     left.delete(integration.slug);
-    return { integration, connections: own, isInstalled: true };
+    return { integration, connections: own, isInstalled: true, added: marks.get(integration.slug) };
   });
   const gone = [...left].map(([slug, own]) => ({
     integration: { slug, name: slug, description: "This app is no longer installed." },
     connections: own,
     isInstalled: false,
+    added: undefined,
   }));
   return [...installed, ...gone];
 }

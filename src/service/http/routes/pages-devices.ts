@@ -1,8 +1,9 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { devicesBody } from "../../pages/devices-page.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { findNotice } from "../read-query.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { listOAuthApps } from "./oauth.ts";
@@ -13,7 +14,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 };
 
 /** Devices and their keys. */
-export function addDevicePages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/devices", async (c) => {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);
@@ -22,7 +23,7 @@ export function addDevicePages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts):
       csrfToken: owner.csrfToken,
       now: parts.now(),
       apps: await listOAuthApps(parts, owner.accountId),
-      notice: NOTICES[c.req.query("notice") ?? ""],
+      notice: findNotice(NOTICES, c.req.query("notice")),
     });
     return sendPage(c, { title: "Devices", body, csrfToken: owner.csrfToken, section: "devices" });
   });

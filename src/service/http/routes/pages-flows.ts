@@ -1,11 +1,11 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { FLOW_PAGE } from "../../../wire/limits.ts";
 import { flowBody } from "../../pages/flow-page.ts";
 import { flowsBody } from "../../pages/flows-page.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { findNotice } from "../read-query.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
@@ -20,7 +20,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 const APPROVER = "the owner, in the dashboard";
 
 /** The list of flows, and the page of each with what its owner can do about it. */
-export function addFlowPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   app.get("/flows", async (c) => {
     const owner = await findOwner(c, parts);
@@ -33,7 +33,7 @@ export function addFlowPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): v
     if (owner === undefined) return askToSignIn(c, parts);
     const { accountId, csrfToken } = owner;
     const view = await flows.get(accountId, c.req.param("id"));
-    const body = flowBody({ ...view, csrfToken, now: parts.now(), notice: NOTICES[c.req.query("notice") ?? ""] });
+    const body = flowBody({ ...view, csrfToken, now: parts.now(), notice: findNotice(NOTICES, c.req.query("notice")) });
     return sendPage(c, { title: view.flow.name ?? "Flow", body, csrfToken, section: "flows" });
   });
   app.post("/flows/:id/approve", async (c) => {
@@ -44,8 +44,10 @@ export function addFlowPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): v
     return answerMove(c, "approved", () => flows.approve(owner.accountId, id, { stepKey, by: APPROVER }));
   });
   app.post("/flows/:id/resume", async (c) => {
-    const { owner } = await readOwnForm(c, parts);
-    return answerMove(c, "resumed", () => flows.resume(owner.accountId, c.req.param("id")));
+    const { owner, form } = await readOwnForm(c, parts);
+    // The failure that the page showed: a later one may be of a write whose outcome is unknown.
+    const attempt = form.get("attempt") ?? undefined;
+    return answerMove(c, "resumed", () => flows.resume(owner.accountId, c.req.param("id"), { attempt }));
   });
   app.post("/flows/:id/cancel", async (c) => {
     const { owner } = await readOwnForm(c, parts);

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { homeBody } from "../../pages/home-page.ts";
 import { nameApp } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
@@ -12,7 +12,7 @@ import type { ServiceParts } from "../service-parts.ts";
 const RECENT = 5;
 
 /** The page a sign-in leads to. */
-export function addHomePage(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/", async (c) => {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { z } from "zod";
 import type { ActivityFilter } from "../../executions/activity.ts";
 import { restoreError } from "../../executions/stored-error.ts";
@@ -28,7 +28,7 @@ const querySchema = z.object({
 });
 
 /** The execution log and its entries. */
-export function addLogPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/log", async (c) => {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);

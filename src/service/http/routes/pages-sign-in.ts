@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { OWNER_SESSION_LIFETIME_MS } from "../../auth/owner-sessions.ts";
 import { deadLinkBody, signedOutBody } from "../../pages/sign-in-page.ts";
@@ -8,7 +8,7 @@ import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Sign-in by a one-time link, and sign-out. */
-export function addSignInPages(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/sign-in", async (c) => {
     // A preview or prefetch of the link must not spend it.
     if (c.req.method === "HEAD" || c.req.header("sec-purpose")?.includes("prefetch")) return c.body(null, 204);

@@ -1,8 +1,9 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { pairExchangeRequestSchema } from "../../../wire/registration.ts";
 import { readDevice } from "../../registration/read-device.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
+import { readCallerAddress } from "../read-caller-address.ts";
 import { readJsonObject } from "../read-json.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
@@ -10,10 +11,10 @@ import type { ServiceParts } from "../service-parts.ts";
 const BODY_LIMIT = 16 * 1024;
 
 /** "Registration: pairing flow". None of these routes needs a key; approval happens on a page. */
-export function addPairingRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/plugin/pair/start", async (c) => {
     const device = readDevice(await readJsonObject(c.req.raw, BODY_LIMIT));
-    return c.json(await parts.pairing.start(device));
+    return c.json(await parts.pairing.start(device, readCallerAddress(c.env)));
   });
   app.get("/api/plugin/pair/sessions/:token", async (c) => {
     const session = await parts.pairing.find(c.req.param("token"));

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Hono } from "hono";
 import { TOOL_PAGE } from "../../../wire/limits.ts";
 import type { Tool } from "../../../wire/tool.ts";
 import { describeTool, summariseTool } from "../../catalog/describe-tool.ts";
@@ -11,7 +11,7 @@ import type { ServiceParts } from "../service-parts.ts";
 const SEARCH_DEFAULT = 10;
 
 /** "Discovery (tool-name model)". */
-export function addToolRoutes(app: OpenAPIHono<RouteEnv>, parts: ServiceParts): void {
+export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.use("/api/tools", requireKey(parts));
   app.use("/api/tools/search", requireKey(parts));
   app.get("/api/tools", async (c) => {

@@ -2,12 +2,11 @@ import { z } from "zod";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../../wire/registration.ts";
 import type { Operation } from "../operation.ts";
 import { shapes } from "../shapes.ts";
-import { bare, RETRY_AFTER, segment } from "./answers.ts";
+import { bare, segment } from "./answers.ts";
 
 const REGISTRATION = { tag: "Registration", access: "anybody" } as const;
 const TOKEN = segment("token", "The sessionToken of pair start.");
 const TOO_LARGE = bare("The body is larger than 16 kB");
-const TOO_MANY = { ...bare("Too many sessions wait for approval"), headers: RETRY_AFTER };
 const JSON_TYPE = "application/json";
 
 /** "Registration": pairing and installer bootstrap. A human approves on a page; none of these needs a key. */
@@ -21,7 +20,6 @@ export const registrationOperations: readonly Operation[] = [
     answers: {
       200: { description: "What the human opens, and what the device keeps", body: shapes.PairStarted },
       413: TOO_LARGE,
-      429: TOO_MANY,
     },
   },
   {
@@ -57,7 +55,6 @@ export const registrationOperations: readonly Operation[] = [
     answers: {
       200: { description: "What the human opens, and where to poll", body: shapes.BootstrapStarted },
       413: TOO_LARGE,
-      429: TOO_MANY,
     },
   },
   {
