@@ -4,7 +4,7 @@ import { SvcError } from "../errors.ts";
 import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
 import { readFilesPlace } from "./files/open-blobs.ts";
 import type { S3Place } from "./files/s3-client.ts";
-import { builtInIntegrations } from "./integrations/built-in.ts";
+import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
 import type { ServiceLog } from "./service-log.ts";
@@ -53,6 +53,11 @@ export interface ServiceOptions {
   readonly secretKey?: string;
   /** Executions per account and UTC day; above, calls answer 402. Default: no limit. */
   readonly usageLimit?: number;
+  /**
+   * Days that the log of executions and flows that ended are kept; null or 0 keeps them for ever. What runs or waits, and
+   * what an idempotency key stands for, stays in any case. Default 90.
+   */
+  readonly retentionDays?: number | null;
   /** Milliseconds an action may take before the call fails with 503. Default 60,000. */
   readonly providerTimeoutMs?: number;
   /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
@@ -73,6 +78,9 @@ export interface ServiceOptions {
 /** Default port of the service. */
 const DEFAULT_PORT = 8790;
 
+/** Default of `retentionDays`. */
+const DEFAULT_RETENTION_DAYS = 90;
+
 /** Default of `heartbeatMs`. */
 const DEFAULT_HEARTBEAT_MS = 5000;
 
@@ -86,6 +94,8 @@ export interface CheckedOptions extends ServiceOptions {
   readonly port: number;
   readonly host: string;
   readonly heartbeatMs: number;
+  /** 0: for ever. */
+  readonly retentionDays: number;
   readonly files: string | S3Place;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
@@ -96,13 +106,20 @@ export interface CheckedOptions extends ServiceOptions {
 
 /** @throws SvcError `invalid_config` naming the option. */
 export function checkOptions(options: ServiceOptions): CheckedOptions {
-  const { port = DEFAULT_PORT, host = "127.0.0.1", usageLimit } = options;
+  const { port = DEFAULT_PORT, host = "127.0.0.1", usageLimit, retentionDays = DEFAULT_RETENTION_DAYS } = options;
   if (options.dataDir.trim() === "") throw invalid("dataDir", "The data folder must be named.", "Give a path.");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw invalid("port", `${port} is not a port.`, "Use a whole number from 0 to 65535; 0 takes a free one.");
   }
   if (usageLimit !== undefined && (!Number.isInteger(usageLimit) || usageLimit < 0)) {
     throw invalid("usageLimit", `${usageLimit} is not a number of executions.`, "Use a whole number, 0 or more.");
+  }
+  if (retentionDays !== null && (!Number.isInteger(retentionDays) || retentionDays < 0)) {
+    throw invalid(
+      "retentionDays",
+      `${retentionDays} is not a number of days.`,
+      "Use a whole number; 0 keeps for ever.",
+    );
   }
   if (options.secretKey !== undefined && options.secretKey.length < MIN_SECRET_KEY) {
     throw invalid(
@@ -117,19 +134,21 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     throw invalid(
       "publicUrl",
       `${host} is reachable from other machines, so the service must know its public address.`,
-      "Set publicUrl to the origin that callers use, for example https://svc.example.org, or listen on 127.0.0.1.",
+      "Set publicUrl (--public-url) to the origin that callers use, for example https://svc.example.org, or listen on 127.0.0.1.",
     );
   }
+  const allowedFileHosts = readAllowedHosts(options.allowHosts ?? []);
   return {
     ...options,
     dataDir: resolve(options.dataDir),
     port,
     host,
     heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+    retentionDays: retentionDays ?? 0,
     files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,
-    allowedFileHosts: readAllowedHosts(options.allowHosts ?? []),
-    integrations: options.integrations ?? builtInIntegrations,
+    allowedFileHosts,
+    integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
     now: options.now ?? Date.now,
     log: options.log ?? (() => {}),
   };
@@ -169,7 +188,7 @@ function readOrigin(publicUrl: string): string {
   if (isOrigin && (url.protocol === "https:" || url.protocol === "http:")) return url.origin;
   throw invalid(
     "publicUrl",
-    "publicUrl must be an origin without a path.",
+    "publicUrl (--public-url) must be an origin without a path.",
     "Use the form https://svc.example.org or http://host:port.",
   );
 }

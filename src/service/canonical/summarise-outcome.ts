@@ -6,7 +6,7 @@ import { toCanonicalCode } from "./error-code.ts";
 /** The document's "Execution summary"; also the `canonical` block of a tool-name envelope. */
 export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
   const { entry, error } = outcome;
-  const title = entry?.action.title ?? outcome.asked?.actionId ?? outcome.toolName;
+  const title = entry?.action.title || outcome.asked?.actionId || outcome.toolName || "The call";
   const head = {
     execution_id: outcome.executionId,
     status: outcome.status,
@@ -36,10 +36,13 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
   };
 }
 
-/** The action started, and whether it took effect is not known: its process died, or it was still at it. */
+/** Codes of an action that started and did not end as it should: it may have taken effect. */
+const DOUBTFUL: ReadonlySet<string> = new Set(["outcome_unknown", "timeout", "bad_result", "unexpected_error"]);
+
+/** The action started, and whether it took effect is not known: its process died, it was still at it, or it broke. */
 function leavesDoubt({ status, entry }: StoredExecution, error: ServiceError): boolean {
   if (status !== "failed" || entry?.action.level === "read") return false;
-  return error.code === "outcome_unknown" || error.code === "timeout";
+  return DOUBTFUL.has(error.code);
 }
 
 /** The way back to a healthy connection, when that is what is missing. */

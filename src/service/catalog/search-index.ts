@@ -42,6 +42,8 @@ const JOINED_WEIGHT = 0.8;
 const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
+/** Longer words are left out: no tool has one, and looking for misspellings takes time and memory by their square. */
+const MAX_WORD_CHARS = 64;
 
 /** Indexes integrations and their actions. */
 export function createSearchIndex(integrations: readonly Integration[], entries: readonly CatalogEntry[]): SearchIndex {
@@ -108,7 +110,9 @@ function describeIntegration({ slug, name, description, category }: Integration)
 
 /** Every word counts; its synonyms, and two words written as one ("on call", "oncall"), count less. */
 function toQuery(text: string): Query {
-  const typed = splitWords(text).slice(0, MAX_QUERY_WORDS);
+  const typed = splitWords(text)
+    .filter((word) => word.length <= MAX_WORD_CHARS)
+    .slice(0, MAX_QUERY_WORDS);
   const words = typed.flatMap((word) => normaliseWord(word) ?? []);
   const joined = typed.slice(1).flatMap((word, index) => normaliseWord(`${typed[index]}${word}`) ?? []);
   const synonyms = words.flatMap(findSynonyms);

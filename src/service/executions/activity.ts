@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 
@@ -78,9 +79,8 @@ export function createActivity(store: Store): Activity {
       if (filter.to !== undefined) query = query.where("started_at", "<", startOfDay(filter.to, 1));
       const [time = "", id = ""] = before?.split("~") ?? [];
       if (before !== undefined) {
-        query = query.where((e) =>
-          e.or([e("started_at", "<", time), e.and([e("started_at", "=", time), e("executions.id", "<", id)])]),
-        );
+        // As one comparison: with two, everything newer would be looked through.
+        query = query.where((e) => e(e.refTuple("started_at", "executions.id"), "<", e.tuple(time, id)));
       }
       const rows = await query
         .orderBy("started_at", "desc")
@@ -100,14 +100,14 @@ export function createActivity(store: Store): Activity {
     },
 
     async listTools(accountId) {
-      const rows = await store
-        .selectFrom("executions")
-        .select("tool_name")
-        .distinct()
-        .where("account_id", "=", accountId)
-        .orderBy("tool_name")
-        .execute();
-      return rows.map((row) => row.tool_name);
+      // From name to name: `distinct` would look through everything that was ever called.
+      const next = (after: RawBuilder<unknown>) =>
+        sql`select min(tool_name) from executions where account_id = ${accountId} and tool_name > ${after}`;
+      const { rows } = await sql<{ name: string }>`
+        with recursive tools(name) as (
+          ${next(sql`''`)} union all select (${next(sql`tools.name`)}) from tools where tools.name is not null
+        ) select name from tools where name is not null`.execute(store);
+      return rows.map(({ name }) => name).sort();
     },
   };
 }

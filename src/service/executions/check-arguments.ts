@@ -1,12 +1,16 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
-import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
+import { boundSchema } from "./bound-schema.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
 
 /** Validators by schema: compiling one dereferences the whole schema. */
 const validators = new WeakMap<JsonSchema, Validator>();
+
+/** Most problems that an answer names; errors of the validator that are looked at for them. */
+const MAX_PROBLEMS = 100;
+const MAX_ERRORS = 10_000;
 
 /** Errors that only say that something below them is wrong. */
 const CONTAINER_KEYWORDS = new Set([
@@ -26,7 +30,7 @@ const CONTAINER_KEYWORDS = new Set([
 /**
  * Checks arguments against the action's schema. File fields pass here: they are checked when the bytes are resolved.
  *
- * @throws ServiceError 400 `invalid_arguments` with one line per problem in `details`, paths in `missingFields` and
+ * @throws ServiceError 400 `invalid_arguments` with one line for each of up to 100 problems in `details`, paths in `missingFields` and
  *   `invalidFields`; 400 `placeholder_argument` when a value was left unfilled, such as `<file id>`.
  */
 export function checkArguments(entry: CatalogEntry, args: unknown): Record<string, unknown> {
@@ -56,9 +60,13 @@ interface Problem {
 
 function findProblems(schema: JsonSchema, args: Record<string, unknown>): Problem[] {
   try {
-    return getValidator(schema).validate(args).errors.flatMap(readProblem);
+    const { errors } = getValidator(schema).validate(args);
+    return dropAlternatives(errors.slice(0, MAX_ERRORS)).flatMap(readProblem).slice(0, MAX_PROBLEMS);
   } catch (error) {
-    // The validator writes member names as URIs, which half a surrogate pair cannot be.
+    // The validator passes all its errors as arguments of one call, of which there can be too many.
+    if (error instanceof RangeError)
+      return [{ path: "", line: "`arguments` has too many problems.", isMissing: false }];
+    // It writes member names as URIs, which half a surrogate pair cannot be.
     if (!(error instanceof URIError)) throw error;
     return [{ path: "", line: "`arguments` has a member name that is not well-formed Unicode.", isMissing: false }];
   }
@@ -80,44 +88,44 @@ function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): Se
 function getValidator(schema: JsonSchema): Validator {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const validator = new Validator(openFileFields(schema) as Schema, "2020-12", false);
+  const draft = String(schema.$schema).includes("draft-04") ? "4" : "2020-12";
+  const validator = new Validator(boundSchema(schema) as Schema, draft, false);
   validators.set(schema, validator);
   return validator;
 }
 
-/** A copy of a schema in which a file field may be any object. */
-function openFileFields(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(openFileFields);
-  if (!isObject(schema)) return schema;
-  if (isFileSchema(schema)) return openFileField(schema);
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, DATA_KEYWORDS.has(key) ? value : openFileFields(value)]),
-  );
+/** Keywords of which one alternative may fail without being wrong by itself. */
+const UNIONS = new Set(["anyOf", "oneOf", "not", "contains"]);
+/** Keywords below which the next part of a location is a name or an index. */
+const NAMED = new Set([
+  ...["properties", "patternProperties", "dependentSchemas", "dependencies"],
+  ...["allOf", "anyOf", "oneOf", "prefixItems"],
+]);
+
+/** Leaves out what fails inside one alternative of a union. */
+function dropAlternatives(units: readonly OutputUnit[]): OutputUnit[] {
+  let isInside = false;
+  return units.filter(({ keyword, keywordLocation }) => {
+    // A `false` schema has the location of the value; it belongs to the keyword before it.
+    if (keyword === "false") return !isInside;
+    const isAlternative = isInsideUnion(keywordLocation);
+    isInside = isAlternative || UNIONS.has(keyword);
+    return !isAlternative;
+  });
 }
 
-/** Keywords whose values are data, not schemas. */
-const DATA_KEYWORDS = new Set(["const", "default", "enum", "examples"]);
-
-function isFileSchema(schema: Record<string, unknown>): boolean {
-  const { properties } = schema;
-  if (schema[FILE_UPLOADABLE_KEYWORD] === true) return true;
-  return isObject(properties) && ["name", "mimetype", "s3key"].every((name) => isObject(properties[name]));
+function isInsideUnion(keywordLocation: string): boolean {
+  const parts = keywordLocation.split("/").slice(1);
+  for (let at = 0; at < parts.length - 1; at += 1) {
+    const keyword = parts[at] ?? "";
+    if (UNIONS.has(keyword)) return true;
+    if (NAMED.has(keyword) || /^\d+$/.test(parts[at + 1] ?? "")) at += 1;
+  }
+  return false;
 }
-
-function openFileField({ type, items }: Record<string, unknown>): unknown {
-  const types = [type].flat();
-  if (types.includes("array")) return { type: "array", items: isObject(items) ? openFileField(items) : OBJECT };
-  // A URL field holds text; what the text may be is checked when it is fetched.
-  const own = types.includes("string") ? types.filter((name) => name === "string" || name === "object") : ["object"];
-  return { type: types.includes("null") ? [...own, "null"] : own };
-}
-
-const OBJECT = { type: "object" };
 
 function readProblem(unit: OutputUnit): Problem[] {
-  // What fails inside one alternative of a union is not wrong by itself.
-  const isInsideUnion = /\/(anyOf|oneOf|not|contains)\//.test(unit.keywordLocation);
-  if (CONTAINER_KEYWORDS.has(unit.keyword) || isInsideUnion) return [];
+  if (CONTAINER_KEYWORDS.has(unit.keyword)) return [];
   const path = toPath(unit.instanceLocation);
   const missing = unit.keyword === "required" ? /property "(.*)"\.$/s.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) {

@@ -63,10 +63,10 @@ export function checkConnection(entry: CatalogEntry, connection: Connection): vo
     throw new ServiceError(
       422,
       "integration_misconfigured",
-      `"${connection.label}" (${name}) is not set up correctly.`,
+      `"${connection.label}" (${name}) does not work at the moment.`,
       {
         type: "configuration",
-        hint: "Correct the settings of this connection, then send the same call again.",
+        hint: "It may only be down: try again in a minute. If it stays so, its owner has to look at the settings of this connection.",
       },
     );
   }

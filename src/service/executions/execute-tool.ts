@@ -1,14 +1,14 @@
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import type { Connection, Connections } from "../connections/connections.ts";
+import type { Connection } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkConnection, chooseConnection } from "./choose-connection.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
-import { type ResolvedFiles, runAction } from "./run-action.ts";
+import { type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
 
 /** One request to run a tool. */
 export interface ToolCall {
@@ -30,13 +30,9 @@ export interface ToolCall {
 }
 
 /** What the executor works with. */
-export interface ExecutorParts {
+export interface ExecutorParts extends RunParts {
   readonly catalog: Catalog;
-  readonly connections: Connections;
   readonly log: ExecutionLog;
-  readonly now: () => number;
-  /** Milliseconds a provider may take before the call fails. */
-  readonly providerTimeoutMs: number;
   /** Told about failures that are not ServiceErrors. */
   readonly onUnexpected: (error: unknown) => void;
 }

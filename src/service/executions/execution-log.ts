@@ -4,8 +4,10 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
+import { inSoftTransaction } from "../store/soft-transaction.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createLateRecords } from "./late-records.ts";
+import { shortenArguments } from "./shorten-arguments.ts";
 import { storeError } from "./stored-error.ts";
 
 /** One call as its row names it. */
@@ -22,8 +24,9 @@ export interface ExecutionLog {
   /** @throws ServiceError 402 `usage_limit_reached` when today's executions are used up. */
   checkUsage(accountId: string): Promise<void>;
   /**
-   * Counts the execution and writes its row; on disk when the promise resolves, so that a crash while the provider
-   * acts leaves a trace.
+   * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace. It is on disk when
+   * the promise resolves, but for a read without `onStart`: the trace of that one survives a crash of the service, and
+   * a power cut once its end is written.
    *
    * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
    * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and what `onStart` throws.
@@ -32,7 +35,10 @@ export interface ExecutionLog {
   /** The end is kept for later when the store is away: see {@link ExecutionLog.settle}. */
   succeed(id: string, output: string): Promise<string>;
   fail(id: string, error: ServiceError): Promise<string>;
-  /** Writes a finished row for a call that was refused before anything ran; it is not counted. */
+  /**
+   * Writes a finished row for a call that was refused before anything ran; it is not counted. Of long arguments it keeps
+   * what the log shows.
+   */
   refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
   /** One execution of an account. */
   find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
@@ -70,7 +76,7 @@ export function createExecutionLog(
 
   async function insert(row: ExecutionRow, onStart?: OnStart): Promise<void> {
     const day = { account_id: row.account_id, day: row.started_at.slice(0, 10), executions: 1 };
-    await store.transaction().execute(async (transaction) => {
+    const write = async (transaction: Store) => {
       const { executions } = await transaction
         .insertInto("usage_days")
         .values(day)
@@ -82,7 +88,9 @@ export function createExecutionLog(
       if (usageLimit !== undefined && executions > usageLimit) throw usageLimitReached(usageLimit);
       await transaction.insertInto("executions").values(row).execute();
       await onStart?.(transaction, row.id);
-    });
+    };
+    const isPlainRead = row.side_effect_level === "read" && onStart === undefined;
+    await (isPlainRead ? inSoftTransaction(store, write) : store.transaction().execute(write));
   }
 
   return {
@@ -115,7 +123,8 @@ export function createExecutionLog(
     async refuse(call, error) {
       const time = at();
       const ended = { status: "refused" as const, started_at: time, finished_at: time };
-      const row: ExecutionRow = { ...createRow(call), ...ended, error: storeError(error) };
+      const kept = { arguments: shortenArguments(call.arguments), error: storeError(error) };
+      const row: ExecutionRow = { ...createRow({ ...call, arguments: null }), ...ended, ...kept };
       await store.insertInto("executions").values(row).execute();
       return { id: row.id, startedAt: time };
     },

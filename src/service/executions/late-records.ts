@@ -3,6 +3,7 @@ import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { storeError } from "./stored-error.ts";
+import { createTogetherWriter } from "./write-together.ts";
 
 /** How often a start that may have been written is looked for after the store came back. */
 const LOOKS = 5;
@@ -17,14 +18,29 @@ export interface LateRecords {
   settle(): Promise<void>;
 }
 
+/** How an execution ended. */
+interface EndRecord {
+  readonly id: string;
+  readonly end: Partial<ExecutionRow>;
+}
+
 /** Creates the late records of one process. */
 export function createLateRecords(store: Store, at: () => string): LateRecords {
   const ends = new Map<string, Partial<ExecutionRow>>();
   const doubts = new Map<string, { reason: ServiceError; looks: number }>();
 
-  async function write(id: string, end: Partial<ExecutionRow>): Promise<void> {
-    await store.updateTable("executions").set(end).where("id", "=", id).execute();
+  async function writeIn(place: Store, { id, end }: EndRecord): Promise<void> {
+    await place.updateTable("executions").set(end).where("id", "=", id).execute();
   }
+
+  const write = createTogetherWriter<EndRecord>(async (records) => {
+    const [first] = records;
+    if (first === undefined) return;
+    if (records.length === 1) return writeIn(store, first);
+    await store.transaction().execute(async (transaction) => {
+      for (const record of records) await writeIn(transaction, record);
+    });
+  });
 
   /** Closes a start that led to nothing and frees the keys that were taken with it. */
   async function withdraw(id: string, reason: ServiceError): Promise<boolean> {
@@ -43,7 +59,7 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
   return {
     async end(id, end) {
       try {
-        await write(id, end);
+        await write({ id, end });
       } catch (error) {
         if (!isStoreUnavailable(error)) throw error;
         ends.set(id, end);
@@ -56,7 +72,7 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
 
     async settle() {
       for (const [id, end] of ends) {
-        await write(id, end);
+        await write({ id, end });
         ends.delete(id);
       }
       for (const [id, { reason, looks }] of doubts) {

@@ -1,6 +1,10 @@
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
+import type { AccessTokens, LiveSettings } from "../grants/access-tokens.ts";
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";
+import { hideInError } from "../secrets/hide-in-error.ts";
+import { type ActionResult, hideInResult } from "../secrets/hide-in-result.ts";
+import { pickSecretSettings } from "../secrets/pick-secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** Arguments whose file fields point at bytes the service holds. */
@@ -17,24 +21,39 @@ export interface RunnableCall extends ResolvedFiles {
   readonly clientGone: AbortSignal;
 }
 
+/** What runs actions. */
+export interface RunParts {
+  readonly connections: Connections;
+  /** Undefined where no integration signs in by OAuth2. */
+  readonly accessTokens?: AccessTokens;
+  readonly now: () => number;
+  /** Milliseconds a provider may take before the call fails. */
+  readonly providerTimeoutMs: number;
+}
+
 /**
  * Lets the provider act, within a time limit. A read stops when the caller goes away; a write, once started, is
  * allowed to finish so that its result is recorded.
  *
  * @throws whatever the action throws; ServiceError 503 `timeout`, 500 `bad_result`.
  */
-export async function runAction(
-  parts: { connections: Connections; now: () => number; providerTimeoutMs: number },
-  call: RunnableCall,
-): Promise<{ value: unknown; json: string }> {
+export async function runAction(parts: RunParts, call: RunnableCall): Promise<ActionResult> {
   const { entry, connection, args } = call;
   await entry.integration.checkSettings(connection.settings);
   const timeout = AbortSignal.timeout(parts.providerTimeoutMs);
   const signal = entry.action.level === "read" ? AbortSignal.any([timeout, call.clientGone]) : timeout;
   try {
     const { file, keepFile } = call;
-    const work = entry.action.run(args, { connection, file, keepFile, signal, now: parts.now });
-    return serialise(await stopOnAbort(work, signal));
+    const context = { file, keepFile, signal, now: parts.now };
+    const act = async (settings: Connection["settings"]) => {
+      try {
+        const given = await entry.action.run(args, { ...context, connection: { ...connection, settings } });
+        return hideInResult(serialise(given), pickSecretSettings(entry.integration, settings, connection.settings));
+      } catch (error) {
+        throw hideInError(error, entry.integration, settings, connection.settings);
+      }
+    };
+    return await stopOnAbort(signIn(parts, { entry, connection }, act), signal);
   } catch (error) {
     if (timeout.aborted) throw timedOut(entry, error);
     if (signal.aborted) throw new ServiceError(503, "client_gone", "The caller went away.", { cause: error });
@@ -42,6 +61,24 @@ export async function runAction(
       await parts.connections.update(connection.id, { state: "reauth_required" });
     }
     throw error;
+  }
+}
+
+/** Acts with an access token that is still good; a refused one is renewed once, since nothing has been done with it. */
+async function signIn<Result>(
+  { accessTokens }: RunParts,
+  { entry, connection }: Pick<RunnableCall, "entry" | "connection">,
+  act: (settings: Connection["settings"]) => Promise<Result>,
+): Promise<Result> {
+  const live: LiveSettings | undefined = await accessTokens?.provide(entry.integration, connection.settings);
+  if (live === undefined) return act(connection.settings);
+  try {
+    return await act(live.settings);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 401) throw error;
+    const settings = await live.renew();
+    if (settings === undefined) throw error;
+    return await act(settings);
   }
 }
 
@@ -66,7 +103,7 @@ function timedOut({ action }: CatalogEntry, cause: unknown): ServiceError {
   });
 }
 
-function serialise(result: unknown): { value: unknown; json: string } {
+function serialise(result: unknown): ActionResult {
   const value = result === undefined ? null : result;
   const refuse = (cause?: unknown) =>
     new ServiceError(500, "bad_result", "The action returned something that is not JSON.", { type: "provider", cause });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cutText } from "../../wire/plain-text.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 
 /** A failure as a row keeps it: everything that the same answer needs again, nothing internal. */
@@ -13,10 +14,19 @@ const storedErrorSchema = z.looseObject({
   details: z.array(z.string()).optional(),
 });
 
+/** Longest message, and longest of its details, that are kept, in characters: they can repeat what the caller sent. */
+const MAX_MESSAGE = 10_000;
+const MAX_DETAIL = 1000;
+
 /** Turns a failure into the JSON of `executions.error`. */
 export function storeError({ code, message, status, options }: ServiceError): string {
   const { type, retryable, retryAfterSeconds, hint, details } = options;
-  return JSON.stringify({ code, message, status, type, retryable, retryAfterSeconds, hint, details });
+  const shown = { message: shorten(message, MAX_MESSAGE), details: details?.map((text) => shorten(text, MAX_DETAIL)) };
+  return JSON.stringify({ code, status, type, retryable, retryAfterSeconds, hint, ...shown });
+}
+
+function shorten(text: string, longest: number): string {
+  return text.length <= longest ? text : `${cutText(text, longest)}…`;
 }
 
 /** Turns the JSON of `executions.error` back into the failure. */

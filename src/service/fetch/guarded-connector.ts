@@ -26,10 +26,10 @@ function refuseBlocked(): ServiceError {
   return refuseUrl("media_url_blocked", "leads to an address that is not on the public internet.");
 }
 
-function judgeTarget({ protocol, hostname, port }: buildConnector.Options): ServiceError | undefined {
+function judgeTarget({ protocol, hostname, port }: buildConnector.Options, anyPort: boolean): ServiceError | undefined {
   if (!isPublicHost(hostname)) return refuseBlocked();
   if (protocol !== "https:") return refuseUrl("media_url_invalid", "does not use https, or a redirect of it does not.");
-  if (!PORTS.has(port)) return refuseUrl("media_url_invalid", "uses a port other than 443 and 8443.");
+  if (!anyPort && !PORTS.has(port)) return refuseUrl("media_url_invalid", "uses a port other than 443 and 8443.");
   return undefined;
 }
 
@@ -62,16 +62,22 @@ async function findPublicAddresses(
  * looked up), the port, every address of the name, and at last the address the socket really has. Redirects pass it
  * again, because every request opens its own connection.
  *
+ * @param o.anyPort true for an address that the owner named; default false: 443 and 8443.
+ *
  * Fails with ServiceError `media_url_blocked` or `media_url_invalid`.
  */
-export function createGuardedConnector(network: Network, timeoutMs: number): buildConnector.connector {
+export function createGuardedConnector(
+  network: Network,
+  timeoutMs: number,
+  { anyPort = false }: { readonly anyPort?: boolean } = {},
+): buildConnector.connector {
   const connect = network.buildConnector({
     allowH2: false,
     timeout: timeoutMs,
     lookup: createGuardedLookup(network.resolve),
   });
   return (target, callback) => {
-    const refusal = judgeTarget(target);
+    const refusal = judgeTarget(target, anyPort);
     if (refusal !== undefined) {
       queueMicrotask(() => callback(refusal, null));
       return;

@@ -3,10 +3,8 @@ export const OPENING_BYTES = 512;
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/**
- * The start of a whole document, after comments. Single elements do not count: Markdown and SVG begin with them too.
- */
-const HTML_START = /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]/i;
+/** The start of a whole document. Single elements do not count: Markdown and SVG begin with them too. */
+const HTML_START = /^<(?:!doctype\s+html|html|head|body)[\s>]/i;
 
 /** Encoding by byte order mark; pages without one are read as UTF-8, which web addresses in them survive in any case. */
 export function readEncoding(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
@@ -18,5 +16,16 @@ export function readEncoding(head: Uint8Array): "utf-8" | "utf-16le" | "utf-16be
 export function isHtmlPage(contentType: string, head: Uint8Array): boolean {
   if (HTML_TYPE.test(contentType)) return true;
   const opening = new TextDecoder(readEncoding(head)).decode(head.subarray(0, OPENING_BYTES));
-  return HTML_START.test(opening.trimStart());
+  return HTML_START.test(skipProlog(opening));
+}
+
+/** What follows the XML declaration and comments. A pattern for both would try every way to cut a row of comments. */
+function skipProlog(text: string): string {
+  let rest = text.trimStart().replace(/^<\?xml[^>]*>\s*/i, "");
+  while (rest.startsWith("<!--")) {
+    const end = rest.indexOf("-->", 4);
+    if (end < 0) return "";
+    rest = rest.slice(end + 3).trimStart();
+  }
+  return rest;
 }

@@ -61,7 +61,7 @@ class Unescaper {
 
 /** What became of one diverted string. */
 export interface DivertedFile {
-  /** Sealed or still to be sealed by the reader; undefined when there is a problem. */
+  /** Sealed, so that a request with many files does not hold them all open; undefined when there is a problem. */
   readonly staged: StagedFile | undefined;
   readonly size: number;
   readonly problem: "not_base64" | "too_large" | undefined;
@@ -145,7 +145,8 @@ export class Base64Sink {
         await this.#fail("not_base64");
       }
     }
-    const staged = this.#problem === undefined ? this.#staged : undefined;
-    return { staged, size: this.#size, problem: this.#problem };
+    if (this.#problem !== undefined) return { staged: undefined, size: this.#size, problem: this.#problem };
+    await this.#staged.seal();
+    return { staged: this.#staged, size: this.#size, problem: undefined };
   }
 }

@@ -52,6 +52,20 @@ export function refuseSetting(setting: string, message: string, cause?: unknown)
   });
 }
 
+/** 503 `file_store_unavailable`, retryable, for a disk of the service itself that takes no more; any other error as it is. */
+export function toFileStoreError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (!UNAVAILABLE.has(code)) return error;
+  const message = `The service cannot keep files at the moment (${code}); the place for its files does not take them.`;
+  const hint = "Nothing was run. Try again later, or tell whoever runs the service.";
+  return new ServiceError(503, "file_store_unavailable", message, {
+    type: "network",
+    retryable: true,
+    hint,
+    cause: error,
+  });
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }

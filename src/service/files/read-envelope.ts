@@ -4,7 +4,8 @@ import { Base64Sink, type DivertedFile } from "./base64-sink.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const FIELDS = ["pointer", "name", "mimetype", "md5", "dataBase64"] as const;
-const MAX_ENTRIES = 1000;
+/** Most entries of one `files` envelope. */
+export const MAX_ENTRIES = 1000;
 const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]*)?$/;
 
 /** One checked entry of `files`: all five fields present, bytes on the disk, MD5 right. */

@@ -3,7 +3,7 @@ import { isTooDeep, MAX_JSON_DEPTH } from "../json-depth.ts";
 import { ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-rate.ts";
-import { type ReceivedFile, readEnvelope } from "./read-envelope.ts";
+import { MAX_ENTRIES, type ReceivedFile, readEnvelope } from "./read-envelope.ts";
 import { SplitError, splitBody } from "./split-body.ts";
 import type { StagedFile } from "./staged-file.ts";
 
@@ -96,6 +96,8 @@ function createFileTarget(blobs: BlobStore): FileTarget {
   let decoded = 0;
   return {
     stage: async () => {
+      // The list itself can be counted only once its end was read.
+      if (staged.length >= MAX_ENTRIES) throw malformed(`files holds more than ${MAX_ENTRIES} files.`);
       const file = await blobs.stage();
       staged.push(file);
       return file;

@@ -59,7 +59,7 @@ function decodeName(text: string): string {
 }
 
 async function redeem(request: IngestRequest, tokens: IngestTokens): Promise<IngestGrant> {
-  const token = /^Bearer ([A-Za-z0-9._-]+)$/.exec(request.authorization ?? "")?.[1];
+  const token = /^Bearer +([A-Za-z0-9._-]+)$/i.exec(request.authorization ?? "")?.[1];
   const grant = token === undefined ? undefined : await tokens.redeem(token);
   if (grant !== undefined) return grant;
   throw refuse(
@@ -142,7 +142,9 @@ export async function receiveIngest(request: IngestRequest, services: IngestServ
   try {
     const bytes = guardBodyRate(request.bytes, services.rate ?? DEFAULT_BODY_RATE, request.signal);
     const into = { staged, maxBytes: Math.min(grant.maxBytes, MAX_FILE_BYTES) };
-    let upload: Upload = { mimetype: contentType };
+    // What curl says of every body unless it is told otherwise.
+    const isUnsaid = contentType !== undefined && /^application\/x-www-form-urlencoded\b/i.test(contentType);
+    let upload: Upload = { mimetype: isUnsaid ? undefined : contentType };
     if (isMultipart) upload = await receiveMultipart({ ...request, contentType }, bytes, into);
     else await fill(staged, bytes, into.maxBytes);
     if (staged.size === 0)

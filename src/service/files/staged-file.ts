@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createDigestMeter, type FileDigests } from "./digests.ts";
+import { toFileStoreError } from "./folder-error.ts";
 
 /** How many leading bytes are kept in memory for MIME sniffing. */
 const HEAD_BYTES = 64 * 1024;
@@ -24,11 +25,26 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   while (done < bytes.length) done += (await handle.write(bytes, done)).bytesWritten;
 }
 
-/** Creates an empty staged file with a random name in `folder` (made 0700 when missing). */
+/** @throws ServiceError 503 `file_store_unavailable` for a disk that is full or gone. */
+async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFileStoreError(error);
+  }
+}
+
+/**
+ * Creates an empty staged file with a random name in `folder` (made 0700 when missing).
+ *
+ * @throws ServiceError 503 `file_store_unavailable`; so does `write`.
+ */
 export async function createStagedFile(folder: string): Promise<StagedFile> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, randomBytes(16).toString("hex"));
-  const handle = await open(path, "wx", 0o600);
+  const handle = await onDisk(async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return open(path, "wx", 0o600);
+  });
   const meter = createDigestMeter();
   const heads: Uint8Array[] = [];
   let headSize = 0;
@@ -56,7 +72,7 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
       }
       size += bytes.length;
       meter.update(bytes);
-      await writeAll(handle, bytes);
+      await onDisk(() => writeAll(handle, bytes));
     },
     seal() {
       sealed ??= close().then(() => meter.finish());

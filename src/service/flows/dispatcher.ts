@@ -19,6 +19,8 @@ export interface Dispatcher {
   takeOver(flow: FlowRow): Promise<void>;
   /** Drops a segment that has not begun. */
   drop(flow: FlowRow): Promise<void>;
+  /** Lets the engine, if it is open, forget segments that ended before a time. */
+  forget(endedBefore: Date): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,9 +52,15 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     await store.deleteFrom("flow_outbox").where("key", "=", key).execute();
   };
 
+  /** An order outlives its segment when the process died before it noted that the engine has it. */
+  const dropOrders = async ({ id, segment }: FlowRow) => {
+    await store.deleteFrom("flow_outbox").where("flow_id", "=", id).where("segment", "<=", segment).execute();
+  };
+
   const deliver = async (flowId: string, waitMs: number) => {
     const loaded = await findFlow(store, flowId);
-    if (loaded === undefined || isStopping || !isUnderWay(loaded.flow)) return;
+    if (loaded === undefined || isStopping) return;
+    if (!isUnderWay(loaded.flow)) return dropOrders(loaded.flow);
     const input = toSegmentInput(loaded);
     const key = toSegmentKey(input);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -89,6 +97,9 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     async drop({ id: flowId, segment }) {
       await store.deleteFrom("flow_outbox").where("flow_id", "=", flowId).execute();
       await (await engine.find())?.cancel(toSegmentKey({ flowId, segment }));
+    },
+    async forget(endedBefore) {
+      await (await engine.find())?.forget(endedBefore);
     },
     async close() {
       isStopping = true;

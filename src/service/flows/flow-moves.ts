@@ -1,22 +1,51 @@
 import { beginSegment } from "./begin-segment.ts";
 import { describeState, refuseState } from "./describe-conflict.ts";
 import { commitChange, type FlowParts, readTime } from "./flow-parts.ts";
-import { findCurrentStep, type LoadedFlow } from "./flow-rows.ts";
+import { findCurrentStep, type LoadedFlow, toAttempt } from "./flow-rows.ts";
 import { wakeFlow } from "./sweeper.ts";
 
 /*
- * What a human can do to a flow. Each is one transaction that changes the flow only if it still is as it was read, so of
- * two at one time one wins and the other is refused with 409.
+ * What a human can do to a flow. Each is one transaction that changes the flow only if it still is as it was read, and
+ * false when it is not: then it has to be read again to see whether the move still makes sense. So of two who do the
+ * same at one time one wins and the other is refused with 409, and nobody is refused because the flow went on meanwhile.
  */
 
-const TOO_LATE = "Somebody else was faster: read the flow again.";
+/** Looks at a flow that changes all the time, after which a move is given up. */
+const MAX_LOOKS = 20;
 
-/** @throws ServiceError 409, bare: nothing waits for an approval, or another step does. */
+/**
+ * A move of one flow, as it was read; false when it is not like that any more. `first` is what it was at the first look:
+ * a human decided about that.
+ */
+export type FlowMove = (loaded: LoadedFlow, first: LoadedFlow) => Promise<boolean>;
+
+/**
+ * Makes a move, with a new look at the flow whenever it changed meanwhile.
+ *
+ * @returns the flow as it was before the move
+ * @throws what `read` and `move` throw; ServiceError 409, bare, when the flow never keeps still.
+ */
+export async function makeMove(read: () => Promise<LoadedFlow>, move: FlowMove): Promise<LoadedFlow> {
+  const first = await read();
+  if (await move(first, first)) return first;
+  for (let looks = 1; looks < MAX_LOOKS; looks++) {
+    const loaded = await read();
+    if (await move(loaded, first)) return loaded;
+  }
+  throw refuseState("The flow changes all the time: try again.");
+}
+
+/**
+ * Approves the step that waits; `stepKey` or, without one, the step that waited at the first look: not one that has come
+ * to wait since.
+ *
+ * @throws ServiceError 409, bare: nothing waits for an approval, or another step does.
+ */
 export async function approveFlow(
   parts: FlowParts,
-  loaded: LoadedFlow,
-  { stepKey, by }: { stepKey: string | undefined; by: string },
-): Promise<void> {
+  { loaded, first }: { loaded: LoadedFlow; first: LoadedFlow },
+  { stepKey = findCurrentStep(first)?.step_key, by }: { stepKey: string | undefined; by: string },
+): Promise<boolean> {
   const step = findCurrentStep(loaded);
   if (loaded.flow.status !== "waiting" || step?.step_type !== "approval") {
     throw refuseState(`Nothing waits for an approval. ${describeState(loaded.flow, step)}`);
@@ -33,16 +62,27 @@ export async function approveFlow(
     flow: next === undefined ? {} : { current_step: next.step_key },
     step: { was: step, to: { status: "completed", output, completed_at: at } },
   });
-  if (segment === undefined) throw refuseState(TOO_LATE);
+  return segment !== undefined;
 }
 
-/** @throws ServiceError 409, bare: the flow has not failed, and waits for nothing whose time has come. */
-export async function resumeFlow(parts: FlowParts, loaded: LoadedFlow): Promise<void> {
+/**
+ * Resumes what stood still at the first look, and is the `attempt` that was seen: a failure that came since may be one
+ * of a write whose outcome is unknown, which nobody has decided to make again.
+ *
+ * @throws ServiceError 409, bare: the flow has not failed, and waits for nothing whose time has come.
+ */
+export async function resumeFlow(
+  parts: FlowParts,
+  { loaded, first, attempt }: { loaded: LoadedFlow; first: LoadedFlow; attempt?: string | undefined },
+): Promise<boolean> {
   const { flow } = loaded;
   const step = findCurrentStep(loaded);
+  const isSeen = attempt === undefined || (step !== undefined && attempt === toAttempt(step.step_key, step.attempts));
+  if (!isSeen || flow.segment !== first.flow.segment) {
+    throw refuseState(`Somebody else was faster. ${describeState(flow, step)}`);
+  }
   if (flow.status === "waiting" && flow.wake_at !== null && flow.wake_at <= readTime(parts)) {
-    if (!(await wakeFlow(parts, loaded))) throw refuseState(TOO_LATE);
-    return;
+    return wakeFlow(parts, loaded);
   }
   if (flow.status !== "failed") throw refuseState(`There is nothing to resume. ${describeState(flow, step)}`);
   const segment = await beginSegment(parts, {
@@ -50,7 +90,7 @@ export async function resumeFlow(parts: FlowParts, loaded: LoadedFlow): Promise<
     flow: step === undefined ? {} : { current_step: step.step_key },
     ...(step && { step: { was: step, to: { status: "pending" as const, error: null, completed_at: null } } }),
   });
-  if (segment === undefined) throw refuseState(TOO_LATE);
+  return segment !== undefined;
 }
 
 /**
@@ -58,26 +98,19 @@ export async function resumeFlow(parts: FlowParts, loaded: LoadedFlow): Promise<
  *
  * @throws ServiceError 409, bare: the flow has ended.
  */
-export async function cancelFlow(parts: FlowParts, loaded: LoadedFlow): Promise<void> {
-  const { flow, steps } = loaded;
+export async function cancelFlow(parts: FlowParts, loaded: LoadedFlow): Promise<boolean> {
+  const { flow } = loaded;
   const step = findCurrentStep(loaded);
   if (flow.status === "completed" || flow.status === "cancelled") throw refuseState(describeState(flow, step));
   const isUnderWay = step?.status === "running";
   const error = { code: "cancelled", message: "The flow was cancelled while this ran. It may still take effect." };
-  const isDone = await commitChange(parts, {
+  return commitChange(parts, {
     was: flow,
     flow: { status: "cancelled", wake_at: null },
     ...(step !== undefined &&
       step.status !== "failed" && {
         step: { was: step, to: { status: "skipped" as const, ...(isUnderWay && { error: JSON.stringify(error) }) } },
       }),
+    skipsPending: true,
   });
-  if (!isDone) throw refuseState(TOO_LATE);
-  await parts.store
-    .updateTable("flow_steps")
-    .set({ status: "skipped" })
-    .where("flow_id", "=", flow.id)
-    .where("status", "=", "pending")
-    .where("step_index", "<=", steps.length)
-    .execute();
 }

@@ -6,7 +6,7 @@ import type { Node } from "../nodes/node.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
-import { changeFlow, changeStep } from "./flow-rows.ts";
+import { changeFlow, changeStepOnce, skipPending } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 
 /** What flows are made of. */
@@ -35,18 +35,35 @@ export function readTime({ now }: Pick<FlowParts, "now">): string {
   return new Date(now()).toISOString();
 }
 
-/** One change of a flow and of one of its steps. */
+/** One change of a flow and of its steps. */
 export interface FlowChange {
   readonly was: FlowRow;
   readonly flow: Partial<FlowRow>;
   readonly step?: { readonly was: FlowStepRow; readonly to: Partial<FlowStepRow> };
+  /** True when the steps that have not begun never will. */
+  readonly skipsPending?: boolean;
 }
 
-/** Makes a change in one transaction. False, and nothing is changed, when the flow is not as it was read any more. */
-export function commitChange(parts: FlowParts, change: FlowChange): Promise<boolean> {
-  return parts.store.transaction().execute(async (db) => {
-    if (!(await changeFlow(db, change.was, { updated_at: readTime(parts), ...change.flow }))) return false;
-    if (change.step !== undefined) await changeStep(db, change.step.was, change.step.to);
+/** A step that is not as it was read any more. */
+class StepChangedError extends Error {
+  override readonly name = "StepChangedError";
+}
+
+/**
+ * Makes a change in one transaction. False, and nothing is changed, when the flow or the step is not as it was read any
+ * more.
+ */
+export async function commitChange(parts: FlowParts, { was, flow, step, skipsPending }: FlowChange): Promise<boolean> {
+  const write = async (db: Store) => {
+    if (!(await changeFlow(db, was, { updated_at: readTime(parts), ...flow }))) return false;
+    if (step !== undefined && !(await changeStepOnce(db, step.was, step.to))) throw new StepChangedError();
+    if (skipsPending) await skipPending(db, was.id);
     return true;
-  });
+  };
+  try {
+    return await parts.store.transaction().execute(write);
+  } catch (error) {
+    if (error instanceof StepChangedError) return false;
+    throw error;
+  }
 }

@@ -51,6 +51,11 @@ export function toState({ flow, steps }: LoadedFlow): FlowState {
   };
 }
 
+/** Names one try of a step, so that a page can say which one its reader decided about. */
+export function toAttempt(stepKey: string, attempts: number | undefined): string {
+  return `${stepKey}:${attempts ?? 0}`;
+}
+
 /** Changes the rows of a step. */
 export async function changeStep(db: Store, step: FlowStepRow, change: Partial<FlowStepRow>): Promise<void> {
   await db
@@ -59,6 +64,24 @@ export async function changeStep(db: Store, step: FlowStepRow, change: Partial<F
     .where("flow_id", "=", step.flow_id)
     .where("step_index", "=", step.step_index)
     .execute();
+}
+
+/** Changes a step if its status still is as it was read; false, and nothing is changed, when it is not. */
+export async function changeStepOnce(db: Store, was: FlowStepRow, change: Partial<FlowStepRow>): Promise<boolean> {
+  const changed = await db
+    .updateTable("flow_steps")
+    .set(change)
+    .where("flow_id", "=", was.flow_id)
+    .where("step_index", "=", was.step_index)
+    .where("status", "=", was.status)
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+/** Skips the steps of a flow that have not begun. */
+export async function skipPending(db: Store, flowId: string): Promise<void> {
+  const pending = db.updateTable("flow_steps").where("flow_id", "=", flowId).where("status", "=", "pending");
+  await pending.set({ status: "skipped" }).execute();
 }
 
 /**

@@ -2,9 +2,9 @@ import type { Flow, FlowView, FlowTemplate as TemplateView } from "../../wire/fl
 import { createDispatcher } from "./dispatcher.ts";
 import type { OpenEngine } from "./engines/flow-engine.ts";
 import { openInTurn } from "./engines/open-in-turn.ts";
-import { approveFlow, cancelFlow, resumeFlow } from "./flow-moves.ts";
+import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";
 import type { FlowParts } from "./flow-parts.ts";
-import { type LoadedFlow, readFlow } from "./flow-rows.ts";
+import { readFlow } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 import { toFlow, toFlowView, toTemplateView } from "./flow-view.ts";
 import { type FlowStart, startFlow } from "./start-flow.ts";
@@ -23,6 +23,8 @@ export interface Flows {
   start(start: FlowStart): Promise<FlowView>;
   /** Flows of an account, the one that changed last first. */
   list(accountId: string, limit: number): Promise<Flow[]>;
+  /** Those of them that wait for an approval, in the same order. */
+  listWaiting(accountId: string, limit: number): Promise<Flow[]>;
   /** @throws ServiceError 404, bare. */
   get(accountId: string, id: string): Promise<FlowView>;
   /**
@@ -33,15 +35,17 @@ export interface Flows {
   approve(accountId: string, id: string, o: { stepKey?: string | undefined; by: string }): Promise<FlowView>;
   /**
    * Tries a failed flow again at its failed step, or ends a wait whose time has come. Resuming a step whose outcome is
-   * unknown is the human's decision to make its call again.
+   * unknown is the human's decision to make its call again; with `attempt`, of the one that was seen (see `toAttempt`).
    *
-   * @throws ServiceError 404, bare; 409, bare: there is nothing to resume.
+   * @throws ServiceError 404, bare; 409, bare: there is nothing to resume, or another attempt than the one that was seen.
    */
-  resume(accountId: string, id: string): Promise<FlowView>;
+  resume(accountId: string, id: string, o?: { attempt?: string | undefined }): Promise<FlowView>;
   /** @throws ServiceError 404, bare; 409, bare: the flow has ended. */
   cancel(accountId: string, id: string): Promise<FlowView>;
   /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
   sweep(): Promise<void>;
+  /** Lets the engine forget what it knows of segments that ended a day ago. The flows themselves stay. */
+  tidy(): Promise<void>;
   /** Lets running steps end; what is left continues after the next start. */
   close(): Promise<void>;
 }
@@ -54,6 +58,7 @@ export interface FlowsOptions extends FlowParts {
 }
 
 const DEFAULT_SETTLE_MS = 2000;
+const SEGMENTS_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Templates of this service whose integrations are installed. */
 export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
@@ -70,9 +75,15 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
   const dispatcher = createDispatcher(parts, { openEngine, onEnd: () => sweeper.arm() });
   const sweeper = createSweeper(parts, dispatcher);
 
+  const select = (accountId: string, limit: number) => {
+    const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
+    return query.orderBy("updated_at", "desc").orderBy("id").limit(limit);
+  };
   const read = async (accountId: string, id: string) => toFlowView(await readFlow(store, id, accountId), templates);
-  const move = async (accountId: string, id: string, change: (loaded: LoadedFlow) => Promise<void>) => {
-    await change(await readFlow(store, id, accountId));
+  const makeMoveOf = (accountId: string, id: string, move: FlowMove) =>
+    makeMove(() => readFlow(store, id, accountId), move);
+  const move = async (accountId: string, id: string, change: FlowMove) => {
+    await makeMoveOf(accountId, id, change);
     await dispatcher.deliver(id, settleMs);
     return read(accountId, id);
   };
@@ -89,21 +100,30 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
       return read(start.principal.accountId, id);
     },
     async list(accountId, limit) {
-      const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
-      const rows = await query.orderBy("updated_at", "desc").orderBy("id").limit(limit).execute();
+      const rows = await select(accountId, limit).execute();
+      return rows.map((row) => toFlow(row, templates));
+    },
+    async listWaiting(accountId, limit) {
+      // A wait for a time has one; an approval has none.
+      const rows = await select(accountId, limit)
+        .where("status", "=", "waiting")
+        .where("wake_at", "is", null)
+        .execute();
       return rows.map((row) => toFlow(row, templates));
     },
     get: read,
     approve: (accountId, id, { stepKey, by }) =>
-      move(accountId, id, (loaded) => approveFlow(parts, loaded, { stepKey, by })),
-    resume: (accountId, id) => move(accountId, id, (loaded) => resumeFlow(parts, loaded)),
+      move(accountId, id, (loaded, first) => approveFlow(parts, { loaded, first }, { stepKey, by })),
+    resume: (accountId, id, { attempt } = {}) =>
+      move(accountId, id, (loaded, first) => resumeFlow(parts, { loaded, first, attempt })),
     async cancel(accountId, id) {
-      const loaded = await readFlow(store, id, accountId);
-      await cancelFlow(parts, loaded);
-      await dispatcher.drop(loaded.flow);
+      const { flow } = await makeMoveOf(accountId, id, (loaded) => cancelFlow(parts, loaded));
+      await dispatcher.drop(flow);
       return read(accountId, id);
     },
     sweep: () => sweeper.sweep(),
+    // Engines go by the clock of the machine.
+    tidy: () => dispatcher.forget(new Date(Date.now() - SEGMENTS_KEPT_MS)),
     close() {
       closing ??= close();
       return closing;

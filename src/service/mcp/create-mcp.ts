@@ -1,6 +1,7 @@
 import type { McpListing } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
+import { makeOnce } from "../make-once.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
 import { answerRequest, type McpAnswer, renderRpcError } from "./answer-request.ts";
@@ -50,13 +51,16 @@ export function createMcp(
   const features = gatherFeatures(parts, parts.mcpExtras);
   const serverInfo = { ...identifyServer(parts.baseUrl) };
   const onUnexpected = (cause: unknown) => parts.log({ level: "error", message: "An MCP request failed.", cause });
+  const getStates = makeOnce(async () => {
+    const secret = await parts.serviceKeys.read("mcp-request-state", createSecret);
+    return createRequestStates({ secret, now: parts.now });
+  });
 
   return {
     async answer({ text, headers, principal, clientGone }) {
       const message = readMessage(text);
       if (isUnreadable(message)) return renderRpcError(message.error, { id: message.id, status: 400 });
-      const secret = await parts.serviceKeys.read("mcp-request-state", createSecret);
-      const states = createRequestStates({ secret, now: parts.now });
+      const states = await getStates();
       const methodParts = { principal, clientGone, states, features, serverInfo, instructions: INSTRUCTIONS };
       return answerRequest(message, headers, {
         serverInfo,

@@ -13,7 +13,7 @@ let connectionId: string;
 beforeEach(async () => {
   lab = createLab();
   const crm = { ...createLab().integration, slug: "big-crm", name: "Big CRM" };
-  service = await startTestService({ integrations: [lab.integration, crm], providerTimeoutMs: 400 });
+  service = await startTestService({ integrations: [lab.integration, crm], providerTimeoutMs: 2_000 });
   connectionId = (await service.service.connections.add({ integration: "lab", label: "First", settings: {} })).id;
 });
 afterEach(() => service.close());
@@ -139,6 +139,7 @@ test("a bad key answers 401 with a summary", async () => {
     const { status, json } = await call(`${service.url}/api/executions`, { method: "POST", key, body: "{}" });
     expect(status).toBe(401);
     expect(json).toMatchObject({ execution_id: null, status: "blocked", error_code: "unauthorized" });
+    expect(json.display.title).toBe("The call: not run");
     expect(json.display).toEqual({ title: expect.any(String), summary: json.message });
     expect(json.recommended_next_action).toBeUndefined();
   }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCanonicalExecutions } from "../../../src/service/canonical/canonical-executions.ts";
 import { createIdempotencyKeys } from "../../../src/service/canonical/idempotency-keys.ts";
@@ -73,8 +74,14 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
     });
 }
 
+/** A sleep lets the other process get on. */
+async function waitForRelease(): Promise<void> {
+  lab.release();
+  await nextTurn();
+}
+
 test("two processes on one database run an equal request once", async () => {
-  const runs = [1, 2].map(() => createProcess(async () => lab.release()));
+  const runs = [1, 2].map(() => createProcess(waitForRelease));
   const [first, second] = await Promise.all(runs.map((run) => run()));
   expect(first).toMatchObject({ status: "succeeded", output: { aborted: false } });
   expect(second?.executionId).toBe(first?.executionId);

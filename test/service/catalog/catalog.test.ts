@@ -49,6 +49,14 @@ describe("search", () => {
     expect(names(query)).toEqual([]);
   });
 
+  test("a word that is longer than any name of a tool is left out instead of being compared with all of them", () => {
+    // A table over the square of this length does not fit into memory.
+    const long = "qwertzuiop".repeat(50_000);
+    expect(names(long)).toEqual([]);
+    expect(names(`upload ${long}`)).toEqual(names("upload"));
+    expect(catalog.suggest(long)).toEqual([]);
+  });
+
   test("stays inside one integration", () => {
     expect(catalog.search("file message", "mail").every((entry) => entry.integration.slug === "mail")).toBe(true);
   });

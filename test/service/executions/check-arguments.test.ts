@@ -55,6 +55,22 @@ describe("lines that say what is wrong", () => {
   });
 });
 
+describe("more problems than anybody reads", () => {
+  const entry = entryWith({ a: { type: "array", items: { type: "string" } } });
+
+  test("are named up to a hundred", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, 1]));
+    const { status, options } = refusal(entry, unknown);
+    expect([status, options.details?.length]).toEqual([400, 100]);
+    expect(options.extra?.invalidFields).toHaveLength(100);
+  });
+
+  test("are a refusal still when the validator cannot count them", () => {
+    const { status, code } = refusal(entry, { a: Array(200_000).fill(1) });
+    expect([status, code]).toEqual([400, "invalid_arguments"]);
+  });
+});
+
 describe("file fields", () => {
   const strict = { type: "object", required: ["s3key"], properties: { s3key: { minLength: 99 } } };
 
@@ -91,4 +107,74 @@ describe("placeholders", () => {
       expect(checkArguments(entry, { a: value, b: { s3key: "<pointer>" } })).toMatchObject({ a: value });
     },
   );
+});
+
+test("patterns that JavaScript cannot read are left to the app's own system, the others are checked", () => {
+  const entry = entryWith({ a: { type: "string", pattern: "(?i)abc" }, b: { type: "string", pattern: "^x$" } });
+  expect(checkArguments(entry, { a: "ABC", b: "x" })).toEqual({ a: "ABC", b: "x" });
+  expect(refusal(entry, { b: "y" }).code).toBe("invalid_arguments");
+});
+
+describe("schemas of an added app that would take too long to check", () => {
+  const EVIL = "^(a+)+$";
+  const value = `${"a".repeat(60)}!`;
+
+  test.each([
+    ["a pattern", { a: { type: "string", pattern: EVIL } }, { a: value }],
+    ["a pattern in an alternative", { a: { anyOf: [{ type: "null" }, { pattern: EVIL }] } }, { a: value }],
+    ["an argument called like a keyword", { default: { type: "string", pattern: EVIL } }, { default: value }],
+    [
+      "a pattern of keys",
+      { a: { type: "object", patternProperties: { [EVIL]: { type: "string" } }, additionalProperties: false } },
+      { a: { [value]: 1 } },
+    ],
+    ["an address", { a: { type: "string", format: "url" } }, { a: `http://${value}` }],
+  ] as [string, Record<string, unknown>, Record<string, unknown>][])(
+    "%s is left to the app",
+    (_what, properties, args) => {
+      expect(checkArguments(entryWith(properties), args)).toEqual(args);
+    },
+  );
+
+  test("a long list is not compared with itself, a short one is", () => {
+    const entry = entryWith({ a: { type: "array", uniqueItems: true } });
+    const args = { a: Array.from({ length: 300_000 }, (_, index) => `item ${index}`) };
+    expect(checkArguments(entry, args)).toEqual(args);
+    expect(refusal(entry, { a: [1, 2, 1] }).message).toContain("Duplicate items");
+  });
+
+  test("patterns of values and keys that take a few steps are checked", () => {
+    const properties = {
+      a: { type: "string", pattern: "^[a-z]+(-[a-z]+)*$" },
+      b: { type: "object", patternProperties: { "^x-": { type: "string" } }, additionalProperties: false },
+    };
+    const entry = entryWith(properties);
+    expect(checkArguments(entry, { a: "a-b", b: { "x-1": "one" } })).toBeTruthy();
+    expect(refusal(entry, { a: "a--b" }).options.extra).toMatchObject({ invalidFields: ["a"] });
+    expect(refusal(entry, { b: { "x-1": 1, y: "two" } }).options.details).toEqual([
+      "arguments.b.x-1 must be string, not number",
+      "arguments.b.y is not an argument of this tool",
+    ]);
+  });
+});
+
+describe("arguments that are called like keywords", () => {
+  test.each(["anyOf", "oneOf", "not", "contains", "items", "0"])("%s is checked like every other", (name) => {
+    const entry = entryWith({
+      [name]: { type: "object", properties: { n: { type: "string" } }, additionalProperties: false },
+    });
+    expect(refusal(entry, { [name]: { n: 1, more: 2 } }).options.details).toEqual([
+      `arguments.${name === "0" ? "[0]" : name}.n must be string, not number`,
+      `arguments.${name === "0" ? "[0]" : name}.more is not an argument of this tool`,
+    ]);
+  });
+
+  test("what fails inside a union is not told by itself", () => {
+    const closed = { type: "object", properties: { n: { type: "string" } }, additionalProperties: false };
+    const entry = entryWith({ a: { anyOf: [closed, { type: "null" }] }, b: { type: "array", contains: closed } });
+    expect(refusal(entry, { a: { n: 1, more: 2 }, b: [{ other: 1 }] }).options.details).toEqual([
+      "arguments.a matches none of the allowed forms",
+      expect.stringContaining("arguments.b is not valid"),
+    ]);
+  });
 });

@@ -101,6 +101,10 @@ describe("isHtmlPage", () => {
     ["application/pdf", "%PDF-1.7 <html>"],
     ["", "<htmlx>"],
     ["", `${" ".repeat(600)}<html>`],
+    ["", "<!-- <html> -->x"],
+    ["", "<!-- <html>"],
+    // A pattern that tries every way to cut this into comments does not come to an end.
+    ["", `${"<!---->".repeat(72)}x`],
     ["", ""],
   ])("sees none in %j with %j", (type, start) => {
     expect(isHtmlPage(type, Buffer.from(start))).toBe(false);

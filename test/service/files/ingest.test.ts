@@ -59,6 +59,11 @@ describe("ingest tokens", () => {
     expect(await tokens.redeem(token)).toBeUndefined();
   });
 
+  it("are taken whatever the case of the scheme", async () => {
+    const authorization = mintHeader().replace("Bearer ", "bearer  ");
+    expect((await ingest({ authorization })).size).toBe(PNG.length);
+  });
+
   it("die after ten minutes", async () => {
     verifies("ingest.token-short-lived", "decision.ingest.token-lifetime");
     const [a, b] = [mintHeader().slice(7), mintHeader().slice(7)];
@@ -140,6 +145,8 @@ describe("receiveIngest", () => {
     ["data.unheardof", "application/x-thing; v=1", "?", "application/x-thing"],
     ["data", "application/octet-stream", "?", "application/octet-stream"],
     ["data", "nonsense", "?", "application/octet-stream"],
+    ["data", "application/x-www-form-urlencoded", "?", "application/octet-stream"],
+    ["notes.md", "application/x-www-form-urlencoded; charset=utf-8", "# hi", "text/markdown"],
     ["clip.ts", undefined, "const a = 1;\n", "text/plain"],
   ] as const)(
     "judges %s sent as %s by its bytes, then its name, then the header",

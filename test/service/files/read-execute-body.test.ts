@@ -205,6 +205,36 @@ describe("readExecuteBody", () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  it("keeps no file open whose bytes are complete, and stops at the thousand-and-first", async () => {
+    let open = 0;
+    let most = 0;
+    const counting: BlobStore = Object.create(blobs, {
+      stage: {
+        value: async () => {
+          const staged = await blobs.stage();
+          most = Math.max(most, ++open);
+          let isOpen = true;
+          const close = () => {
+            if (isOpen) open -= 1;
+            isOpen = false;
+          };
+          return Object.create(staged, {
+            seal: { value: () => staged.seal().finally(close) },
+            discard: { value: () => staged.discard().finally(close) },
+          });
+        },
+      },
+    });
+    const seen = { bytes: 0 };
+    const body = largeBody(Array(1500).fill(3100), seen);
+    const error = await refusal(readExecuteBody(body, { blobs: counting, account: "1" }));
+    expect([error.status, error.options.bare]).toEqual([400, true]);
+    expect(error.message).toBe("files holds more than 1000 files.");
+    expect([most, open]).toEqual([1, 0]);
+    expect(seen.bytes).toBeLessThan(1002 * 4200);
+    expect(await leftovers()).toEqual([]);
+  });
+
   it("refuses one file above 25 MB as file_too_large, as an envelope naming it, and takes exactly 25 MB", async () => {
     verifies("limits.file-size");
     const over = await refusal(readExecuteBody(largeBody([3, 25 * MIB + 1], { bytes: 0 }), { blobs, account: "1" }));

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { SplitError, splitBody } from "../../../src/service/files/split-body.ts";
 import { createStagedFile, type StagedFile } from "../../../src/service/files/staged-file.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { useTempFolder } from "./temp-folder.ts";
 
 const folder = useTempFolder();
@@ -98,47 +99,59 @@ function write(data: unknown, seed: number, indent: number): string {
 }
 
 describe("splitBody", () => {
-  it("equals JSON.parse for random documents cut at random places", async () => {
-    let diverted = 0;
-    await fc.assert(
-      fc.asyncProperty(document, cuts, fc.nat(5), fc.nat(2), async (data, at, seed, indent) => {
-        const body = write(data, seed, indent);
-        const result = await split(body, at);
-        diverted += result.staged.length;
-        expect(await restore(result)).toEqual(JSON.parse(body));
-      }),
-      { numRuns: 4000 },
-    );
-    expect(diverted).toBeGreaterThan(300);
-  }, 60_000);
+  it(
+    "equals JSON.parse for random documents cut at random places",
+    async () => {
+      let diverted = 0;
+      await fc.assert(
+        fc.asyncProperty(document, cuts, fc.nat(5), fc.nat(2), async (data, at, seed, indent) => {
+          const body = write(data, seed, indent);
+          const result = await split(body, at);
+          diverted += result.staged.length;
+          expect(await restore(result)).toEqual(JSON.parse(body));
+        }),
+        fuzzOptions({ runs: 4_000 }),
+      );
+      expect(diverted).toBeGreaterThan(300);
+    },
+    60_000 * FUZZ_FACTOR,
+  );
 
-  it("refuses exactly what JSON.parse refuses when a document is damaged", async () => {
-    const damage = fc.record({ at: fc.nat(), kind: fc.nat(2), byte: fc.constantFrom(...Array.from('"\\{}[],:0x\n ')) });
-    await fc.assert(
-      fc.asyncProperty(document, damage, cuts, async (data, { at, kind, byte }, places) => {
-        const whole = JSON.stringify(data);
-        const spot = at % (whole.length + 1);
-        const body = (
-          whole.slice(0, spot) +
-          (kind === 0 ? "" : byte) +
-          whole.slice(spot + (kind === 2 ? 0 : 1))
-        ).toWellFormed();
-        let wanted: unknown;
-        let isValid = true;
-        try {
-          wanted = JSON.parse(body);
-        } catch {
-          isValid = false;
-        }
-        const result = await split(body, places).catch((error: unknown) => error);
-        if (!isValid) expect(result).toBeInstanceOf(SplitError);
-        else if (result instanceof Error) throw result;
-        else if (!hasBroken(result as Awaited<ReturnType<typeof split>>))
-          expect(await restore(result as never)).toEqual(wanted);
-      }),
-      { numRuns: 4000 },
-    );
-  }, 60_000);
+  it(
+    "refuses exactly what JSON.parse refuses when a document is damaged",
+    async () => {
+      const damage = fc.record({
+        at: fc.nat(),
+        kind: fc.nat(2),
+        byte: fc.constantFrom(...Array.from('"\\{}[],:0x\n ')),
+      });
+      await fc.assert(
+        fc.asyncProperty(document, damage, cuts, async (data, { at, kind, byte }, places) => {
+          const whole = JSON.stringify(data);
+          const spot = at % (whole.length + 1);
+          const body = (
+            whole.slice(0, spot) +
+            (kind === 0 ? "" : byte) +
+            whole.slice(spot + (kind === 2 ? 0 : 1))
+          ).toWellFormed();
+          let wanted: unknown;
+          let isValid = true;
+          try {
+            wanted = JSON.parse(body);
+          } catch {
+            isValid = false;
+          }
+          const result = await split(body, places).catch((error: unknown) => error);
+          if (!isValid) expect(result).toBeInstanceOf(SplitError);
+          else if (result instanceof Error) throw result;
+          else if (!hasBroken(result as Awaited<ReturnType<typeof split>>))
+            expect(await restore(result as never)).toEqual(wanted);
+        }),
+        fuzzOptions({ runs: 4_000 }),
+      );
+    },
+    60_000 * FUZZ_FACTOR,
+  );
 
   it("finds the quote whatever the backslashes before it and wherever it is cut", async () => {
     const texts = ["\\", "\\\\", '\\"', '"', "\\".repeat(5), `${"\\".repeat(4)}"`, "\n\n\n"];

@@ -9,7 +9,7 @@ import { createExecutor } from "../../../src/service/executions/execute-tool.ts"
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
-import type { OpenEngine } from "../../../src/service/flows/engines/flow-engine.ts";
+import type { FlowEngine, OpenEngine } from "../../../src/service/flows/engines/flow-engine.ts";
 import { defineTemplate, type FlowTemplate } from "../../../src/service/flows/flow-template.ts";
 import { type Flows, openFlows } from "../../../src/service/flows/flows.ts";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
@@ -34,6 +34,8 @@ export interface TestFlows {
   readonly flows: Flows;
   readonly lab: FlowLab;
   readonly store: Store;
+  /** The engine that was opened last. */
+  engine(): FlowEngine;
   /** Opens the flows again over the same store, as another process would after this one died. */
   open(): Promise<Flows>;
 }
@@ -185,6 +187,8 @@ export async function openTestFlows(o: {
   createEngine: (dataDir: string) => OpenEngine;
   /** Milliseconds to wait for a flow before it is answered as it is. */
   settleMs?: number;
+  /** What the flows see of the store. Default: the store. */
+  look?: (store: Store) => Store;
   onEnd: (cleanUp: () => Promise<unknown>) => void;
 }): Promise<TestFlows> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-flows-"));
@@ -196,6 +200,7 @@ export async function openTestFlows(o: {
   const catalog = createCatalog([createLabApp(lab)]);
   await mkdir(join(dataDir, "blobs"));
   const blobs = createBlobStore({ dir: join(dataDir, "blobs"), now });
+  let engine: FlowEngine | undefined;
   const open = async () => {
     const id = createId("node");
     const log = createExecutionLog(store, now, { nodeId: id });
@@ -209,14 +214,17 @@ export async function openTestFlows(o: {
       onUnexpected: (cause) => lab.errors.push(String(cause)),
     });
     const flows = await openFlows({
-      store,
+      store: o.look?.(store) ?? store,
       node: { id, isShared: false, listAlive: async () => [id], onBeat() {} },
       executor,
       catalog,
       connections,
       files: { blobs, ingestTokens: undefined, urlFiles: createUrlFiles({ blobs, allowed: new Set() }) },
       templates: labTemplates,
-      openEngine: o.createEngine(dataDir),
+      openEngine: async (options) => {
+        engine = await o.createEngine(dataDir)(options);
+        return engine;
+      },
       now,
       log: ({ level, message }) => level === "error" && lab.errors.push(message),
       settleMs: o.settleMs ?? 10_000,
@@ -224,7 +232,11 @@ export async function openTestFlows(o: {
     o.onEnd(() => flows.close());
     return flows;
   };
-  return { flows: await open(), lab, store, open };
+  const findEngine = () => {
+    if (engine === undefined) throw new Error("No flow has been started.");
+    return engine;
+  };
+  return { flows: await open(), lab, store, open, engine: findEngine };
 }
 
 /** Starts a flow of the lab. */

@@ -20,10 +20,13 @@ let service: TestService;
 /** Answers of the next mail searches; afterwards they work. */
 let nextSearches: (ServiceError | Promise<unknown>)[];
 let clock: number;
+/** No sweep comes between a change of the clock and the request that is to find it. */
+const SELDOM_MS = 600_000;
 beforeEach(async () => {
   nextSearches = [];
   clock = Date.parse("2026-11-20T10:00:00Z");
-  service = await startTestService({ integrations: builtInIntegrations.map(holdUpMail), now: () => clock });
+  const integrations = builtInIntegrations.map(holdUpMail);
+  service = await startTestService({ integrations, heartbeatMs: SELDOM_MS, now: () => clock });
 });
 afterEach(() => service.close());
 

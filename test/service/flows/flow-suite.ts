@@ -196,6 +196,23 @@ export function describeFlows(
       expect(t.lab.ran).toEqual(["look:things", "put:a", "put:b"]);
     });
 
+    test("an engine that forgot everything makes nothing again", async () => {
+      const { flow } = await start(t.flows, "chain");
+      const done = await t.flows.approve(accountId, flow.id, by);
+      expect(done.flow.status).toBe("completed");
+      const waiting = await start(t.flows, "chain");
+      await t.engine().forget(new Date(Date.now() + 60_000));
+      // As if the service had died before it noted that the engine has the segment.
+      await t.store
+        .insertInto("flow_outbox")
+        .values({ key: `${flow.id}:2`, flow_id: flow.id, segment: 2 })
+        .execute();
+      await t.flows.sweep();
+      expect(await t.store.selectFrom("flow_outbox").selectAll().execute()).toEqual([]);
+      expect((await t.flows.approve(accountId, waiting.flow.id, by)).flow.status).toBe("completed");
+      expect(t.lab.ran).toEqual(["look:things", "put:one", "look:things", "put:one"]);
+    });
+
     test("many flows at one time all end", async () => {
       const flows = await Promise.all(Array.from({ length: 30 }, () => start(t.flows, "chain")));
       await Promise.all(flows.map(({ flow }) => t.flows.approve(accountId, flow.id, by)));

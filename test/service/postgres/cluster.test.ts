@@ -130,7 +130,7 @@ describe("a node that is killed while it writes", () => {
     expect(await cluster.store.selectFrom("nodes").select("id").execute()).toHaveLength(4);
     const others = await times(8, (index) => cluster.run("write", `${text}-${index}`));
     expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
-  }, 40_000);
+  }, 60_000);
 
   test("a write of a node that lives stays untouched meanwhile", async () => {
     const text = randomUUID();
@@ -145,8 +145,8 @@ describe("a node that is killed while it writes", () => {
       .toBe(true);
     const beats = () => cluster.store.selectFrom("nodes").select("beats").orderBy("id").executeTakeFirstOrThrow();
     const before = (await beats()).beats;
-    await expect.poll(async () => (await beats()).beats, { timeout: 15_000 }).toBeGreaterThan(before + 5);
+    await expect.poll(async () => (await beats()).beats, { timeout: 30_000 }).toBeGreaterThan(before + 5);
     const open = cluster.store.selectFrom("executions").select("arguments").where("status", "=", "started");
     expect(await open.execute()).toEqual([{ arguments: JSON.stringify({ text }) }]);
-  }, 20_000);
+  }, 60_000);
 });

@@ -46,8 +46,8 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Heartbeat of the nodes, in milliseconds. */
-const HEARTBEAT_MS = 500;
+/** Heartbeat of the nodes, in milliseconds: one that a busy machine holds up for two of them is taken for dead. */
+const HEARTBEAT_MS = 1_000;
 
 /** Starts `size` processes at one moment on an empty database. */
 export async function startCluster(size: number, o: { database: string } & Partial<ServiceOptions>): Promise<Cluster> {
@@ -140,7 +140,7 @@ async function connectLedger(store: Store, file: string): Promise<void> {
   const connections = createConnections({
     store,
     accountId,
-    integrations: [ledgerIntegration],
+    catalog: { integrations: [ledgerIntegration] },
     seal: seal as Parameters<typeof createConnections>[0]["seal"],
     now: Date.now,
   });

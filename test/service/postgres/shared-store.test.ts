@@ -34,7 +34,7 @@ afterEach(async () => {
 
 /** Another process on the database, though in this one. */
 async function open(name: string, o: Partial<ServiceOptions> = {}): Promise<OpenService> {
-  const place = { dataDir: join(folder, name), files: join(folder, "files"), database, port: 0, heartbeatMs: 100 };
+  const place = { dataDir: join(folder, name), files: join(folder, "files"), database, port: 0, heartbeatMs: 300 };
   const service = await openService({ ...place, integrations: [ledgerIntegration], ...o });
   services.push(service);
   return service;
@@ -160,7 +160,7 @@ test("processes that keep files to themselves are told", async () => {
   const told: string[] = [];
   const log: ServiceOptions["log"] = ({ level, message }) => void (level === "warn" && told.push(message));
   for (const name of ["a", "b"]) await open(name, { secretKey: SECRET, files: join(folder, name), log });
-  await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => told.length, { timeout: 30_000 }).toBe(2);
   expect(told).toEqual(told.map(() => expect.stringContaining("keeps files to itself")));
 });
 

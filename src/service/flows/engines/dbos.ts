@@ -8,6 +8,9 @@ const VERSION = "svc-segments-1";
 const POOL_SIZE = 5;
 /** A step that is under way when the service stops gets this long. */
 const GRACE_MS = 60_000;
+const ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"] as const;
+/** Segments that are forgotten in one go. */
+const BATCH = 100;
 
 /** The library keeps its state in the module, so one process can run one engine. */
 let isOpen = false;
@@ -45,6 +48,15 @@ export async function openDbos(databaseUrl: string, options: EngineOptions): Pro
       if (found === null || found.status === "SUCCESS" || found.status === "ERROR") return false;
       if (found.status !== "ENQUEUED") await DBOS.resumeWorkflow(key);
       return true;
+    },
+    async forget(endedBefore) {
+      const completedBefore = endedBefore.toISOString();
+      const ended = { status: [...ENDED], completedBefore, limit: BATCH, loadInput: false, loadOutput: false };
+      for (;;) {
+        const ids = (await DBOS.listWorkflows(ended)).map(({ workflowID }) => workflowID);
+        if (ids.length === 0) return;
+        await DBOS.deleteWorkflows(ids);
+      }
     },
     close,
   };

@@ -24,6 +24,8 @@ export interface FlowEngine {
   cancel(key: string): Promise<void>;
   /** Continues at once a segment whose process died. False when there is nothing to continue: it ended, or is unknown. */
   takeOver(key: string): Promise<boolean>;
+  /** Forgets segments that ended before a time by the clock of the machine; a few at a time. */
+  forget(endedBefore: Date): Promise<void>;
   /** Lets running segments come to the end of their step and stops. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, constants, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OpenWorkflow } from "openworkflow";
 import type { EngineOptions, FlowEngine, SegmentInput } from "./flow-engine.ts";
 
@@ -8,6 +9,9 @@ import type { EngineOptions, FlowEngine, SegmentInput } from "./flow-engine.ts";
 const ENGINE_FILE = "flows.db";
 /** Segments that run at one time. */
 const CONCURRENCY = 8;
+/** Segments that are forgotten in one go, with their steps. */
+const BATCH = 100;
+const ENDED = "status NOT IN ('pending', 'running')";
 const SPEC = { name: "segment" };
 
 type StepApi = Parameters<Parameters<OpenWorkflow["implementWorkflow"]>[1]>[0]["step"];
@@ -43,6 +47,11 @@ export async function openOpenWorkflow(dataDir: string, options: EngineOptions):
       if (database.prepare(find).get(key) === undefined) return false;
       claim();
       return true;
+    },
+    async forget(endedBefore) {
+      const old = `SELECT rowid FROM workflow_runs WHERE ${ENDED} AND updated_at < ? LIMIT ${BATCH}`;
+      const forgetOld = database.prepare(`DELETE FROM workflow_runs WHERE rowid IN (${old})`);
+      while (!isClosed && Number(forgetOld.run(endedBefore.toISOString()).changes) > 0) await nextTurn();
     },
     async close() {
       isClosed = true;
@@ -89,6 +98,6 @@ async function connect(file: string) {
   database.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=NORMAL");
   const now = new Date().toISOString();
   database.prepare(`UPDATE workflow_runs SET worker_id = NULL, available_at = ? WHERE status = 'running'`).run(now);
-  database.prepare(`DELETE FROM workflow_runs WHERE status NOT IN ('pending', 'running')`).run();
+  database.prepare(`DELETE FROM workflow_runs WHERE ${ENDED}`).run();
   return { backend, database };
 }

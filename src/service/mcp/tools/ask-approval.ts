@@ -1,3 +1,4 @@
+import { cutText, EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
 import { explainPolicy } from "../../catalog/describe-tool.ts";
 import type { InputRequest, McpCall } from "../mcp-features.ts";
@@ -7,6 +8,7 @@ import { isRecord } from "../read-message.ts";
 export const APPROVAL = "approval";
 /** Longest input shown, in characters. */
 const MAX_SHOWN = 4_000;
+const SEE_ALL = "Your client shows the whole call: look there, or decline.";
 
 /** The question to the human: what would run, with its final input. */
 export function askApproval(
@@ -14,15 +16,16 @@ export function askApproval(
   input: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, InputRequest>> {
   const { integration, action } = entry;
-  const text = JSON.stringify(input, null, 2);
-  const shown =
-    text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}\n… (${text.length} characters)` : text;
+  const text = toPlainText(JSON.stringify(input, null, 2), { ...EXACT, keepLines: true });
+  const shown = text.length > MAX_SHOWN ? cutText(text, MAX_SHOWN) : text;
+  const cut = text.length - shown.length;
   const lines = [
-    `${integration.name}: ${action.title}`,
-    explainPolicy(entry) ?? "",
+    toPlainText(`${integration.name}: ${action.title}`, EXACT),
+    toPlainText(explainPolicy(entry) ?? "", EXACT),
     "It would run with this input:",
-    shown,
-    ...(action.askBefore ?? []),
+    ...shown.split("\n").map((line) => `  ${line}`),
+    cut > 0 ? `[cut: ${cut} of ${text.length} characters are not shown. ${SEE_ALL}]` : "",
+    ...(action.askBefore ?? []).map((question) => toPlainText(question, EXACT)),
   ];
   const approve = {
     type: "boolean",

@@ -1,0 +1,93 @@
+import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
+import { readSafePattern } from "../../wire/safe-pattern.ts";
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Keywords whose values are schemas by name. */
+const MAPS = new Set(["$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"]);
+/** Keywords whose values are data, not schemas. */
+const DATA = new Set(["const", "default", "enum"]);
+/** A pattern for keys is used when it may be run on keys of this many characters; nobody has longer ones. */
+const LONG_KEY = 128;
+/** Longest list whose items are compared with each other. */
+const MAX_UNIQUE = 500;
+/** Formats that the validator matches in a time that doubles with each character. */
+const SLOW_FORMATS = new Set<unknown>(["url"]);
+
+/**
+ * A copy of an action's schema as arguments are checked by it: a file field may be any object, and nothing in it, though an
+ * added app may bring any schema, takes long. Patterns of another language than JavaScript, those that could take too long
+ * and values too long for theirs are left to the app's own system.
+ */
+export function boundSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(boundSchema);
+  if (!isObject(schema)) return schema;
+  if (isFileSchema(schema)) return openFileField(schema);
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, copyKeyword(key, value)]));
+  const conditions = [...boundPattern(copy), ...boundUnique(copy)];
+  if (SLOW_FORMATS.has(copy.format)) delete copy.format;
+  if (isObject(copy.patternProperties)) boundKeyPatterns(copy, copy.patternProperties);
+  if (conditions.length > 0) copy.allOf = [...(Array.isArray(copy.allOf) ? copy.allOf : []), ...conditions];
+  return copy;
+}
+
+function copyKeyword(keyword: string, value: unknown): unknown {
+  if (DATA.has(keyword)) return value;
+  if (!MAPS.has(keyword) || !isObject(value)) return boundSchema(value);
+  return Object.fromEntries(Object.entries(value).map(([name, node]) => [name, boundSchema(node)]));
+}
+
+/** Moves a pattern into a condition: a value that is too long for it is not matched. */
+function boundPattern(copy: Record<string, unknown>): Node[] {
+  const { pattern } = copy;
+  delete copy.pattern;
+  const safe = typeof pattern === "string" ? readSafePattern(pattern) : undefined;
+  if (safe === undefined) return [];
+  return [toCondition({ type: "string", maxLength: safe.maxLength }, { pattern: safe.source })];
+}
+
+function boundUnique(copy: Record<string, unknown>): Node[] {
+  const { uniqueItems } = copy;
+  delete copy.uniqueItems;
+  return uniqueItems === true ? [toCondition({ type: "array", maxItems: MAX_UNIQUE }, { uniqueItems })] : [];
+}
+
+const THEN = "then";
+
+function toCondition(condition: Node, schema: Node): Node {
+  return { if: condition, [THEN]: schema };
+}
+
+/** Where a pattern cannot be used, any key may be there: it could have been one of those. */
+function boundKeyPatterns(copy: Record<string, unknown>, patterns: Node): void {
+  const bounded = Object.entries(patterns).map(([pattern, node]) => {
+    const safe = readSafePattern(pattern);
+    if (safe === undefined || safe.maxLength < LONG_KEY) return undefined;
+    return [`^(?=[^]{0,${LONG_KEY}}$)[^]*?(?:${safe.source})`, node] as const;
+  });
+  const usable = bounded.filter((entry) => entry !== undefined);
+  copy.patternProperties = Object.fromEntries(usable);
+  if (usable.length === bounded.length) return;
+  delete copy.additionalProperties;
+  delete copy.unevaluatedProperties;
+}
+
+function isFileSchema(schema: Node): boolean {
+  const { properties } = schema;
+  if (schema[FILE_UPLOADABLE_KEYWORD] === true) return true;
+  return isObject(properties) && ["name", "mimetype", "s3key"].every((name) => isObject(properties[name]));
+}
+
+function openFileField({ type, items }: Node): unknown {
+  const types = [type].flat();
+  if (types.includes("array")) return { type: "array", items: isObject(items) ? openFileField(items) : OBJECT };
+  // A URL field holds text; what the text may be is checked when it is fetched.
+  const own = types.includes("string") ? types.filter((name) => name === "string" || name === "object") : ["object"];
+  return { type: types.includes("null") ? [...own, "null"] : own };
+}
+
+const OBJECT = { type: "object" };
+
+function isObject(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
