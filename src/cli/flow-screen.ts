@@ -1,5 +1,5 @@
-import { toPlainText } from "../approvals/plain-text.ts";
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
+import { toPlainText } from "../wire/plain-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Shows a flow while it runs. */

@@ -2,45 +2,62 @@ import { join } from "node:path";
 import type { SvcClient } from "../client/client.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
+import { openSignInStore, type SignInStore } from "../pairing/sign-in-store.ts";
 import type { CliContext } from "./context.ts";
 import { createClient } from "./create-client.ts";
+import { readProxy } from "./proxy.ts";
 import { readSettings, type SettingFlags, type Settings } from "./settings.ts";
 
 /** Where the embedded service listens by default. */
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8790";
 
-/** A client for the service this machine is paired with, and what it was made from. */
+/** A client for the service this machine has access to, and what it was made from. */
 export interface OpenClient {
   readonly client: SvcClient;
   readonly settings: Settings;
   readonly credentials: CredentialStore;
+  readonly signIns: SignInStore;
 }
 
 /**
- * Opens a client with the key from `SVC_API_KEY` or the credential file.
- * A stored key is used only for the address it was issued by; throws `credentials_missing` otherwise.
+ * Opens a client with the key from `SVC_API_KEY` or the credential file, or else with the stored sign-in.
+ * Stored secrets are used only for the address they were given by; throws `credentials_missing` otherwise.
  */
 export async function openClient(context: CliContext, flags: SettingFlags): Promise<OpenClient> {
   const settings = await readSettings(context.places, context.env, flags);
   const credentials = openCredentialStore(context.places.config);
-  const { apiKey, baseUrl } = settings.apiKey ? settings : await storedKey(credentials, settings.baseUrl);
-  const client = createClient(context, baseUrl ?? DEFAULT_BASE_URL, apiKey);
-  return { client, settings, credentials };
+  const signIns = openSignInStore(context.places.config);
+  const open = { settings, credentials, signIns };
+  if (settings.apiKey) {
+    const { apiKey, baseUrl = DEFAULT_BASE_URL } = settings;
+    return { ...open, client: createClient(context, baseUrl, { apiKey }) };
+  }
+  const wanted = settings.baseUrl;
+  const stored = await credentials.read();
+  if (stored !== undefined && isFor(stored, wanted)) {
+    return { ...open, client: createClient(context, stored.baseUrl, { apiKey: stored.apiKey }) };
+  }
+  const signIn = await signIns.read();
+  if (signIn === undefined || !isFor(signIn, wanted)) throw noAccess(stored?.baseUrl ?? signIn?.baseUrl, wanted);
+  // Loaded here, because most commands of a paired machine need nothing of OAuth.
+  const { createTokenSource } = await import("../pairing/token-source.ts");
+  const accessToken = createTokenSource({ store: signIns, signIn, proxy: readProxy(context.env) });
+  return { ...open, client: createClient(context, signIn.baseUrl, { accessToken }) };
 }
 
-async function storedKey(store: CredentialStore, wanted: string | undefined) {
-  const stored = await store.read();
-  if (stored === undefined) {
-    throw new SvcError("credentials_missing", "This machine is not paired with a service.", {
-      hint: 'Start one with "svc serve", then run "svc pair".',
+function isFor({ baseUrl }: { readonly baseUrl: string }, wanted: string | undefined): boolean {
+  return wanted === undefined || new URL(wanted).origin === new URL(baseUrl).origin;
+}
+
+function noAccess(elsewhere: string | undefined, wanted: string | undefined): SvcError {
+  if (elsewhere === undefined || wanted === undefined) {
+    return new SvcError("credentials_missing", "This machine is not paired with a service, and not signed in to one.", {
+      hint: 'Start one with "svc serve", then run "svc pair", or "svc login" to do without a key.',
     });
   }
-  if (wanted !== undefined && new URL(wanted).origin !== new URL(stored.baseUrl).origin) {
-    throw new SvcError("credentials_missing", `The stored key belongs to ${stored.baseUrl}, not to ${wanted}.`, {
-      hint: `Run "svc pair --base-url ${wanted}" to pair with it.`,
-    });
-  }
-  return { apiKey: stored.apiKey, baseUrl: stored.baseUrl };
+  return new SvcError("credentials_missing", `The stored access is for ${elsewhere}, not for ${wanted}.`, {
+    hint: `Run "svc pair --base-url ${wanted}" to pair with it, or "svc login --base-url ${wanted}".`,
+  });
 }
 
 /** Folder of the tool catalogue's cache. */

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { toPlainText } from "../wire/plain-text.ts";
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
@@ -27,6 +28,16 @@ export interface TerminalOptions {
   readonly json: boolean;
 }
 
+/** What {@link Terminal.style} writes. Anything else that steers a terminal comes from outside and is shown as text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
+const OWN_STYLES = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
+
+/** Text with the escapes of our own styles and no other control, direction or invisible characters. */
+export function cleanForTerminal(text: string): string {
+  const parts = text.split(OWN_STYLES);
+  return parts.map((part, index) => (index % 2 === 1 ? part : toPlainText(part, { keepLines: true }))).join("");
+}
+
 /** Colour and redrawing only on a terminal, never with `NO_COLOR` or `TERM=dumb`. */
 export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): Terminal {
   const human = json ? stderr : stdout;
@@ -35,11 +46,11 @@ export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): 
   return {
     json,
     interactive,
-    say: (line = "") => void human.write(`${line}\n`),
-    answer: (value, text) => void stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`),
+    say: (line = "") => void human.write(`${cleanForTerminal(line)}\n`),
+    answer: (value, text) => void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
     style: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),
-    progress: (line) => void (interactive && human.write(`\r\u001b[2K${line}`)),
+    progress: (line) => void (interactive && human.write(`\r\u001b[2K${cleanForTerminal(line)}`)),
     endProgress: (line) =>
-      void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${line}\n`}`),
+      void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${cleanForTerminal(line)}\n`}`),
   };
 }

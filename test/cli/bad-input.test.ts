@@ -36,6 +36,14 @@ async function expectRefusal(
   return all;
 }
 
+test("arguments that do not fit are answered with the command that shows them", async () => {
+  const all = await expectRefusal(["call", "drive_upload_file", "--args", '{"folder":"A"}'], {
+    code: 1,
+    text: /Next: "svc describe drive_upload_file" shows the arguments\./,
+  });
+  expect(all).not.toContain("make the same call again");
+});
+
 describe("the command line itself", () => {
   test.each([
     [["frobnicate"], 2, /unknown command 'frobnicate'/],
@@ -49,9 +57,22 @@ describe("the command line itself", () => {
     [["call", "drive_upload_file", "--upload", "pigeon"], 2, /Allowed choices are envelope, ingest/],
     [["search", "mail", "--limit", "many"], 1, /--limit is "many"; it must be a whole number from 1 to 200/],
     [["serve", "--port", "70000"], 1, /--port is "70000"; it must be a whole number from 0 to 65535/],
+    [["serve", "--flow-approvals", "nobody"], 2, /Allowed choices are api, dashboard/],
     [["completion", "tcsh"], 2, /choose bash, zsh or fish/],
   ])("svc %j", async (args, code, text) => {
     await expectRefusal(args, { code, text });
+  });
+
+  test.each([
+    ["Notion", /"Notion" cannot be the name of a piece\. Did you mean "notion"\?.*google-sheets/],
+    [
+      "../x",
+      /"\.\.\/x" cannot be the name of a piece\. Such a name has small letters, digits and hyphens, such as notion/,
+    ],
+    ["@someone/piece-my_shop", /"my_shop" cannot be the short name.*svc add piece @someone\/piece-my_shop --app NAME/],
+    ["drive", /There is already an app "drive"\..*svc add piece drive --app NAME/],
+  ])("svc add piece %s says what such a name looks like, or how to give another", async (name, text) => {
+    await expectRefusal(["add", "piece", name, "--data", service.dataDir, "--yes"], { code: 1, text });
   });
 
   test("a wrong setting is named with its file", async () => {
@@ -128,6 +149,12 @@ describe("the service", () => {
 describe("calls", () => {
   test("an unknown tool runs nothing and says how to find one", async () => {
     await expectRefusal(["call", "drive_explode"], { code: 1, text: /no tool named "drive_explode".*svc search/s });
+    const mistyped = { code: 1, text: /no tool named "drive_upload_fiel".*\n {2}drive_upload_file \(write\): /s };
+    await expectRefusal(["call", "drive_upload_fiel"], mistyped);
+  });
+
+  test("an unknown app is no empty list", async () => {
+    await expectRefusal(["tools", "--integration", "nix"], { code: 1, text: /No connected app is called "nix"/ });
   });
 
   test("a file over 25 MB is refused before anybody is asked", async () => {

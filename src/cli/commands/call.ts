@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
-import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
+import { LineReader } from "../../runtimes/terminal/line-reader.ts";
+import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
+import type { OutcomeStatus } from "../../tools/outcome.ts";
 import { createToolSession } from "../../tools/session.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
-import type { Terminal } from "../terminal.ts";
+import { showOutcome } from "../show-outcome.ts";
 
 interface CallFlags {
   readonly args: string;
@@ -15,6 +17,8 @@ interface CallFlags {
   readonly connection?: string;
   readonly baseUrl?: string;
   readonly upload?: "envelope" | "ingest";
+  /** Undefined: when somebody is at the terminal. */
+  readonly wait?: boolean;
 }
 
 const EXIT_BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
@@ -26,16 +30,13 @@ const EXIT_BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
   unknown: EXIT.unknownOutcome,
 };
 
-/** `svc call`: one tool through the same pipeline an agent uses; the human at the terminal approves. */
+/** `svc call`: one tool through the same pipeline an agent uses; the human at the terminal approves and connects. */
 export async function call(context: CliContext, tool: string, flags: CallFlags): Promise<number> {
   const { terminal, places } = context;
   const files = (flags.file ?? []).map(readFileFlag);
   const args = putFiles(readArguments(flags.args), files);
   const { client, settings } = await openClient(context, flags);
-  const approve = createTerminalApprover({
-    input: context.input,
-    output: terminal.json ? process.stderr : context.output,
-  });
+  const person = openPerson(context, flags);
   try {
     const session = await createToolSession({
       client,
@@ -45,7 +46,8 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       stateDir: places.state,
       upload: settings.upload,
       validation: settings.validation,
-      approve,
+      approve: person.approve,
+      presentConnectLink: person.presentConnectLink,
       onEvent: (event) => {
         if (event.type === "sending" || event.type === "uploading") terminal.progress(`  ${event.type} …`);
         if (event.type === "finished") terminal.endProgress();
@@ -57,7 +59,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         toolName: tool,
         arguments: args,
         connectionId: flags.connection,
-        signal: context.signal,
+        signal: person.signal,
       });
       showOutcome(terminal, outcome);
       return EXIT_BY_STATUS[outcome.status];
@@ -65,9 +67,31 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       await session.close();
     }
   } finally {
-    approve.close();
+    person.approve.close();
     await client.close();
   }
+}
+
+/** The one at the keyboard, who approves and, where somebody can be waited for, connects apps. */
+function openPerson({ terminal, input, output, signal }: CliContext, { wait }: CallFlags) {
+  const keyboard = { input, output: terminal.json ? process.stderr : output };
+  const reader = new LineReader(keyboard);
+  const stop = new AbortController();
+  const presentConnectLink = createConnectPresenter({
+    reader,
+    say: (line) => {
+      terminal.endProgress();
+      terminal.say(line);
+    },
+    clear: () => terminal.endProgress(),
+    interrupt: () => stop.abort(new DOMException("Stopped at the terminal.", "AbortError")),
+  });
+  const isSomebodyThere = input.isTTY === true && keyboard.output.isTTY === true;
+  return {
+    approve: createTerminalApprover({ ...keyboard, reader }),
+    presentConnectLink: (wait ?? isSomebodyThere) ? presentConnectLink : undefined,
+    signal: AbortSignal.any([signal, stop.signal]),
+  };
 }
 
 interface NamedFile {
@@ -106,32 +130,4 @@ function putFiles(args: Record<string, unknown>, files: readonly NamedFile[]): R
     filled[field] = values.length === 1 ? values[0] : values;
   }
   return filled;
-}
-
-function showOutcome(terminal: Terminal, outcome: ToolOutcome): void {
-  terminal.endProgress();
-  terminal.answer(outcome, () => formatOutcome(terminal, outcome));
-}
-
-function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
-  const isDone = outcome.status === "succeeded";
-  const title = terminal.style(isDone ? "green" : "yellow", isDone ? "Done." : `Not done (${outcome.status}).`);
-  const result = outcome.result === undefined ? (outcome.resultPreview ?? "") : JSON.stringify(outcome.result, null, 2);
-  const lines = [
-    `${title}${outcome.message ? ` ${outcome.message}` : ""}`,
-    ...(outcome.details ?? []).map((line) => `  ${line}`),
-    ...outcome.notes.map((note) => `Note: ${note}`),
-    ...(outcome.choices ?? []).map(({ id, label }) => `  --connection ${id}   ${label}`),
-    outcome.connectUrl ? `Connect it here: ${outcome.connectUrl}` : "",
-    adviseHuman(outcome),
-    result,
-  ];
-  return lines.filter((line) => line !== "").join("\n");
-}
-
-/** Hints are written for a model; the person at the terminal made the decision, and has other commands. */
-function adviseHuman({ status, code, hint }: ToolOutcome): string {
-  if (status === "declined") return "";
-  if (code === "tool_not_found") return 'Next: find the name with "svc search <words>" or "svc tools".';
-  return hint ? `Next: ${hint}` : "";
 }

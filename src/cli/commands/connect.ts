@@ -37,6 +37,6 @@ export async function connect(context: CliContext, app: string, flags: { baseUrl
 function unknownApp(app: string, items: readonly IntegrationItem[]): SvcError {
   return new SvcError("invalid_config", `The service has no app "${app}".`, {
     field: "app",
-    hint: `It has: ${items.map(({ integration_id }) => integration_id).join(", ")}.`,
+    hint: `It has: ${items.map(({ integration_id }) => integration_id).join(", ")}. One that was just added is there within seconds.`,
   });
 }

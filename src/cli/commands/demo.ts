@@ -11,7 +11,7 @@ import { deliverSampleMail, writeSampleAttachment } from "../demo/sample-content
 import { type ServedChild, startServe } from "../demo/serve-child.ts";
 import { type DemoFlags, heading } from "../demo/stage.ts";
 import { type Places, placesUnder } from "../places.ts";
-import { showPairing } from "./pair.ts";
+import { showApprovalWait } from "../show-approval-wait.ts";
 
 /**
  * `svc demo`: a real service process, a real pairing, a real agent. It reads mail, then wants to save a local file
@@ -70,7 +70,7 @@ async function pairDemo(context: CliContext, flags: DemoFlags, places: Places, s
       clientKind: "cli",
       signal: AbortSignal.any([context.signal, played.signal]),
       onProgress: (progress) => {
-        showPairing(terminal, progress);
+        showApprovalWait(terminal, progress);
         if (progress.kind !== "started" || !flags.unattended) return;
         terminal.say("[unattended] Signing in with the one-time link and pressing Approve, as a human would.");
         pressApprove(served.signInUrl, progress.pairUrl).catch((error) => played.abort(error));

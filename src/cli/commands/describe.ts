@@ -1,6 +1,7 @@
 import { SvcError } from "../../errors.ts";
 import { createCatalog } from "../../tools/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "../../tools/catalog-entry.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
@@ -37,18 +38,19 @@ function format(entry: CatalogEntry): string {
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return [
-    `${entry.name}: ${entry.title}`,
-    entry.description,
+    toPlainText(`${entry.name}: ${entry.title}`),
+    // Indented, so that no line of the service looks like one of ours.
+    ...entry.description.split("\n").map((line) => `  ${line}`),
     "",
     `Effect: ${entry.effect}${mustAskFirst(entry) ? "; you are asked before it runs" : ""}`,
-    ...entry.connections.map(({ id, label }) => `Account: ${label} (${id})`),
+    ...entry.connections.map(({ id, label }) => toPlainText(`Account: ${label} (${id})`)),
     "",
     properties.length === 0 ? "No arguments." : "Arguments:",
     ...properties.map(([name, property]) =>
       formatArgument(name, isObject(property) ? property : {}, required.has(name)),
     ),
     "",
-    `Next: ${exampleCall(entry.name, properties, required)}`,
+    toPlainText(`Next: ${exampleCall(entry.name, properties, required)}`),
   ].join("\n");
 }
 
@@ -58,7 +60,7 @@ function formatArgument(name: string, property: Record<string, unknown>, isRequi
   const choices = Array.isArray(property.enum) ? ` one of ${property.enum.join(", ")}.` : "";
   const fallback = property.default === undefined ? "" : ` Default ${JSON.stringify(property.default)}.`;
   const text = typeof property.description === "string" ? ` ${property.description}` : "";
-  return `  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`;
+  return toPlainText(`  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`);
 }
 
 function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { openJournal } from "../../approvals/journal.ts";
 import type { SvcClient } from "../../client/client.ts";
-import { SvcError } from "../../errors.ts";
-import { createFlowTools } from "../../flows/flow-tools.ts";
+import { sleepFor } from "../../client/pause.ts";
+import { isSvcError, SvcError } from "../../errors.ts";
+import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { findWaitingApproval } from "../../flows/read-flow.ts";
 import { watchFlow } from "../../flows/watch-flow.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
@@ -72,16 +72,7 @@ export function approve(
     const approver = createTerminalApprover({ input: context.input, output });
     const journal = await openJournal(join(places.state, "journal"));
     try {
-      const tools = createFlowTools({
-        client,
-        journal,
-        approve: approver,
-        approvalTtlMs: 10 * 60 * 1_000,
-        spent: new Map(),
-        now: Date.now,
-        sleep,
-        emit: () => undefined,
-      });
+      const tools = openFlowTools({ client, journal, approve: approver, emit: () => undefined });
       const args = { flow_id: id, wait_seconds: 0, ...(flags.step === undefined ? {} : { step: flags.step }) };
       const tool = tools.find(({ name }) => name === "svc_approve_flow");
       const outcome = await tool?.run(args, { callId: randomUUID(), signal });
@@ -122,16 +113,23 @@ async function withClient(
   const { client } = await openClient(context, flags);
   try {
     return await work(client);
+  } catch (error) {
+    throw isSvcError(error) && error.status === 404 ? explainMissing(error) : error;
   } finally {
     await client.close();
   }
+}
+
+function explainMissing(cause: SvcError): SvcError {
+  const hint = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
+  return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint, cause });
 }
 
 async function showUntilRest(context: CliContext, client: SvcClient, id: string): Promise<number> {
   const { terminal, output, signal } = context;
   const screen = createFlowScreen(terminal, output);
   let last: FlowView | undefined;
-  for await (const view of watchFlow(client, id, { signal, sleep })) {
+  for await (const view of watchFlow(client, id, { signal, sleep: sleepFor })) {
     screen.show(view);
     last = view;
   }
@@ -161,8 +159,4 @@ function readInput(text: string): Record<string, unknown> {
     field: "--input",
     hint: `Example: --input '{"notionParent":"Tasks"}'`,
   });
-}
-
-async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
 }

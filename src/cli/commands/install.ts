@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
-import { type BootstrapProgress, bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
+import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
 import type { CliContext } from "../context.ts";
 import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -11,6 +11,7 @@ import { listMcpClients, MCP_CLIENT_NAMES, type McpClient, type McpClientName } 
 import { mergeConfig } from "../install/merge-config.ts";
 import { DEFAULT_BASE_URL } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
+import { showApprovalWait } from "../show-approval-wait.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface InstallFlags {
@@ -44,7 +45,7 @@ export async function install(context: CliContext, flags: InstallFlags): Promise
       },
       install: (config) => writeConfig(terminal, client, config),
       signal: context.signal,
-      onProgress: (progress) => showProgress(terminal, progress),
+      onProgress: (progress) => showApprovalWait(terminal, progress),
     });
   } finally {
     await api.close();
@@ -115,20 +116,4 @@ function printConfig(terminal: Terminal, client: McpClient, baseUrl: string): nu
     ].join("\n"),
   );
   return EXIT.ok;
-}
-
-function showProgress(terminal: Terminal, progress: BootstrapProgress): void {
-  if (progress.kind === "started") {
-    terminal.say(`Open this link and approve the installation: ${terminal.style("cyan", progress.approvalUrl)}`);
-    if (progress.displayCode !== undefined) {
-      terminal.say(`Check that the page shows the code ${terminal.style("bold", progress.displayCode)}`);
-    }
-    terminal.say(`Waiting until ${new Date(progress.expiresAt).toLocaleTimeString()} …`);
-    return;
-  }
-  if (progress.kind === "waiting") {
-    terminal.progress(`  waiting for approval, ${Math.round(progress.elapsedMs / 1000)} s`);
-    return;
-  }
-  terminal.endProgress(terminal.style("green", "Approved."));
 }

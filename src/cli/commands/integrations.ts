@@ -1,5 +1,6 @@
 import type { SvcClient } from "../../client/client.ts";
 import type { IntegrationItem } from "../../wire/catalog.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
@@ -50,7 +51,7 @@ export async function listAllIntegrations(
 }
 
 /** What people call an app. */
-export const nameOf = ({ name, integration_id }: IntegrationItem): string => name ?? integration_id;
+export const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
 
 const STATES: Readonly<Record<string, string>> = {
   healthy: "connected",

@@ -1,13 +1,13 @@
 import { hostname } from "node:os";
 import { isSvcError } from "../../errors.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
-import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
+import { pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
 import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
 import { DEFAULT_BASE_URL } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import { showApprovalWait } from "../show-approval-wait.ts";
 
 interface PairFlags {
   readonly baseUrl?: string;
@@ -34,7 +34,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
       deviceLabel: flags.label ?? hostname(),
       clientKind: "cli",
       signal: context.signal,
-      onProgress: (progress) => showPairing(terminal, progress),
+      onProgress: (progress) => showApprovalWait(terminal, progress),
     });
   } finally {
     await client.close();
@@ -42,22 +42,6 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   terminal.say(`The key is in ${credentials.path}, readable by you alone.`);
   terminal.say('Next: "svc tools" lists what you can do.');
   return EXIT.ok;
-}
-
-/** Prints one step of a pairing. */
-export function showPairing(terminal: Terminal, progress: PairProgress): void {
-  if (progress.kind === "started") {
-    terminal.say(`Open this link and approve the device: ${terminal.style("cyan", progress.pairUrl)}`);
-    if (progress.displayCode)
-      terminal.say(`Check that the page shows the code ${terminal.style("bold", progress.displayCode)}`);
-    terminal.say(`Waiting until ${new Date(progress.expiresAt).toLocaleTimeString()} …`);
-    return;
-  }
-  if (progress.kind === "waiting") {
-    terminal.progress(`  waiting for approval, ${Math.round(progress.elapsedMs / 1000)} s`);
-    return;
-  }
-  terminal.endProgress(terminal.style("green", "Approved."));
 }
 
 /** A damaged file was moved aside and explained; pairing again is the way on, so it is not the end. */
@@ -72,7 +56,7 @@ async function readStored({ terminal }: CliContext, store: CredentialStore): Pro
 }
 
 async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
-  const client = createClient(context, baseUrl, apiKey);
+  const client = createClient(context, baseUrl, { apiKey });
   try {
     await client.listTools({ limit: 1 });
     return true;

@@ -13,7 +13,9 @@ interface ServeFlags {
   readonly files?: string;
   readonly publicUrl?: string;
   readonly usageLimit?: string;
+  readonly keepDays?: string;
   readonly allowHost?: readonly string[];
+  readonly flowApprovals: "api" | "dashboard";
   readonly fileEnvelopes: boolean;
 }
 
@@ -27,6 +29,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     host: flags.host,
     log: printLog,
     fileEnvelopes: flags.fileEnvelopes,
+    flowApprovals: flags.flowApprovals,
     allowHosts: flags.allowHost ?? [],
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.database === undefined ? {} : { database: flags.database }),
@@ -35,6 +38,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     ...(flags.usageLimit === undefined
       ? {}
       : { usageLimit: wholeNumber(flags.usageLimit, "--usage-limit", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.keepDays === undefined
+      ? {}
+      : { retentionDays: wholeNumber(flags.keepDays, "--keep-days", 0, Number.MAX_SAFE_INTEGER) }),
   });
   terminal.say(`Listening on ${service.url}`);
   terminal.say(`Sign in: ${await service.signInUrl()}`);

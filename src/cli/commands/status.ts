@@ -1,40 +1,66 @@
 import { isSvcError } from "../../errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeFor } from "../exit-codes.ts";
-import { openClient } from "../open-session.ts";
+import { type OpenClient, openClient } from "../open-session.ts";
 
-/** `svc status`: address, key origin and whether the service accepts the key; exit code 3 when it does not. */
+/** `svc status`: address, what the access rests on and whether the service accepts it; exit code 3 when it does not. */
 export async function status(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
-  const { client, settings, credentials } = await openClient(context, flags);
-  const stored = settings.apiKey ? undefined : await credentials.read();
+  const opened = await openClient(context, flags);
+  const { client, settings } = opened;
+  const { credential } = client;
   try {
     const page = await client.listTools({ limit: 1 }, { signal: context.signal });
+    const access = await describeAccess(opened);
     const answer = {
       baseUrl: client.baseUrl,
-      key: stored ? credentials.path : "SVC_API_KEY",
-      deviceLabel: stored?.deviceLabel ?? null,
-      pairedAt: stored?.pairedAt ?? null,
+      credential,
+      ...access.facts,
       works: true,
       tools: page.total ?? page.tools.length,
       mediaRoots: settings.mediaRoots,
     };
     context.terminal.answer(answer, () =>
       [
-        `Paired with ${answer.baseUrl}${answer.deviceLabel ? ` as "${answer.deviceLabel}"` : ""}`,
-        `Key: from ${answer.key}, accepted`,
+        ...access.lines,
         `Tools: ${answer.tools}`,
-        `Files may be attached from: ${answer.mediaRoots.join(", ")}`,
+        credential === "oauth"
+          ? 'Flows and files of this machine need a key: "svc pair".'
+          : `Files may be attached from: ${answer.mediaRoots.join(", ")}`,
         'Next: "svc tools", or "svc search <words>".',
       ].join("\n"),
     );
     return EXIT.ok;
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    context.terminal.answer({ baseUrl: client.baseUrl, works: false, code: error.code, message: error.message }, () =>
-      [`${client.baseUrl} does not work with this key: ${error.message}`, error.hint].filter(Boolean).join("\n"),
+    const { code, message } = error;
+    context.terminal.answer({ baseUrl: client.baseUrl, credential, works: false, code, message }, () =>
+      [
+        `${client.baseUrl} does not work with this ${credential === "oauth" ? "sign-in" : "key"}: ${message}`,
+        error.hint,
+      ]
+        .join("\n")
+        .trimEnd(),
     );
     return exitCodeFor(error);
   } finally {
     await client.close();
   }
+}
+
+/** What the access rests on, for programs and for people. */
+async function describeAccess({ client, settings, credentials, signIns }: OpenClient) {
+  if (client.credential === "oauth") {
+    const signIn = await signIns.read();
+    const facts = { signIn: signIns.path, signedInAt: signIn?.signedInAt ?? null };
+    const since = signIn === undefined ? "" : ` since ${signIn.signedInAt}`;
+    return { facts, lines: [`Signed in to ${client.baseUrl}${since}`, `Sign-in: from ${signIns.path}, accepted`] };
+  }
+  const stored = settings.apiKey ? undefined : await credentials.read();
+  const facts = {
+    key: stored ? credentials.path : "SVC_API_KEY",
+    deviceLabel: stored?.deviceLabel ?? null,
+    pairedAt: stored?.pairedAt ?? null,
+  };
+  const label = facts.deviceLabel ? ` as "${facts.deviceLabel}"` : "";
+  return { facts, lines: [`Paired with ${client.baseUrl}${label}`, `Key: from ${facts.key}, accepted`] };
 }

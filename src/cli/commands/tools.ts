@@ -1,5 +1,6 @@
 import { createCatalog } from "../../tools/catalog.ts";
 import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
@@ -31,6 +32,10 @@ export async function tools(context: CliContext, flags: ToolsFlags): Promise<num
       .list()
       .filter((entry) => flags.integration === undefined || entry.integration === flags.integration);
     terminal.answer(found.map(toJson), () => formatTools(terminal, found));
+    if (found.length === 0 && flags.integration !== undefined) {
+      terminal.say(`No connected app is called "${flags.integration}" or it has no tools. "svc tools" lists all.`);
+      return EXIT.failed;
+    }
     for (const { integration, count } of report.omitted) {
       terminal.say(
         `${count} more tools${integration ? ` of ${integration}` : ""} were not listed; "svc search" finds them.`,
@@ -53,9 +58,9 @@ export function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]
   return [...groups]
     .map(([integration, group]) =>
       [
-        terminal.style("bold", integration || "other"),
-        ...group.map(
-          (entry) => `  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description)}`,
+        terminal.style("bold", toPlainText(integration || "other")),
+        ...group.map((entry) =>
+          toPlainText(`  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description)}`),
         ),
       ].join("\n"),
     )
@@ -69,5 +74,5 @@ export function toJson({ name, integration, title, description, effect, needsCon
 
 function firstSentence(text: string): string {
   const sentence = text.match(/^.*?[.!?](?=\s|$)/s)?.[0] ?? text;
-  return sentence.replaceAll(/\s+/g, " ").slice(0, 100);
+  return toPlainText(sentence.replaceAll(/\s+/g, " "), { max: 100 });
 }

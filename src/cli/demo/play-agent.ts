@@ -10,6 +10,9 @@ import { createScriptedModel, TASK } from "./scripted-model.ts";
 import { showMessage } from "./show-message.ts";
 import { type DemoStage, heading } from "./stage.ts";
 
+/** True in a checkout, where no `svc` is on the path. */
+const RUNS_FROM_SOURCES = import.meta.url.endsWith(".ts");
+
 /** Builds the tools, lets the agent work on its task, and shows what is on the disk afterwards. */
 export async function playAgent(stage: DemoStage): Promise<number> {
   const { context, places, credentials } = stage;
@@ -80,11 +83,12 @@ async function showResult({ context, flags, places, attachment }: DemoStage, add
   if (added.length === 0) terminal.say("Nothing was stored: the drive is as it was.");
   terminal.say();
   terminal.say("What to do next");
+  const svc = RUNS_FROM_SOURCES ? "npm run svc --" : "svc";
   const steps = [
-    ["svc serve", "run the service for yourself, with your own folders"],
-    ["svc pair", "connect this machine to it"],
-    ["svc call drive_list_files", "use a tool by hand"],
-    [`svc demo --data ${flags.data ?? "./svc-demo"}`, "see this again and keep what it makes"],
+    [`${svc} serve`, "run the service for yourself, with your own folders"],
+    [`${svc} pair`, "connect this machine to it"],
+    [`${svc} call drive_list_files`, "use a tool by hand"],
+    [`${svc} demo --data ${flags.data ?? "./svc-demo"}`, "see this again and keep what it makes"],
     ["README.md", "use the tools in your own LangChain agent"],
   ];
   const width = Math.max(...steps.map(([command = ""]) => command.length));

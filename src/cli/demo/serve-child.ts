@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -20,8 +20,9 @@ const START_LIMIT_MS = 30_000;
 export async function startServe(dataDir: string): Promise<ServedChild> {
   // This file's own ending tells whether sources or the built package run.
   const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
-  const child = spawn(process.execPath, [bin, "serve", "--port", "0", "--data", dataDir], {
-    stdio: ["ignore", "pipe", "pipe"],
+  const child = fork(bin, ["serve", "--port", "0", "--data", dataDir], {
+    execArgv: [],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const stop = () => stopChild(child);
   try {

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { access, chmod, constants, copyFile, mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
+import { replaceFile } from "../../approvals/replace-file.ts";
 import { SvcError } from "../../errors.ts";
 
 /** The text of a configuration file; empty when there is none. Throws SvcError `invalid_config` when it cannot be used. */
@@ -37,25 +37,8 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
     },
   );
   if (hadContent) await chmod(backup, 0o600);
-  await writeWhole(target, text);
+  await replaceFile(target, text);
   return hadContent ? backup : undefined;
-}
-
-async function writeWhole(target: string, text: string): Promise<void> {
-  const temporary = `${target}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(text, "utf8");
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }
 
 function codeOf(error: unknown): string {

@@ -1,0 +1,130 @@
+import { resolve } from "node:path";
+import { SvcError } from "../../errors.ts";
+import { isPublicHost } from "../../service/fetch/address-rules.ts";
+import { hideSecrets } from "../../service/secrets/hide-secrets.ts";
+import { McpConnectError } from "../../service/sources/mcp/connect-mcp.ts";
+import type { McpDefinition } from "../../service/sources/mcp/mcp-definition.ts";
+import { prepareMcp } from "../../service/sources/mcp/prepare-mcp.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
+import type { CliContext } from "../context.ts";
+import { type AddFlags, addSource, checkPlace } from "./add-source.ts";
+
+interface McpFlags extends AddFlags {
+  readonly url?: string;
+  readonly header?: readonly string[];
+  readonly env?: readonly string[];
+  readonly cwd?: string;
+  readonly trust?: true;
+  readonly private?: true;
+}
+
+const UNTRUSTED =
+  "Every tool counts as a write and asks a human first; --trust believes what the server says of itself.";
+const TRUSTED = "The server itself says which of its tools only read; those run without asking anybody.";
+
+/** `svc add mcp`: asks an MCP server what it offers, shows it, and makes actions of its tools. */
+export async function addMcp(
+  context: CliContext,
+  slug: string,
+  command: readonly string[],
+  flags: McpFlags,
+): Promise<number> {
+  const { terminal, env, signal } = context;
+  const definition = readDefinition(command, flags);
+  const settings = readSecrets(definition, env);
+  await checkPlace(context, slug, flags);
+  terminal.progress("  asking the server what it offers …");
+  const { source, notes } = await prepareMcp({ slug, name: flags.name, definition }, settings, signal)
+    .catch((error: unknown) => explain(error, settings))
+    .finally(() => terminal.endProgress());
+  const trust = definition.trusted ? TRUSTED : UNTRUSTED;
+  const connection = { label: source.name, settings };
+  return addSource(context, { source, notes: [describePlace(definition), trust, ...notes], connection }, flags);
+}
+
+/** What the owner agrees to besides the actions: a program of his machine, or an address. */
+function describePlace(definition: McpDefinition): string {
+  if (definition.transport === "http") {
+    const plain = definition.url.startsWith("http:") ? " They are not encrypted." : "";
+    return `Its calls go to ${definition.url}.${plain}`;
+  }
+  const { command, args, cwd, env } = definition;
+  const line = [command, ...args]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(" ");
+  const sees = env.length === 0 ? "" : ` It sees ${env.join(", ")}.`;
+  return `The service starts it, with its own rights, as: ${line} in ${cwd}.${sees}`;
+}
+
+function readDefinition(command: readonly string[], flags: McpFlags): McpDefinition {
+  const [program, ...args] = command;
+  const trusted = flags.trust === true;
+  if ((program === undefined) === (flags.url === undefined)) {
+    throw invalid("An MCP server is named by its command or by --url, by one of the two.", "command");
+  }
+  if (program !== undefined) {
+    if (flags.header !== undefined) throw invalid("A server that is started takes --env, not --header.", "--header");
+    // The service runs elsewhere: paths in the command mean what they mean here.
+    const cwd = resolve(flags.cwd ?? ".");
+    return { transport: "stdio", command: program, args, env: [...(flags.env ?? [])], cwd, trusted };
+  }
+  if (flags.env !== undefined) throw invalid("A server at an address takes --header, not --env.", "--env");
+  const url = readAddress(flags);
+  const isPrivate = flags.private === true;
+  return { transport: "http", url: url.href, headers: [...(flags.header ?? [])], isPrivate, trusted };
+}
+
+function readAddress(flags: McpFlags): URL {
+  const url = URL.parse(flags.url ?? "");
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    throw invalid(`"${flags.url}" is not an address.`, "--url");
+  }
+  if (url.username || url.password) throw invalid("An address must not hold a password.", "--url");
+  if (flags.private === true) return url;
+  const isPlain = url.protocol === "http:";
+  if (!isPlain && isPublicHost(url.hostname)) return url;
+  throw new SvcError(
+    "invalid_config",
+    isPlain ? `${url.origin} is not encrypted.` : `${url.hostname} is not a public host.`,
+    {
+      field: "--url",
+      hint: "If you mean a server of your own network, add --private.",
+    },
+  );
+}
+
+/** Values come from the environment, so that no secret stands in a command line. */
+function readSecrets(definition: McpDefinition, env: NodeJS.ProcessEnv): Record<string, string> {
+  if (definition.transport === "stdio") {
+    return Object.fromEntries(definition.env.map((name) => [name, requireVariable(name, env[name])]));
+  }
+  const variable = (header: string) => `SVC_HEADER_${header.toUpperCase().replaceAll("-", "_")}`;
+  return Object.fromEntries(
+    definition.headers.map((header) => [header, requireVariable(variable(header), env[variable(header)])]),
+  );
+}
+
+function requireVariable(name: string, value: string | undefined): string {
+  if (value !== undefined && value !== "") return value;
+  throw new SvcError("invalid_config", `The environment variable ${name} is not set.`, {
+    field: name,
+    hint: "Its value is stored encrypted with the connection; set it in your shell for this one command.",
+  });
+}
+
+function explain(error: unknown, settings: Readonly<Record<string, string>>): never {
+  if (!(error instanceof McpConnectError)) throw error;
+  const lines = error.complaint.trim().split("\n");
+  const said = lines.find((line) => /\berror\b/i.test(line)) ?? lines.slice(-3).join(" ");
+  const reason = toPlainText(hideSecrets(error.message, settings), { max: 300 });
+  throw new SvcError("unreachable", `The server cannot be started or reached: ${reason}`, {
+    hint: said === "" ? "Check its command or its address." : `It wrote: ${toPlainText(said, { max: 300 })}`,
+    cause: error,
+  });
+}
+
+function invalid(message: string, field: string): SvcError {
+  const hint =
+    "Examples: svc add mcp files -- npx -y some-server /srv/files · svc add mcp wiki --url https://wiki.example.org/mcp";
+  return new SvcError("invalid_config", message, { field, hint });
+}

@@ -1,0 +1,115 @@
+import { openSourceDesk } from "../../service/sources/open-source-desk.ts";
+import type { NewSource } from "../../service/sources/source-store.ts";
+import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Terminal } from "../terminal.ts";
+import { describeChanges, summariseChanges } from "./describe-changes.ts";
+
+/** Flags of every command that changes which apps a service has. */
+export interface SourceFlags {
+  readonly data?: string;
+  readonly database?: string;
+  readonly yes?: true;
+}
+
+/** Flags of every `svc add …`. */
+export interface AddFlags extends SourceFlags {
+  readonly name?: string;
+  readonly replace?: true;
+}
+
+/** An app ready to be added, and what its owner should know first. */
+export interface PreparedSource {
+  readonly source: NewSource;
+  /** One sentence each, the most important first: what it runs or reaches, what was left out or renamed. */
+  readonly notes: readonly string[];
+  /** Made together with the app; left out when the owner has to type settings in the dashboard. */
+  readonly connection?: { readonly label: string; readonly settings: Readonly<Record<string, unknown>> };
+}
+
+const SHOWN_ACTIONS = 12;
+const SHOWN_NOTES = 12;
+const TITLE_MAX = 80;
+
+/**
+ * The beginning of every `svc add …`: nothing is started, fetched or installed for a name that cannot be used.
+ *
+ * @throws SvcError `invalid_config`, field `slug` or `dataDir`.
+ */
+export async function checkPlace(context: CliContext, slug: string, flags: AddFlags): Promise<void> {
+  const desk = await openSourceDesk(findPlace(context, flags));
+  try {
+    await desk.checkSlug(slug, { replace: flags.replace === true });
+  } finally {
+    await desk.close();
+  }
+}
+
+/** The end of every `svc add …`: shows what would be added, asks, and stores it. */
+export async function addSource(
+  context: CliContext,
+  { source, notes, connection }: PreparedSource,
+  flags: AddFlags,
+): Promise<number> {
+  const { terminal } = context;
+  const desk = await openSourceDesk(findPlace(context, flags));
+  try {
+    const known = flags.replace ? await desk.find(source.slug) : undefined;
+    for (const line of describeContent(terminal, source)) terminal.say(line);
+    if (known !== undefined) {
+      terminal.say(`Against what is in use: ${summariseChanges(known.content, source.content)}`);
+      for (const line of describeChanges(known.content, source.content)) terminal.say(line);
+    }
+    const more = notes.length - SHOWN_NOTES;
+    for (const note of notes.slice(0, SHOWN_NOTES)) terminal.say(`Note: ${toPlainText(note)}`);
+    if (more > 0) terminal.say(`Note: … and ${more} more; --json prints them all.`);
+    if (flags.yes !== true && !(await askYesNo(context, `Add ${toPlainText(source.name)}?`))) {
+      terminal.say("Nothing was added.");
+      return EXIT.notApproved;
+    }
+    const { isConnected } = await desk.add(source, {
+      replace: flags.replace === true,
+      ...(connection === undefined ? {} : { connection }),
+    });
+    const next = isConnected ? `svc tools --integration ${source.slug}` : `svc connect ${source.slug}`;
+    const answer = { added: source.slug, kind: source.kind, actions: source.content.actions.length };
+    terminal.answer({ ...answer, connected: isConnected, notes, next }, () =>
+      [
+        `${terminal.style("green", "Added.")} A running service offers it within seconds.`,
+        `Next: ${isConnected ? "see its tools" : "connect it"} with "${next}".`,
+      ].join("\n"),
+    );
+    return EXIT.ok;
+  } finally {
+    await desk.close();
+  }
+}
+
+/** Where the service keeps its data. */
+export function findPlace({ places, env }: CliContext, flags: SourceFlags) {
+  return { dataDir: flags.data ?? places.service, database: flags.database, secretKey: env.SVC_SECRET || undefined };
+}
+
+/** What an app says of itself is text from outside: it must not be able to draw on the screen that asks about it. */
+function describeContent(terminal: Terminal, { slug, name, content }: NewSource): string[] {
+  const counts = SIDE_EFFECT_LEVELS.map((level) => [level, content.actions.filter((a) => a.level === level).length]);
+  const levels = counts.filter(([, count]) => count !== 0).map(([level, count]) => `${count} ${level}`);
+  const actions = content.actions.slice(0, SHOWN_ACTIONS).map(({ id, level, title }) => {
+    const shown = terminal.style("dim", toPlainText(title, { max: TITLE_MAX }));
+    return `  ${`${slug}_${id}`.padEnd(36)} ${level.padEnd(6)} ${shown}`;
+  });
+  const more = content.actions.length - actions.length;
+  const { settingsForm, settingsHelp } = content;
+  const isMarked = settingsHelp === undefined;
+  const form = settingsForm.map(({ label, optional }) => (optional && isMarked ? `${label} (optional)` : label));
+  return [
+    `${terminal.style("bold", toPlainText(name))} (${slug}): ${content.actions.length} actions: ${levels.join(", ") || "none"}.`,
+    ...actions,
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+    ...(form.length > 0 ? [`To connect it you are asked for: ${toPlainText(form.join(", "))}.`] : []),
+    ...(settingsHelp === undefined ? [] : [toPlainText(settingsHelp)]),
+  ];
+}

@@ -1,0 +1,60 @@
+import { Option } from "commander";
+import { type AddCommands, baseUrlOption } from "./options.ts";
+
+/** Commands that find and run tools. */
+export const addToolCommands: AddCommands = (program, run) => {
+  program
+    .command("tools")
+    .description("list the tools you can call")
+    .addOption(baseUrlOption())
+    .option("--integration <slug>", "only this integration")
+    .addOption(
+      new Option("--pin", "agree to the tools as they are now: later changes are asked about").conflicts("check"),
+    )
+    .option("--check", "compare the tools with the pinned ones; exit code 1 when one that may act is new or changed")
+    .option("--pin-file <path>", "where the pins are kept (default: in the state folder)")
+    .action(run(async () => (await import("./commands/tools.ts")).tools));
+  program
+    .command("integrations")
+    .description("list the apps and whether they are connected")
+    .addOption(baseUrlOption())
+    .option("--connected", "only connected ones")
+    .action(run(async () => (await import("./commands/integrations.ts")).integrations));
+  program
+    .command("connect")
+    .description("print the link on which a signed-in human connects an app")
+    .argument("<app>", "slug of the app, e.g. mail")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/connect.ts")).connect));
+  program
+    .command("search")
+    .description("find tools by what they do")
+    .argument("<words...>", "what you want to do")
+    .addOption(baseUrlOption())
+    .option("--integration <slug>", "only this integration")
+    .option("--limit <number>", "how many to show", "10")
+    .action(run(async () => (await import("./commands/search.ts")).search));
+  program
+    .command("describe")
+    .description("show one tool: its arguments, what it does, who is asked")
+    .argument("<tool>", "full tool name")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/describe.ts")).describe));
+  program
+    .command("call")
+    .description("call a tool; writes are shown to you for approval first")
+    .argument("<tool>", "full tool name")
+    .option("--args <json>", "arguments as a JSON object", "{}")
+    .option("--file <field=path...>", "attach a local file to an argument")
+    .option("--connection <id>", "use this connection")
+    .option("--wait", "wait while an app is being connected (default at a terminal)")
+    .option("--no-wait", "end with the link when an app must be connected")
+    .addOption(baseUrlOption())
+    .addOption(
+      new Option("--upload <way>", "how file bytes travel: in the request, or uploaded first").choices([
+        "envelope",
+        "ingest",
+      ]),
+    )
+    .action(run(async () => (await import("./commands/call.ts")).call));
+};

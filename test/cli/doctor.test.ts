@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../src/testing.ts";
+import { runSvc } from "../e2e/run-svc.ts";
+import { findFreePort } from "../service/free-port.ts";
+
+let service: TestService;
+let home: string;
+let openClaw: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "svc-doctor-"));
+  openClaw = join(home, "openclaw");
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+interface Finding {
+  readonly id: string;
+  readonly level: "ok" | "warn" | "fail";
+  readonly text: string;
+  readonly fix?: string;
+}
+
+/** Runs `svc doctor` with an OpenClaw state folder of its own; none of the user's is ever looked at. */
+async function doctor(
+  env: Readonly<Record<string, string>> = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url },
+) {
+  const outside = { OPENCLAW_STATE_DIR: openClaw, OPENCLAW_CONFIG_PATH: "", ...env };
+  const run = await runSvc(["doctor", "--json"], home, { env: outside });
+  expect(run.stdout + run.stderr).not.toMatch(/svc_live_|\n\s+at /);
+  const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(run.stdout);
+  return { code: run.code, ok, find: (id: string) => findings.find((finding) => finding.id === id), findings };
+}
+
+describe("svc doctor", () => {
+  test("finds nothing wrong where everything is well, and says so to people too", async () => {
+    const { code, ok, findings } = await doctor();
+    expect([code, ok]).toEqual([0, true]);
+    expect(findings.map(({ id, level }) => [id, level])).toEqual(
+      ["node", "credential", "service", "key.accepted", "clock", "media"].map((id) => [id, "ok"]),
+    );
+    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, OPENCLAW_STATE_DIR: openClaw };
+    const { stdout } = await runSvc(["doctor"], home, { env });
+    expect(stdout).toMatch(/^ok {4}Node [\d.]+ is new enough\.\n(?:ok {4}.*\n)+$/);
+  });
+
+  test.each([
+    ["nothing is paired", () => ({ SVC_BASE_URL: service.url }), "access", /svc pair/],
+    [
+      "the key is revoked",
+      () => ({ SVC_API_KEY: "svc_live_revoked", SVC_BASE_URL: service.url }),
+      "key.accepted",
+      /svc pair --again/,
+    ],
+    [
+      "a media root is unsafe",
+      () => ({ SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, SVC_MEDIA_ROOTS: "/" }),
+      "media",
+      /./,
+    ],
+  ])("fails and names the fix when %s", async (_what, env, id, fix) => {
+    const { code, ok, find } = await doctor(env() as Record<string, string>);
+    expect([code, ok]).toEqual([1, false]);
+    expect(find(id)).toMatchObject({ level: "fail", fix: expect.stringMatching(fix) });
+  });
+
+  test("says how to start a service when none answers, without a key too", async () => {
+    const SVC_BASE_URL = `http://127.0.0.1:${await findFreePort()}`;
+    for (const env of [{ SVC_BASE_URL }, { SVC_BASE_URL, SVC_API_KEY: service.apiKey }]) {
+      const { code, find } = await doctor(env);
+      expect(code).toBe(1);
+      expect(find("service")).toMatchObject({ level: "fail", fix: expect.stringMatching(/svc serve/) });
+    }
+  });
+
+  test("names the setting of the file that is wrong", async () => {
+    await mkdir(join(home, "config"), { recursive: true });
+    await writeFile(join(home, "config", "config.json"), '{"upload": "pigeon"}');
+    const { code, find } = await doctor();
+    expect(code).toBe(1);
+    expect(find("access")?.text).toContain("upload");
+  });
+});
+
+describe("svc doctor beside an OpenClaw", () => {
+  const configure = async (text: string) => {
+    await mkdir(openClaw, { recursive: true });
+    await writeFile(join(openClaw, "openclaw.json"), text);
+  };
+
+  test("explains what hides the tools, in the host's own file", async () => {
+    await configure('{ // mine\n plugins: {entries: {svc: {enabled: false}}}, tools: {deny: ["svc_*"],}, }');
+    const { code, find } = await doctor();
+    expect(code).toBe(1);
+    expect(find("openclaw.plugins.entries")).toMatchObject({ level: "fail", fix: "openclaw plugins enable svc" });
+    expect(find("openclaw.tools.deny")).toMatchObject({ level: "fail" });
+    expect(find("openclaw.actions")).toMatchObject({ level: "warn", fix: "openclaw svc sync" });
+  });
+
+  test("does not fail for a missing key of its own where svc is used in OpenClaw only", async () => {
+    await configure('{"plugins": {"entries": {"svc": {}}}}');
+    const { code, find } = await doctor({ SVC_BASE_URL: service.url });
+    expect(code).toBe(0);
+    expect(find("access")).toMatchObject({ level: "warn" });
+  });
+
+  test("says when it cannot look, and what can", async () => {
+    await configure("{ not JSON at all");
+    expect((await doctor()).find("openclaw.config")).toMatchObject({ level: "warn", fix: "openclaw svc status" });
+    await configure('{"plugins": {"entries": {"svc": {}}, "$include": "./more.json"}}');
+    expect((await doctor()).find("openclaw.config.includes")).toMatchObject({ level: "warn" });
+  });
+
+  test("tells how to add svc where it is not set up", async () => {
+    await configure("{}");
+    const { code, find } = await doctor();
+    expect(code).toBe(0);
+    expect(find("openclaw.plugin")?.text).toContain("openclaw plugins install");
+  });
+
+  test("reads the file the host is told to read", async () => {
+    const path = join(home, "elsewhere.json");
+    await writeFile(path, '{"plugins": {"entries": {"svc": {}}, "enabled": false}}');
+    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, OPENCLAW_CONFIG_PATH: path };
+    expect((await doctor(env)).find("openclaw.plugins.enabled")).toMatchObject({ level: "fail" });
+  });
+});
