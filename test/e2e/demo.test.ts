@@ -54,11 +54,11 @@ test("the unattended demo tells its whole story, and again on the same data fold
     expect(bytes.equals(await readFile(join(data, "media/inbound/quote-2026-114.pdf")))).toBe(true);
     expect(run.stdout + run.stderr).not.toMatch(/svc_live_/);
   }
-}, 60_000);
+}, 120_000);
 
 test("without a data folder nothing is left behind", async () => {
   const run = await runSvc(["demo", "--unattended"], folder, { env: { TMPDIR: folder } });
   expect(run, run.stderr).toMatchObject({ code: 0 });
   expectStory(run.stdout);
   expect(await readdir(folder)).toEqual([]);
-}, 60_000);
+}, 120_000);

@@ -37,7 +37,7 @@ test("a flow is reviewed and approved with the keyboard alone, on a phone", asyn
   await tabTo(page, "Approve");
   await page.keyboard.press("Enter");
   await page.getByText("Approved. The flow goes on.").waitFor();
-  await expect.poll(listTasks).toHaveLength(2);
+  await expect.poll(listTasks, { timeout: 30_000 }).toHaveLength(2);
 });
 
 test("a failed flow is resumed, and another cancelled", async () => {
