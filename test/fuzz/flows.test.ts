@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { FLOW_STATUSES, type FlowStatus } from "../../src/wire/flow.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
-import { FUZZ_SECONDS, fuzzOptions } from "./fuzz-options.ts";
+import { FUZZ_SECONDS, fuzzOptions, whileTimeLasts } from "./fuzz-options.ts";
 
 interface Model {
   readonly flows: { id: string; status: FlowStatus; approvals: number }[];
@@ -116,7 +116,10 @@ test("any sequence of flow calls stays within the states of the document", {
   timeout: 60_000 + FUZZ_SECONDS * 1000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(commands, (sequence) => fc.asyncModelRun(() => ({ model: { flows: [] }, real: null }), sequence)),
-    fuzzOptions({ runs: 20, ms: 12_000 }),
+    fc.asyncProperty(
+      commands,
+      whileTimeLasts(12_000, (sequence) => fc.asyncModelRun(() => ({ model: { flows: [] }, real: null }), sequence)),
+    ),
+    fuzzOptions({ runs: 20 }),
   );
 });

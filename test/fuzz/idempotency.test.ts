@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { fuzzIntegration } from "./fuzz-integration.ts";
-import { FUZZ_SECONDS, fuzzOptions } from "./fuzz-options.ts";
+import { FUZZ_SECONDS, fuzzOptions, whileTimeLasts } from "./fuzz-options.ts";
 
 interface Model {
   /** Apart from the keys of other sequences. */
@@ -107,13 +107,16 @@ test("any sequence of keyed requests and restarts has one effect per key", {
   timeout: 60_000 + FUZZ_SECONDS * 1000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(commands, async (sequence) => {
-      runs += 1;
-      const before = (await service.effects()).length;
-      const model: Model = { prefix: `${runs}-`, results: new Map(), writes: 0 };
-      await fc.asyncModelRun(() => ({ model, real: null }), sequence);
-      expect(await service.effects()).toHaveLength(before + model.writes);
-    }),
-    fuzzOptions({ runs: 25, ms: 12_000 }),
+    fc.asyncProperty(
+      commands,
+      whileTimeLasts(12_000, async (sequence) => {
+        runs += 1;
+        const before = (await service.effects()).length;
+        const model: Model = { prefix: `${runs}-`, results: new Map(), writes: 0 };
+        await fc.asyncModelRun(() => ({ model, real: null }), sequence);
+        expect(await service.effects()).toHaveLength(before + model.writes);
+      }),
+    ),
+    fuzzOptions({ runs: 25 }),
   );
 });

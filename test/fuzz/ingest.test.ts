@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { type CheckedClient, createCheckedClient } from "./checked-client.ts";
 import { fuzzIntegration } from "./fuzz-integration.ts";
-import { FUZZ_SECONDS, fuzzOptions } from "./fuzz-options.ts";
+import { FUZZ_SECONDS, fuzzOptions, whileTimeLasts } from "./fuzz-options.ts";
 
 const LIFETIME_MS = 10 * 60 * 1000;
 
@@ -92,9 +92,12 @@ const commands = fc.commands(
 
 test("any sequence of uploads ends as the model says", { timeout: 60_000 + FUZZ_SECONDS * 1000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(commands, (sequence) =>
-      fc.asyncModelRun(() => ({ model: { tokens: [], files: [] }, real: null }), sequence),
+    fc.asyncProperty(
+      commands,
+      whileTimeLasts(10_000, (sequence) =>
+        fc.asyncModelRun(() => ({ model: { tokens: [], files: [] }, real: null }), sequence),
+      ),
     ),
-    fuzzOptions({ runs: 30, ms: 10_000 }),
+    fuzzOptions({ runs: 30 }),
   );
 });

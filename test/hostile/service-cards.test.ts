@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { canonicalJson } from "../../src/approvals/fingerprint.ts";
+import { APPROVAL, askApproval } from "../../src/service/mcp/tools/ask-approval.ts";
+import { dataView } from "../../src/service/pages/data-view.ts";
+import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
+import { hostileArguments, similarArguments, trickyText } from "./arguments.ts";
+import { lookAt, UNSEEN } from "./look.ts";
+import { createOpenApp } from "./model/open-app.ts";
+
+/** What the service itself puts before a human: the form an MCP client shows, and the pages. */
+
+vi.setConfig({ testTimeout: 60_000 * FUZZ_FACTOR });
+
+const { integration } = createOpenApp();
+const action = integration.actions.find(({ id }) => id === "change") ?? expect.fail();
+
+function readForm(input: Record<string, unknown>, askBefore: readonly string[] = []): string {
+  const entry = { toolName: "open_change", integration, action: { ...action, askBefore } };
+  const params = askApproval(entry, input)[APPROVAL]?.params;
+  return String((params as { message?: unknown } | undefined)?.message);
+}
+
+/** Arguments as they stand in the form, and how many characters it says are missing. */
+function readInput(message: string) {
+  const lines = message.split("\n");
+  const from = lines.indexOf("It would run with this input:") + 1;
+  const shown = lines.slice(from).filter((line) => line.startsWith("  "));
+  const [, missing = 0, total = 0] = /\n\[cut: (\d+) of (\d+) characters are not shown\. /.exec(message) ?? [];
+  return { text: shown.map((line) => line.slice(2)).join("\n"), missing: Number(missing), total: Number(total) };
+}
+
+describe("the form of an MCP client", () => {
+  it("shows the input whole", () => {
+    fc.assert(
+      fc.property(hostileArguments, trickyText, (input, question) => {
+        const message = readForm(input, [question]);
+        expect(message).not.toMatch(UNSEEN);
+        expect(canonicalJson(JSON.parse(readInput(message).text))).toBe(canonicalJson(input));
+      }),
+      fuzzOptions({ runs: 800 }),
+    );
+  });
+
+  it("or says exactly how much is missing, and where it is", () => {
+    fc.assert(
+      fc.property(fc.nat(3), fc.integer({ min: 3_900, max: 4_100 }), trickyText, (start, length, end) => {
+        const input = { text: `${"a".repeat(start)}${"😀x".repeat(length / 3)}${end.toWellFormed()}` };
+        const { text, missing, total } = readInput(readForm(input));
+        if (missing === 0) expect(JSON.parse(text)).toEqual(input);
+        else expect(text.length + missing).toBe(total);
+        expect(text.isWellFormed()).toBe(true);
+      }),
+      fuzzOptions({ runs: 300 }),
+    );
+    expect(readForm({ text: "x".repeat(9_000) })).toContain("Your client shows the whole call");
+  });
+
+  it("never looks the same for two different inputs", () => {
+    fc.assert(
+      fc.property(similarArguments, ([one, other]) => {
+        fc.pre(canonicalJson(one) !== canonicalJson(other));
+        expect(lookAt(readForm(one))).not.toBe(lookAt(readForm(other)));
+      }),
+      fuzzOptions({ runs: 1_000 }),
+    );
+  });
+});
+
+describe("the pages", () => {
+  /** What stands on the page, opened or not; marks of structure kept. */
+  const read = (value: unknown) => String(dataView(value));
+  const readText = (value: unknown) =>
+    read(value)
+      .replaceAll(/<summary>.*?<\/summary>|<[^>]*>/gs, "")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&#39;", "'")
+      .replaceAll("&amp;", "&");
+
+  it("show no text that hides or moves anything, and no markup of others", () => {
+    fc.assert(
+      fc.property(hostileArguments, (value) => {
+        const page = read({ ...value, html: "<img src=x onerror=alert(1)>" });
+        expect(page.replaceAll("\t", " ")).not.toMatch(UNSEEN);
+        expect(page).not.toContain("<img");
+      }),
+      fuzzOptions({ runs: 500 }),
+    );
+  });
+
+  it("hold all of a long text and a long list, the rest to be opened", () => {
+    const text = Array.from({ length: 3_000 }, (_, index) => `word${index}`).join(" ");
+    expect(readText(text)).toBe(text);
+    expect(read(text)).toMatch(/<details><summary>\d+ more characters<\/summary>/);
+    const list = Array.from({ length: 300 }, (_, index) => ({ name: `entry${index}.` }));
+    for (const { name } of list) expect(read(list)).toContain(name);
+    expect(read(list)).toContain("<details><summary>250 more</summary>");
+  });
+
+  it("keep apart what is not the same: texts, nothing, empty ones, lists", () => {
+    const texts = fc.array(trickyText, { maxLength: 3 });
+    fc.assert(
+      fc.property(texts, texts, (one, other) => {
+        fc.pre(
+          canonicalJson(one.map((text) => text.toWellFormed())) !==
+            canonicalJson(other.map((text) => text.toWellFormed())),
+        );
+        fc.pre(![...one, ...other].some((text) => text.includes("\\") || /^\s|\s$|\s\s/.test(text)));
+        expect(lookAt(read({ one }))).not.toBe(lookAt(read({ one: other })));
+      }),
+      fuzzOptions({ runs: 800 }),
+    );
+    const looks = [null, "", [], {}, "none", ["a, b"], ["a", "b"]].map((value) => lookAt(read({ value })));
+    expect(new Set(looks).size).toBeGreaterThanOrEqual(6);
+  });
+});
