@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { median } from "../report/statistics.ts";
 
 /** One kind of request, repeated. */
 export interface Load {
@@ -9,11 +10,11 @@ export interface Load {
   readonly body?: string;
 }
 
-/** What a run of a load showed. Times in milliseconds. */
+/** What a run of a load showed. */
 export interface LoadResult {
   readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
+  /** Median time of a request in milliseconds. */
+  readonly requestMs: number;
   readonly replyBytes: number;
 }
 
@@ -23,10 +24,10 @@ export async function runLoad(load: Load, connections: number, seconds: number):
   const times: number[] = [];
   let replyBytes = 0;
   const { path, method, headers } = load;
-  const end = performance.now() + seconds * 1000;
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
   const work = async () => {
-    while (performance.now() < end) {
-      const start = performance.now();
+    for (let start = performance.now(); start < end; start = performance.now()) {
       const reply = await pool.request({ path, method, headers, body: load.body ?? null });
       const text = await reply.body.text();
       times.push(performance.now() - start);
@@ -36,14 +37,7 @@ export async function runLoad(load: Load, connections: number, seconds: number):
     }
   };
   await Promise.all(Array.from({ length: connections }, work));
+  const elapsed = (performance.now() - begun) / 1000;
   await pool.close();
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
-  return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99), replyBytes };
-}
-
-/** The middle value. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return { perSecond: times.length / elapsed, requestMs: median(times), replyBytes };
 }

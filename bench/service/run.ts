@@ -1,133 +1,96 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { startTestService } from "../../src/testing.ts";
-import { type Load, type LoadResult, median, runLoad } from "./load.ts";
-import { type Server, spawnServer } from "./spawn-server.ts";
+import { startServer } from "../processes/start-server.ts";
+import { startService } from "../processes/start-service.ts";
+import type { PartReport } from "../report/part-report.ts";
+import { readCount, reportProgress, runPart } from "../report/run-part.ts";
+import { compareLoads } from "./compare-loads.ts";
+import { type EnvelopeSample, measureEnvelope } from "./measure-envelope.ts";
+import { measureFlows } from "./measure-flows.ts";
 
 /*
- * Requests per second and latency of the service beside a bare Hono handler that sends answers of the same size, in
- * one run on one machine, rounds in turn; then start-up time and memory. `npm run bench:service -- --seconds 5`.
+ * Requests per second of the service beside a bare Hono handler that sends answers of the same size and, for MCP,
+ * beside the official SDK's server; flows, and the largest envelope there may be. Each server is a process of its own.
+ * `npm run bench:service -- --rounds 5 --seconds 2`
  */
-const BIN = fileURLToPath(new URL("../../src/bin.ts", import.meta.url));
-const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
-const CONNECTIONS = 16;
-const ROUNDS = 3;
-const STARTS = 5;
-const seconds = Number(process.argv[process.argv.indexOf("--seconds") + 1]) || 2;
 
-const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
-const dataDir = join(folder, "data");
-const serveArgs = [BIN, "serve", "--port", "0", "--data", dataDir];
+const rounds = readCount("--rounds", 5);
+const seconds = readCount("--seconds", 1);
+/** What a second envelope of 100 MB may add to the memory that the first one took. */
+const ENVELOPE_TARGET_MB = 16;
+const LARGEST = { files: 4, mb: 25 } as const;
 
+const folder = await mkdtemp(join(tmpdir(), "svc-bench-service-"));
 try {
-  const prepared = await startTestService({ dataDir });
-  const { apiKey } = prepared;
-  await prepared.close();
-  const service = await spawnServer(serveArgs, "/health");
-  const bare = await spawnServer([BARE], "/bare?size=20");
-  try {
-    await compareLoads(service, bare, apiKey);
-    console.log(
-      `\nMemory after the load: service ${format(await service.memory())} MB, bare ${format(await bare.memory())} MB`,
-    );
-  } finally {
-    await service.stop();
-    await bare.stop();
-  }
-  await compareStarts();
+  await runPart(measureService);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function compareLoads(service: Server, bare: Server, apiKey: string): Promise<void> {
-  const headers = { "x-svc-api-key": apiKey, "content-type": "application/json" };
-  const rpc = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name: "svc.search", arguments: { query: "unread mail" } },
-  };
-  const loads: Record<string, Omit<Load, "origin">> = {
-    "GET /api/tools": { path: "/api/tools", method: "GET", headers },
-    "GET /api/tools/search": { path: "/api/tools/search?query=unread%20mail", method: "GET", headers },
-    "GET /api/tools/{name}": { path: "/api/tools/drive_upload_file", method: "GET", headers },
-    "POST execute (read)": {
-      path: "/api/tools/drive_list_files/execute",
-      method: "POST",
-      headers,
-      body: '{"arguments":{}}',
-    },
-    "POST /api/mcp tools/call": { path: "/api/mcp", method: "POST", headers, body: JSON.stringify(rpc) },
-  };
-  console.log(`${CONNECTIONS} connections, ${ROUNDS} rounds of ${seconds} s each in turn, medians\n`);
-  const row = (cells: readonly string[]) =>
-    console.log(cells.map((cell, index) => (index ? cell.padStart(11) : cell.padEnd(26))).join(""));
-  row(["", "req/s", "p50 ms", "p99 ms", "bare req/s", "bare p50", "bare p99", "ratio"]);
-  for (const [name, load] of Object.entries(loads)) {
-    const ours = { ...load, origin: service.url };
-    const { replyBytes } = await runLoad(ours, CONNECTIONS, 0.5);
-    const floor = { ...load, origin: bare.url, path: `/bare?size=${replyBytes}` };
-    await runLoad(floor, CONNECTIONS, 0.5);
-    const results: { ours: LoadResult; floor: LoadResult }[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      results.push({
-        ours: await runLoad(ours, CONNECTIONS, seconds),
-        floor: await runLoad(floor, CONNECTIONS, seconds),
-      });
-    }
-    const middle = (pick: (one: (typeof results)[number]) => number) => median(results.map(pick));
-    row([
-      name,
-      format(
-        middle((one) => one.ours.perSecond),
-        0,
-      ),
-      format(
-        middle((one) => one.ours.p50),
-        2,
-      ),
-      format(
-        middle((one) => one.ours.p99),
-        2,
-      ),
-      format(
-        middle((one) => one.floor.perSecond),
-        0,
-      ),
-      format(
-        middle((one) => one.floor.p50),
-        2,
-      ),
-      format(
-        middle((one) => one.floor.p99),
-        2,
-      ),
-      format(
-        middle((one) => one.ours.perSecond / one.floor.perSecond),
-        2,
-      ),
-    ]);
+async function measureService(): Promise<PartReport> {
+  const script = (name: string) => join(import.meta.dirname, name);
+  const service = await startService(join(folder, "data"));
+  const bare = await startServer([script("bare-server.ts")], "/bare?size=20");
+  const sdk = await startServer([script("sdk-server.ts")], "/");
+  try {
+    const loads = await compareLoads({ service, bare, sdk }, { rounds, seconds });
+    const flows = await repeat("flows", () => measureFlows(service, seconds));
+    const envelopes = await measureEnvelopes();
+    const [memory, bareMemory] = [await service.memory(), await bare.memory()];
+    return {
+      title: "Service",
+      measures: [
+        ...loads,
+        { what: "flows of two steps, start to end", unit: "flows/s", samples: flows },
+        {
+          what: "envelope of 4 x 25 MB: received and stored",
+          unit: "MB/s",
+          samples: envelopes.map(({ second }) => second.mbPerSecond),
+        },
+        {
+          what: "envelope of 4 x 25 MB: growth of peak memory, the first",
+          unit: "MB",
+          samples: envelopes.map(({ first }) => first.growthMb),
+        },
+        {
+          what: "envelope of 4 x 25 MB: growth of peak memory, the second",
+          unit: "MB",
+          samples: envelopes.map(({ second }) => second.growthMb),
+          targets: [{ bound: "at most", limit: ENVELOPE_TARGET_MB }],
+        },
+      ],
+      notes: [
+        `16 connections, every execution durable on disk before it is answered; memory afterwards ${memory?.toFixed(0)} MB, bare handler ${bareMemory?.toFixed(0)} MB.`,
+      ],
+    };
+  } finally {
+    await Promise.all([service.stop(), bare.stop(), sdk.stop()]);
   }
 }
 
-async function compareStarts(): Promise<void> {
-  const starts: { service: number; bare: number; memory: number }[] = [];
-  for (let round = 0; round < STARTS; round += 1) {
-    const service = await spawnServer(serveArgs, "/health");
-    const memory = (await service.memory()) ?? Number.NaN;
+/** Two in a service that has received nothing else: memory that has grown stays, and is used again. */
+async function measureEnvelopes(): Promise<{ first: EnvelopeSample; second: EnvelopeSample }[]> {
+  reportProgress("envelopes of 100 MB");
+  const samples: { first: EnvelopeSample; second: EnvelopeSample }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const dataDir = join(folder, `envelope-${round}`);
+    const service = await startService(dataDir);
+    samples.push({
+      first: await measureEnvelope(service, LARGEST),
+      second: await measureEnvelope(service, LARGEST),
+    });
     await service.stop();
-    const bare = await spawnServer([BARE], "/bare?size=20");
-    await bare.stop();
-    starts.push({ service: service.startMs, bare: bare.startMs, memory });
+    await rm(dataDir, { recursive: true });
   }
-  const middle = (pick: (one: (typeof starts)[number]) => number) => format(median(starts.map(pick)), 0);
-  console.log(
-    `Start to first answer, median of ${STARTS}: service ${middle((one) => one.service)} ms (${middle((one) => one.memory)} MB), bare ${middle((one) => one.bare)} ms`,
-  );
+  return samples;
 }
 
-function format(value: number | undefined, digits = 1): string {
-  return value === undefined ? "?" : value.toFixed(digits);
+/** One warm-up, then the rounds that count. */
+async function repeat<Sample>(name: string, measure: () => Promise<Sample>): Promise<Sample[]> {
+  reportProgress(name);
+  await measure();
+  const samples: Sample[] = [];
+  for (let round = 0; round < rounds; round += 1) samples.push(await measure());
+  return samples;
 }

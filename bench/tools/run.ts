@@ -1,83 +1,130 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { SvcToolkit } from "../../src/langchain.ts";
 import { readCatalog } from "../../test/tools/catalog-service.ts";
+import { runSample } from "../processes/run-sample.ts";
+import type { Measure, PartReport, Target } from "../report/part-report.ts";
+import { readCount, reportProgress, runPart } from "../report/run-part.ts";
+import { takeTurns } from "../report/take-turns.ts";
 import type { Sample } from "./sample.ts";
 
 /*
  * Making LangChain tools of a catalogue, beside @composio/langchain and @langchain/mcp-adapters on equal schemas, and
- * the cold and warm start over 5,000 tools. Medians of fresh processes: `npm run bench:tools -- --samples 5`.
+ * the cold and warm start over 5,000 tools; each sample a fresh process. `npm run bench:tools -- --rounds 5`.
  * The other two come from bench/package.json: npm ci --prefix bench.
  */
 
 const SIZES = [100, 1_000, 5_000];
-const samples = Number(process.argv[process.argv.indexOf("--samples") + 1]) || 5;
+const STARTED = 5_000;
+/** For 1,000 tools; memory over the schemas. */
+const TARGET = { tools: 1_000, cpuMs: 15, heapMb: 4 };
+const SCRIPT = join(import.meta.dirname, "sample.ts");
+const rounds = readCount("--rounds", 5);
 const hasPeers = existsSync(join(import.meta.dirname, "../node_modules/@composio/langchain"));
-/** For 1,000 tools. */
-const TARGET = { cpuMs: 15, heapMb: 4 };
+
+/** One package that makes tools, and the arguments that have it measured. */
+interface Candidate {
+  readonly name: string;
+  args(round: number): readonly string[];
+}
 
 const folder = await mkdtemp(join(tmpdir(), "svc-bench-tools-"));
 try {
-  console.log(
-    `Catalogue: ${readCatalog(1).source} schemas. Medians of ${samples} fresh processes, Node ${process.version}.`,
-  );
-  if (!hasPeers) console.log("Only this package: npm ci --prefix bench installs the others.");
-  const reached = await compareWrapping();
-  await compareStarts();
-  console.log(
-    `\nTarget for 1,000 tools, ${TARGET.cpuMs} ms CPU and ${TARGET.heapMb} MB: ${reached ? "reached" : "MISSED"}.`,
-  );
-  process.exitCode = reached ? 0 : 1;
+  await runPart(measureTools);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function compareWrapping(): Promise<boolean> {
-  console.log("\n| wrap | tools | wall ms | CPU ms | heap +MB | convert all, CPU ms | heap after +MB | peak RSS MB |");
-  console.log("|---|---|---|---|---|---|---|---|");
-  let reached = false;
-  for (const size of SIZES) {
-    const service = await startService(size);
-    const stateDir = join(folder, `wrap-${size}`);
-    await describeAll(service.url, stateDir, size);
-    const own = await sampleMany(["svc", String(size), service.url, stateDir]);
-    printRow("svc-agent-plugin", own);
-    if (size === 1_000) reached = own.cpuMs <= TARGET.cpuMs && own.heapMb <= TARGET.heapMb;
-    service.stop();
-    if (!hasPeers) continue;
-    printRow("@composio/langchain 0.10.2", await sampleMany(["composio", String(size)]));
-    printRow("@langchain/mcp-adapters 1.1.4", await sampleMany(["mcp", String(size)]));
-  }
-  return reached;
+async function measureTools(): Promise<PartReport> {
+  const measures: Measure[] = [];
+  for (const size of SIZES) measures.push(...(await compareWrapping(size)));
+  const starts = await compareStarts();
+  return {
+    title: "Building tools",
+    measures: [...measures, ...starts.measures],
+    notes: [
+      `${readCatalog(1).source} schemas; each sample is a fresh process, and the schemas are in memory before it counts.`,
+      starts.note,
+      ...(hasPeers ? [] : ["the other packages were not there: `npm ci --prefix bench` installs them."]),
+    ],
+  };
 }
 
-async function compareStarts(): Promise<void> {
-  console.log("\n| start over 5,000 tools | wall ms | CPU ms | heap +MB | requests |\n|---|---|---|---|---|");
-  const service = await startService(5_000);
-  const before = await service.countRequests();
-  const cold = await sampleMany((index) => ["svc-start", "5000", service.url, join(folder, `cold-${index}`)]);
-  const after = await service.countRequests();
-  printStart("svc-agent-plugin, cold", cold, (after - before) / samples);
-  const warm = await sampleMany(["svc-start", "5000", service.url, join(folder, "cold-0")]);
-  printStart("svc-agent-plugin, warm", warm, ((await service.countRequests()) - after) / samples);
+async function compareWrapping(size: number): Promise<Measure[]> {
+  reportProgress(`${size} tools`);
+  const service = await startService(size);
+  const stateDir = join(folder, `wrap-${size}`);
+  await describeAll(service.url, stateDir, size);
+  const samples = await sampleAll([
+    { name: "svc-agent-plugin", args: () => ["svc", String(size), service.url, stateDir] },
+    ...findPeers(size),
+  ]);
   service.stop();
-  if (hasPeers)
-    printStart("@langchain/mcp-adapters, connected (no cache: every start)", await sampleMany(["mcp", "5000"]), 1);
+  const what = `${size.toLocaleString("en")} tools`;
+  const target = (limit: number): Target[] => (size === TARGET.tools ? [{ bound: "at most", limit }] : []);
+  return [
+    toMeasure(samples, { what: `${what}: CPU`, unit: "ms", key: "cpuMs", targets: target(TARGET.cpuMs) }),
+    toMeasure(samples, { what: `${what}: heap`, unit: "MB", key: "heapMb", targets: target(TARGET.heapMb) }),
+    toMeasure(samples, { what: `${what}: first conversion of all, CPU`, unit: "ms", key: "convertCpuMs" }),
+  ];
 }
 
-function printRow(name: string, { tools, ...sample }: Sample): void {
-  const { wallMs, cpuMs, heapMb, convertCpuMs, heapAfterConvertMb, peakRssMb } = sample;
-  const cells = [wallMs, cpuMs, heapMb, convertCpuMs, heapAfterConvertMb, peakRssMb].map((value) => value.toFixed(1));
-  console.log(`| ${[name, tools, ...cells].join(" | ")} |`);
+async function compareStarts(): Promise<{ measures: Measure[]; note: string }> {
+  reportProgress(`start over ${STARTED} tools`);
+  const service = await startService(STARTED);
+  const start = (stateDir: string) => ["svc-start", String(STARTED), service.url, join(folder, stateDir)];
+  const cold = await sampleAll([{ name: "svc-agent-plugin", args: (round) => start(`cold-${round}`) }]);
+  const perStart = (await service.countRequests()) / (rounds + 1);
+  const warm = await sampleAll([
+    { name: "svc-agent-plugin", args: () => start("cold-0") },
+    ...findPeers(STARTED).filter(({ name }) => name.includes("mcp")),
+  ]);
+  const warmRequests = (await service.countRequests()) / (rounds + 1) - perStart;
+  service.stop();
+  const what = (state: string) => `start over ${STARTED.toLocaleString("en")} tools, ${state}: wall`;
+  return {
+    measures: [
+      toMeasure([...cold, ...warm.slice(1)], { what: what("cold"), unit: "ms", key: "wallMs" }),
+      toMeasure(warm, { what: what("warm"), unit: "ms", key: "wallMs" }),
+    ],
+    note: `a cold start sends ${perStart} requests, a warm one ${warmRequests}; mcp-adapters keeps no cache, so that each of its starts is cold (its connection is made before it counts).`,
+  };
 }
 
-function printStart(name: string, { wallMs, cpuMs, heapMb }: Sample, requests: number): void {
-  console.log(`| ${[name, wallMs.toFixed(0), cpuMs.toFixed(0), heapMb.toFixed(1), requests].join(" | ")} |`);
+function findPeers(size: number): Candidate[] {
+  if (!hasPeers) return [];
+  return [
+    { name: "@composio/langchain 0.10.2", args: () => ["composio", String(size)] },
+    { name: "@langchain/mcp-adapters 1.1.4", args: () => ["mcp", String(size)] },
+  ];
+}
+
+interface Sampled {
+  readonly name: string;
+  readonly samples: readonly Sample[];
+}
+
+async function sampleAll(candidates: readonly Candidate[]): Promise<Sampled[]> {
+  const samples = await takeTurns(candidates, { rounds, warmUps: 1 }, ({ args }, round) =>
+    runSample<Sample>(SCRIPT, args(round)),
+  );
+  return candidates.map(({ name }, index) => ({ name, samples: samples[index] ?? [] }));
+}
+
+function toMeasure(
+  [own, ...others]: readonly Sampled[],
+  { key, ...rest }: Pick<Measure, "what" | "unit" | "targets"> & { key: keyof Sample },
+): Measure {
+  const read = (samples: readonly Sample[] = []) => samples.map((sample) => sample[key]);
+  return {
+    ...rest,
+    samples: read(own?.samples),
+    peers: others.map(({ name, samples }) => ({ name, samples: read(samples) })),
+  };
 }
 
 /** Fills a cache with every description, so that the schemas are in memory before the measured step. */
@@ -86,30 +133,6 @@ async function describeAll(url: string, stateDir: string, size: number): Promise
   const names = readCatalog(size).tools.map(({ name }) => name);
   for (let index = 0; index < names.length; index += 200) await toolkit.loadTools(names.slice(index, index + 200));
   await toolkit.close();
-}
-
-async function sampleMany(args: readonly string[] | ((index: number) => readonly string[])): Promise<Sample> {
-  const all: Sample[] = [];
-  for (let index = 0; index < samples; index += 1) {
-    all.push(await sampleOnce(typeof args === "function" ? args(index) : args));
-  }
-  const median = (key: keyof Sample) =>
-    all.map((sample) => sample[key]).sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
-  return {
-    wallMs: median("wallMs"),
-    cpuMs: median("cpuMs"),
-    heapMb: median("heapMb"),
-    convertCpuMs: median("convertCpuMs"),
-    heapAfterConvertMb: median("heapAfterConvertMb"),
-    tools: median("tools"),
-    peakRssMb: median("peakRssMb"),
-  };
-}
-
-async function sampleOnce(args: readonly string[]): Promise<Sample> {
-  const script = join(import.meta.dirname, "sample.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, ...args]);
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 
 async function startService(size: number) {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CatalogTool } from "../../test/tools/catalog-service.ts";
 import { readCatalog } from "../../test/tools/catalog-service.ts";
+import { readCpu, readHeap } from "../processes/read-usage.ts";
 
 /*
  * One measurement in a fresh process: `node --expose-gc sample.ts CANDIDATE COUNT [URL STATE_DIR]` prints a line of
@@ -136,15 +137,4 @@ async function measure(wrap: Wrap, convert: (tool: unknown) => unknown): Promise
   const heapAfterConvertMb = readHeap() - heapBefore;
   const peakRssMb = process.resourceUsage().maxRSS / 1024;
   return { wallMs, cpuMs, heapMb, convertCpuMs, heapAfterConvertMb, tools: tools.length, peakRssMb };
-}
-
-function readCpu(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
-function readHeap(): number {
-  globalThis.gc?.();
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed / 1024 / 1024;
 }

@@ -6,6 +6,7 @@ import { request } from "undici";
 /** A server process of the bench. */
 export interface Server {
   readonly url: string;
+  readonly pid: number;
   /** Milliseconds from the start of the process to its first answer. */
   readonly startMs: number;
   /** Resident memory now, in MB; undefined where /proc does not tell. */
@@ -14,7 +15,7 @@ export interface Server {
 }
 
 /** Starts a script that prints `Listening on URL`, and waits for its first answer on `path`. */
-export async function spawnServer(args: readonly string[], path: string): Promise<Server> {
+export async function startServer(args: readonly string[], path: string): Promise<Server> {
   const began = performance.now();
   const child = spawn(process.execPath, [...args], { stdio: ["ignore", "pipe", "inherit"] });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -30,6 +31,7 @@ export async function spawnServer(args: readonly string[], path: string): Promis
   await answer.body.dump();
   return {
     url,
+    pid: child.pid ?? 0,
     startMs: performance.now() - began,
     async memory() {
       const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
