@@ -7,23 +7,44 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PACKAGE_ROOT } from "./read-package.ts";
 
+const OF_RUNTIME = [
+  "tools",
+  "flows",
+  "pairing",
+  "approvals",
+  "media/roots.ts",
+  "client/redact.ts",
+  "wire/plain-text.ts",
+  "errors.ts",
+];
+
 /** What each room may import, by hand from the design; a path with an ending stands for that file alone. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   client: ["wire", "errors.ts"],
-  schema: ["errors.ts"],
+  schema: ["wire/safe-pattern.ts", "errors.ts"],
   media: ["wire", "client", "errors.ts"],
   approvals: ["wire", "errors.ts"],
   tools: ["wire", "client", "schema", "media", "approvals", "errors.ts"],
-  flows: ["wire", "client", "approvals", "errors.ts"],
+  flows: ["wire", "client", "schema", "approvals", "errors.ts"],
   pairing: ["wire", "client", "approvals", "errors.ts"],
-  "runtimes/langchain": ["tools", "flows", "pairing", "approvals", "media/roots.ts", "errors.ts"],
-  "runtimes/terminal": ["tools", "flows", "pairing", "approvals", "media/roots.ts", "errors.ts"],
-  "runtimes/openclaw": ["tools", "flows", "pairing", "approvals", "media/roots.ts", "errors.ts"],
+  "runtimes/langchain": OF_RUNTIME,
+  "runtimes/library": OF_RUNTIME,
+  "runtimes/terminal": OF_RUNTIME,
+  "runtimes/openclaw": OF_RUNTIME,
   service: ["wire", "errors.ts"],
 };
 const ROOMS = [...Object.keys(MAY_IMPORT), "cli"];
-const TARGETS = [...ROOMS, "errors.ts", "media/roots.ts", "index.ts", "testing.ts"];
+const TARGETS = [
+  ...ROOMS,
+  "errors.ts",
+  "media/roots.ts",
+  "client/redact.ts",
+  "wire/plain-text.ts",
+  "wire/safe-pattern.ts",
+  "index.ts",
+  "testing.ts",
+];
 
 const reportSchema = z.looseObject({
   diagnostics: z.array(
@@ -135,12 +156,9 @@ describe("import directions", () => {
   });
 });
 
-/** A whole room that is allowed allows its files too. */
+/** A whole room that is allowed, and the own one, allow their files too. */
 function expectedTargets(room: string): Set<string> {
   const allowed = MAY_IMPORT[room] ?? [];
-  return new Set(
-    allowed.includes("media")
-      ? [...allowed, "media/roots.ts"]
-      : allowed.concat(room === "media" ? ["media/roots.ts"] : []),
-  );
+  const files = TARGETS.filter((target) => [...allowed, room].includes(dirname(target)));
+  return new Set([...allowed, ...files]);
 }

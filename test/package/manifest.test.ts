@@ -10,6 +10,7 @@ import { readSettings } from "../../src/cli/settings.ts";
 import { FLOW_TOOL_NAMES } from "../../src/flows/flow-tool.ts";
 import { STATIC_TOOL_NAMES } from "../../src/tools/static-tools.ts";
 import { API_KEY_PREFIX } from "../../src/wire/auth.ts";
+import { EXPORTS } from "./expected-exports.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
 
 const moduleEntry = z.strictObject({
@@ -18,9 +19,15 @@ const moduleEntry = z.strictObject({
   peers: z.array(z.string()).optional(),
 });
 const commandEntry = z.strictObject({ command: z.string() });
+const openclawEntry = moduleEntry.extend({
+  category: z.string(),
+  commands: z.array(z.strictObject({ name: z.string(), description: z.string(), hasSubcommands: z.boolean() })),
+  settings: z.record(z.string(), z.looseObject({ title: z.string(), description: z.string().min(20) })),
+});
 
 const configSettingSchema = z.looseObject({
   type: z.enum(["string", "array", "boolean", "integer"]),
+  title: z.string(),
   description: z.string().min(20),
 });
 
@@ -31,7 +38,7 @@ const manifestSchema = z.strictObject({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   description: z.string().min(20).max(200),
   license: z.literal("MIT"),
-  entries: z.record(z.string(), z.union([moduleEntry, commandEntry])),
+  entries: z.looseObject({ openclaw: openclawEntry }).catchall(z.union([moduleEntry, commandEntry])),
   skills: z.array(z.string().startsWith("./skills/")).min(1),
   configSchema: z.strictObject({
     $schema: z.literal("https://json-schema.org/draft/2020-12/schema"),
@@ -42,18 +49,25 @@ const manifestSchema = z.strictObject({
   secrets: z.array(
     z.strictObject({
       name: z.string(),
+      title: z.string(),
       env: z.string().regex(/^SVC_[A-Z_]+$/),
       prefix: z.string(),
       from: z.string(),
       description: z.string().min(20),
     }),
   ),
-  tools: z.strictObject({ static: z.array(z.string().regex(/^svc_[a-z_]{1,60}$/)), dynamic: z.boolean() }),
+  tools: z.strictObject({
+    static: z.array(z.string().regex(/^svc_[a-z_]{1,60}$/)),
+    changing: z.array(z.string()),
+    dynamic: z.boolean(),
+  }),
   onboarding: z.array(
     z.strictObject({
       method: z.string(),
       title: z.string(),
       description: z.string(),
+      module: z.string(),
+      export: z.string(),
       command: z.array(z.string()).min(1),
     }),
   ),
@@ -107,11 +121,19 @@ describe("plugin.manifest.json", () => {
     const key = manifest.secrets.find((secret) => secret.name === "apiKey");
     expect(key).toMatchObject({ env: "SVC_API_KEY", prefix: API_KEY_PREFIX });
     expect(manifest.onboarding.map((step) => step.method)).toContain(key?.from);
-    for (const step of manifest.onboarding) expect(Object.keys(packageJson.bin)).toContain(step.command[0]);
+    for (const step of manifest.onboarding) {
+      expect(Object.keys(packageJson.bin)).toContain(step.command[0]);
+      expect(step.module).toBe(packageJson.name);
+      expect(EXPORTS["."]).toContain(step.export);
+    }
   });
 
   test("lists exactly the static tools that the plugin registers", () => {
     expect([...manifest.tools.static].sort()).toEqual([...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES].sort());
+  });
+
+  test("marks tools of its own as changing something, and no others", () => {
+    expect(manifest.tools.static).toEqual(expect.arrayContaining(manifest.tools.changing));
   });
 
   test("has settings that the command line reads from its file", async () => {

@@ -1,53 +1,30 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { EXPORTS } from "./expected-exports.ts";
+import { installPacked } from "./install-packed.ts";
+import { listBiggest } from "./list-biggest.ts";
+import type { PackedPackage } from "./pack-checkout.ts";
+import { OPENCLAW_PACKAGE, packForOpenClaw } from "./pack-for-openclaw.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { findReadmeBlock, readReadmeBlocks } from "./readme-blocks.ts";
 import { runCommand } from "./run-command.ts";
-
-const packedSchema = z.tuple([
-  z.looseObject({
-    filename: z.string(),
-    size: z.number(),
-    unpackedSize: z.number(),
-    files: z.array(z.object({ path: z.string(), size: z.number(), mode: z.number() })),
-  }),
-]);
 
 const packageJson = readPackage();
 let folder: string;
 let consumer: string;
 let installed: string;
-let packed: z.infer<typeof packedSchema>[0];
+let packed: PackedPackage;
 
 /** Builds and packs a copy of the sources, then installs the tarball in an empty folder. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-pack-"));
-  const copy = join(folder, "copy");
-  for (const part of ["package.json", "tsconfig.json", "LICENSE", "README.md", "src", ...packageJson.files]) {
-    if (part !== "dist") await cp(join(PACKAGE_ROOT, part), join(copy, part), { recursive: true });
-  }
-  await symlink(join(PACKAGE_ROOT, "node_modules"), join(copy, "node_modules"));
-  const tsc = join(PACKAGE_ROOT, "node_modules/typescript/bin/tsc");
-  const built = await runCommand(process.execPath, [tsc, "-p", "src/tsconfig.build.json"], copy);
-  expect(built).toMatchObject({ code: 0 });
-  const pack = await runCommand("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], copy);
-  packed = packedSchema.parse(JSON.parse(pack.stdout))[0];
-
-  consumer = join(folder, "consumer");
-  installed = join(consumer, "node_modules", packageJson.name);
-  await mkdir(consumer);
-  await writeFile(join(consumer, "package.json"), '{ "private": true, "type": "module" }\n');
-  const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
-  const install = await runCommand("npm", ["install", ...quiet, join(folder, packed.filename)], consumer);
-  expect(install, install.stderr).toMatchObject({ code: 0 });
+  ({ packed, consumer, installed } = await installPacked(folder));
 }, 120_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -66,24 +43,36 @@ describe("the packed tarball", () => {
   test("holds built code, declarations and the listed extras, nothing else", () => {
     const unexpected = packed.files
       .map((file) => file.path)
-      .filter((path) => !/^dist\/.+\.(js|d\.ts)$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[a-z/-]+\.(md|png)$/.test(path));
+      .filter(
+        (path) => !/^dist\/.+\.(js|d\.ts)$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png)$/.test(path),
+      );
     expect(unexpected.sort()).toEqual(
-      ["CHANGELOG.md", "LICENSE", "README.md", "package.json", "plugin.manifest.json"].sort(),
+      [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "SECURITY.md",
+        "openclaw.plugin.json",
+        "package.json",
+        "plugin.manifest.json",
+      ].sort(),
     );
-    expect(packed.files.map((file) => file.path).filter((path) => /^dist\/.*test|\.map$|\.ts\.js$/.test(path))).toEqual(
-      packed.files
-        .map((file) => file.path)
-        .filter((path) => /^dist\/(testing|service\/test-kit\/[a-z-]+)\.(js|d\.ts)$/.test(path)),
-    );
+    const builtWrong = /\.(test|test-d)\.|\.map$|\.ts\.js$|^dist\/(src|test)\//;
+    expect(packed.files.map((file) => file.path).filter((path) => builtWrong.test(path))).toEqual([]);
   });
 
   test("stays within its size budget", () => {
+    const biggest = `The biggest parts:\n${listBiggest(packed.files).join("\n")}`;
     const ofService = packed.files.filter(({ path }) => path.startsWith("dist/service/"));
     const serviceSize = ofService.reduce((sum, { size }) => sum + size, 0);
-    // The half that agents load, and the whole with the service in it.
-    expect(packed.unpackedSize - serviceSize).toBeLessThan(1_100_000);
-    expect(packed.unpackedSize).toBeLessThan(2_400_000);
-    expect(packed.size).toBeLessThan(800_000);
+    const docsSize = packed.files
+      .filter(({ path }) => path.startsWith("docs/"))
+      .reduce((sum, { size }) => sum + size, 0);
+    // The half that agents load, what people read, and the whole with the service in it.
+    expect(packed.unpackedSize - serviceSize - docsSize, biggest).toBeLessThan(1_600_000);
+    expect(docsSize, biggest).toBeLessThan(600_000);
+    expect(packed.unpackedSize, biggest).toBeLessThan(3_500_000);
+    expect(packed.size, biggest).toBeLessThan(1_150_000);
     expect(
       packed.files.filter((file) => file.size > 60_000 && !file.path.endsWith(".png")).map((file) => file.path),
     ).toEqual([]);
@@ -96,6 +85,41 @@ describe("the packed tarball", () => {
       for (const local of banned) expect(text.includes(local), `${path} names ${local}`).toBe(false);
     }
   });
+});
+
+describe("the tarball for OpenClaw", () => {
+  test("holds what the entry reaches, needs the plugin half's packages only, and loads where it is installed", async () => {
+    const { path, files, dependencies } = await packForOpenClaw(join(folder, "copy", "dist"), folder);
+    expect(Object.keys(dependencies)).toEqual([
+      "@cfworker/json-schema",
+      "file-type",
+      "mime",
+      "spark-md5",
+      "undici",
+      "zod",
+    ]);
+    expect(files.filter((file) => /^dist\/(service|cli|runtimes\/(langchain|terminal))\/|\.d\.ts$/.test(file))).toEqual(
+      [],
+    );
+    expect((await stat(path)).size).toBeLessThan(260_000);
+    expect(files).toContain("openclaw.plugin.json");
+    expect(files).toContain("skills/svc/SKILL.md");
+
+    const home = join(folder, "openclaw-consumer");
+    await mkdir(home);
+    await writeFile(join(home, "package.json"), '{ "private": true, "type": "module" }\n');
+    const omit = ["--omit=dev", "--omit=peer", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+    const install = await runCommand("npm", ["install", ...omit, path], home);
+    expect(install, install.stderr).toMatchObject({ code: 0 });
+    const modules = JSON.stringify(files.filter((file) => file.endsWith(".js")));
+    const place = join(home, "node_modules", OPENCLAW_PACKAGE);
+    const source = `import { pathToFileURL } from "node:url";
+      for (const file of ${modules}) await import(pathToFileURL(${JSON.stringify(place)} + "/" + file));
+      const { default: entry } = await import(pathToFileURL(${JSON.stringify(join(place, "dist/openclaw.js"))}));
+      console.log(entry.id);`;
+    const run = await runCommand(process.execPath, ["--input-type=module", "--eval", source], home);
+    expect(run, run.stderr).toEqual({ code: 0, stdout: "svc\n", stderr: "" });
+  }, 60_000);
 });
 
 describe("an installed package", () => {
@@ -129,6 +153,24 @@ describe("an installed package", () => {
       await symlink(join(PACKAGE_ROOT, "node_modules", peer), link);
     }
     expect(await runModule(printNames(specifier))).toEqual(EXPORTS["./langchain"]);
+  });
+
+  test("opens no inner file", async () => {
+    for (const inner of ["dist/index.js", "dist/client/client.js", "src/index.ts"]) {
+      const source = `await import("${packageJson.name}/${inner}").catch((error) => console.log(JSON.stringify(error.code)));`;
+      expect(await runModule(source), inner).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED");
+    }
+  });
+
+  test("is imported by its doors only, in everything that is shown to people", async () => {
+    const doors = Object.keys(packageJson.exports).map((door) => packageJson.name + door.slice(1));
+    const shown = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".md"));
+    const imported = shown.flatMap((path) => {
+      const text = readFileSync(join(installed, path), "utf8");
+      return [...text.matchAll(/(?:from|import)[ (]+"(svc-agent-plugin[^"]*)"/g)].map(([, name = ""]) => name);
+    });
+    expect(imported).toContain(`${packageJson.name}/langchain`);
+    expect(imported.filter((name) => !doors.includes(name))).toEqual([]);
   });
 
   test("gives the manifest and its own package.json by import", async () => {

@@ -10,11 +10,19 @@ export interface CommandResult {
 /** Settings of the outer npm that an inner npm must share; everything else it would inherit is left behind. */
 const NPM_KEPT = /^npm_config_(cache|registry|userconfig|globalconfig)$/i;
 
-/** Runs a command to its end. Never rejects: a command that cannot start ends with code 127. */
-export function runCommand(file: string, args: readonly string[], cwd: string): Promise<CommandResult> {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || NPM_KEPT.test(name)),
-  );
+/**
+ * Runs a command to its end. Never rejects: a command that cannot start ends with code 127.
+ *
+ * @param added variables on top of those of this process
+ */
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  cwd: string,
+  added: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || NPM_KEPT.test(name));
+  const env = { ...Object.fromEntries(inherited), ...added };
   return new Promise((resolve) => {
     execFile(file, [...args], { cwd, env, maxBuffer: 32 * 1024 * 1024 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : 127;

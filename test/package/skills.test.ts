@@ -7,7 +7,10 @@ import { createArgumentGuard, projectToolSchema } from "../../src/index.ts";
 import { locateFiles } from "../../src/media/locate-files.ts";
 import { PACKAGE_ROOT, readJson } from "./read-package.ts";
 
-/** The common SKILL.md form: names as folders, descriptions that fit the prompt of every runtime. */
+/**
+ * The common SKILL.md form: names as folders, descriptions that fit the prompt of every runtime. `metadata` stands on one
+ * line, as OpenClaw's own skills have it; other runtimes pass over it.
+ */
 const frontmatterSchema = z.strictObject({
   name: z
     .string()
@@ -15,6 +18,11 @@ const frontmatterSchema = z.strictObject({
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
   description: z.string().min(40).max(1024),
   license: z.string().optional(),
+  /** A skill that people may call by name takes its name as a chat command, which would hide the plugin's own `/svc`. */
+  "user-invocable": z.literal(false),
+  metadata: z.strictObject({
+    openclaw: z.strictObject({ requires: z.strictObject({ config: z.array(z.string()) }) }),
+  }),
 });
 
 const FOLDER = join(PACKAGE_ROOT, "skills");
@@ -31,6 +39,12 @@ describe.each(SKILLS)("skill %s", (name) => {
 
   test("has legal frontmatter that carries the name of its folder", () => {
     expect(frontmatterSchema.parse(frontmatter).name).toBe(name);
+  });
+
+  test("is shown in OpenClaw only while the plugin is on", () => {
+    const { id } = z.looseObject({ id: z.string() }).parse(readJson("plugin.manifest.json"));
+    const { metadata } = frontmatterSchema.parse(frontmatter);
+    expect(metadata.openclaw.requires.config).toEqual([`plugins.entries.${id}.enabled`]);
   });
 
   test("is short enough to read at once", () => {

@@ -2,10 +2,10 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
+import { findFreePort } from "../service/free-port.ts";
 
 /** A PostgreSQL for tests. */
 export interface TestPostgres {
@@ -61,7 +61,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const options = ["-D", data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", ...LOCALE];
   const made = spawnSync(join(bin, "initdb"), options, { ...who, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
-  const port = await findPort();
+  const port = await findFreePort();
   const url = `postgres://${USER}@127.0.0.1:${port}/postgres`;
   const flags = ["-D", data, "-p", String(port), ...SETTINGS.flatMap((setting) => ["-c", setting])];
   let server: ChildProcess | undefined;
@@ -93,14 +93,6 @@ function chooseUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const read = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: read("-u"), gid: read("-g") };
-}
-
-async function findPort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
 }
 
 async function waitForServer(url: string, server: ChildProcess): Promise<void> {

@@ -1,5 +1,10 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { hasConsumers, hasNodes } from "../consumers/consumer.ts";
+import { hasServers } from "../e2e/added-apps/find-servers.ts";
+import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
+import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
+import { findPieces } from "../service/sources/piece/community/find-pieces.ts";
 import { findPostgres } from "./start-postgres.ts";
 
 /** A group of test files that needs something the project cannot install through npm. */
@@ -30,6 +35,11 @@ function isInstalled(program: string): boolean {
   return (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
+/** True when tests can run the plugin in the real host, with a browser for the approval page. */
+export function hasOpenClaw(): boolean {
+  return findOpenClaw() !== undefined && findChromium() !== undefined;
+}
+
 /** True when tests can start a PostgreSQL, or are given one by `SVC_TEST_POSTGRES`. */
 export function hasPostgres(): boolean {
   return Boolean(process.env.SVC_TEST_POSTGRES) || findPostgres() !== undefined;
@@ -53,5 +63,47 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     files: "test/**/postgres/**/*.test.ts",
     present: hasPostgres,
     provide: "sudo apt-get install -y postgresql",
+  },
+  {
+    name: "dovecot (mail over IMAP and SMTP on real servers)",
+    files: "test/**/dovecot/**/*.test.ts",
+    present: () => existsSync("/usr/sbin/dovecot") && isInstalled("openssl"),
+    provide: "sudo apt-get install -y dovecot-imapd openssl",
+  },
+  {
+    name: "small disk (a full and a read-only disk under the plugin and under the service)",
+    files: "test/faults/small-disk/**/*.test.ts",
+    present: canMakeSmallDisk,
+    provide: "on Linux as root, or where users may make user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
+  },
+  {
+    name: "pieces (community connectors of activepieces, as they are published)",
+    files: "test/service/sources/piece/community/**/*.test.ts",
+    present: () => findPieces() !== undefined,
+    provide: "npm run pieces:install",
+  },
+  {
+    name: "openclaw (the packed plugin inside the real OpenClaw)",
+    files: "test/e2e/openclaw/**/*.test.ts",
+    present: hasOpenClaw,
+    provide: "npm run openclaw:install && sudo apt-get install -y chromium",
+  },
+  {
+    name: "added apps (reference MCP servers, and GitHub's OpenAPI document)",
+    files: "test/e2e/added-apps/**/*.test.ts",
+    present: hasServers,
+    provide: "npm run mcp-servers:install",
+  },
+  {
+    name: "consumers (the packed package with TypeScript 5.9, 6 and 7; the software bill beside its schema)",
+    files: "test/consumers/{types,software-bill}.test.ts",
+    present: hasConsumers,
+    provide: "npm run consumers:install",
+  },
+  {
+    name: "nodes (the packed package under Node 22.19, 24 and 26)",
+    files: "test/consumers/nodes.test.ts",
+    present: hasNodes,
+    provide: "npm run consumers:install, on Linux x64",
   },
 ];
