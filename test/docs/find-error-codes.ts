@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const SOURCES = new URL("../../src/", import.meta.url);
+
+/** A code with the HTTP statuses it is answered with. */
+export type StatusesByCode = ReadonlyMap<string, ReadonlySet<number>>;
+
+/** Files that make an error from a code which is not written beside `new ServiceError`, and how it stands there. */
+const ELSEWHERE: Readonly<Record<string, RegExp>> = {
+  "service/canonical/read-canonical-request.ts": /refuse\(\s*(?<code>"\w+")/g,
+  "service/files/receive-ingest.ts": /refuse\(\s*(?<status>\d+),\s*(?<code>"\w+")/g,
+  "service/fetch/url-refusal.ts": /^ {2}\| (?<code>"\w+")/gm,
+  "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
+  "service/integrations/mail/send-limits.ts": /(?<code>"rate_limit\w*")/g,
+  "service/registration/exchange-pairing.ts": /refuse\((?<status>\d+)/g,
+};
+
+/** Files that pass on what was made elsewhere: the same error in other words or without secrets, one from the store, those of OAuth. */
+const PASSED_ON = [
+  "service/canonical/phrase-error.ts",
+  "service/executions/stored-error.ts",
+  "service/oauth/create-provider.ts",
+  "service/secrets/hide-in-error.ts",
+];
+
+/** Every code of a `ServiceError`, as the sources make them. */
+export function findServiceCodes(): StatusesByCode {
+  const found = new Map<string, Set<number>>();
+  const add = (code: string, status: number) => found.set(code, (found.get(code) ?? new Set()).add(status));
+  const constants = findConstants();
+  for (const [path, text] of readSources("service/")) {
+    if (PASSED_ON.includes(path)) continue;
+    for (const [status = "", code = ""] of findNewErrors(text)) {
+      const known = /^"\w+"$/.test(code) ? unquote(code) : constants.get(code);
+      if (known !== undefined && /^\d+$/.test(status)) add(known, Number(status));
+      else if (ELSEWHERE[path] === undefined)
+        throw new Error(`${path} makes a ServiceError with ${status} and ${code}`);
+    }
+    for (const { groups = {} } of text.matchAll(ELSEWHERE[path] ?? /(?!)/g)) {
+      const { code = groups.name === undefined ? '"pairing_refused"' : `"${unquote(groups.name)}_missing"`, status } =
+        groups;
+      add(unquote(code), status === undefined ? guessStatus(unquote(code)) : Number(status));
+    }
+  }
+  return found;
+}
+
+/** Of the codes made elsewhere without a status beside them. */
+function guessStatus(code: string): number {
+  if (code.startsWith("rate_limit")) return 429;
+  return code === "media_url_unavailable" ? 503 : 400;
+}
+
+/** Every code that the plugin itself gives an outcome, but for those of refused files and of thrown errors. */
+export function findOutcomeCodes(): Set<string> {
+  const found = new Set<string>();
+  for (const room of ["tools/", "flows/", "schema/", "runtimes/"]) {
+    for (const [, text] of readSources(room)) {
+      for (const [, code = ""] of text.matchAll(/\bcode:\s*"([a-z_]+)"/g)) found.add(code);
+      for (const [, code = ""] of text.matchAll(/\bunanswered\("([a-z_]+)"/g)) found.add(code);
+      for (const [, code = ""] of text.matchAll(/\breturn "(flow_[a-z_]+)"/g)) found.add(code);
+    }
+  }
+  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("approvals/decide.ts")) ?? [];
+  for (const [, reason = ""] of reasons.matchAll(/"(\w+)"/g)) found.add(`approval_${reason}`);
+  for (const [, code = ""] of readSource("flows/flow-outcome.ts").matchAll(/\? "(flow_\w+)"/g)) found.add(code);
+  return found;
+}
+
+/** The names the plugin gives to answers without a code, by status. */
+export function findCodesByStatus(): Map<string, string> {
+  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("tools/read-failure.ts")) ?? [];
+  return new Map([...table.matchAll(/(\d+): "(\w+)"/g)].map(([, status = "", code = ""]) => [code, status]));
+}
+
+/** The codes of refused files. */
+export function findMediaCodes(): string[] {
+  const [, table = ""] = /const REFUSALS = \{(.*?)^\}/ms.exec(readSource("media/media-refusal.ts")) ?? [];
+  return [...table.matchAll(/^ {2}(\w+): \[/gm)].map(([, code = ""]) => code);
+}
+
+function readSource(path: string): string {
+  return readFileSync(new URL(path, SOURCES), "utf8");
+}
+
+function readSources(folder: string): [path: string, text: string][] {
+  const names = readdirSync(new URL(folder, SOURCES), { recursive: true, encoding: "utf8" });
+  const paths = names.filter((name) => name.endsWith(".ts")).map((name) => `${folder}${name}`);
+  return paths.map((path) => [path, readSource(path)]);
+}
+
+/** `const NAME = "code"` of the service. */
+function findConstants(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, text] of readSources("service/")) {
+    for (const [, name = "", code = ""] of text.matchAll(/^(?:export )?const ([A-Z_]+) = "(\w+)";/gm)) {
+      found.set(name, code);
+    }
+  }
+  return found;
+}
+
+/** The first two arguments of every `new ServiceError(…)`. */
+function findNewErrors(text: string): string[][] {
+  const calls = text.matchAll(/new ServiceError\(\s*([^,]+?),\s*([^,)]+?)\s*[,)]/g);
+  return [...calls].map(([, status = "", code = ""]) => [status, code]);
+}
+
+function unquote(text: string): string {
+  return text.replaceAll('"', "");
+}
