@@ -40,7 +40,7 @@ export async function removeSync(host: SvcHost, api: HostApi): Promise<ApplyRepo
   return { tools: 0, config, next };
 }
 
-/** Writes both sides of the tools; the file last, so that no tool is offered before its name is declared. */
+/** Writes both sides of the tools; the file last. A running gateway offers what is new once it has loaded the names. */
 async function installActions(host: SvcHost, next: ActionsFile): Promise<string> {
   const revision = await writeCompanion(host.places, next.actions);
   await writeActions(host.places.actions, next);

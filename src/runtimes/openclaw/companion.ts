@@ -95,17 +95,22 @@ function createMetadata(action: ActionRecord): ToolMetadata {
   return isPlainRead(action) ? { profiles, replaySafe: true } : { profiles, sideEffecting: true };
 }
 
-/** The hook is for these names only: the host blocks a call when a hook fails, and ours must never block another tool. */
+/**
+ * The hook is for these names only: the host blocks a call when a hook fails, and ours must never block another tool.
+ * Tools are for these names only: the host logs an error for each one its loaded manifest does not name.
+ */
 function createCode(folder: string, names: readonly string[]): string {
   return `// Written by openclaw svc sync.
 const NAMES = ${JSON.stringify(names)};
+const declared = new Set(NAMES);
 const findOffer = () => globalThis[Symbol.for(${JSON.stringify(LINK)})]?.get(${JSON.stringify(folder)});
 
 export default {
   id: ${JSON.stringify(COMPANION_ID)},
   name: "svc actions",
   register(api) {
-    api.registerTool((context) => findOffer()?.createTools(context) ?? null);
+    // After the next sync, and before the host has loaded its manifest, there are tools that are not declared yet.
+    api.registerTool((context) => findOffer()?.createTools(context).filter(({ name }) => declared.has(name)) ?? null);
     if (NAMES.length === 0) return;
     api.on("before_tool_call", (event, context) => findOffer()?.gate(event, context), {
       matcher: NAMES,

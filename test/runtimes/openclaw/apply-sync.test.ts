@@ -140,6 +140,17 @@ describe("the companion plugin", () => {
     expect(app.calls.at(-1)).toEqual({ action: "look", args: { text: "hello" } });
   });
 
+  it("offers only what it declares: a new tool waits until the host has loaded the new names", async () => {
+    await sync();
+    registerTools(kit.api, kit.host);
+    const before = await loadCompanion();
+    await kit.offer(createManyApp("app", [READ, WRITE, { id: "news" }]));
+    await sync();
+    expect(before.assemble().map(({ name }) => name)).toEqual(["app_change", "app_look"]);
+    const after = await loadCompanion();
+    expect(after.assemble().map(({ name }) => name)).toEqual(["app_change", "app_look", "app_news"]);
+  });
+
   it("gates exactly the names it declares", async () => {
     await sync();
     const { recorded } = await loadCompanion();
