@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { createManyApp, createNumberedActions } from "../../runtimes/openclaw/many-actions.ts";
@@ -19,10 +20,23 @@ const host = useHost({ integrations: [...builtInIntegrations, ...all] });
 const SYNC_AND_RELOAD_MS = 300_000;
 let planned: string;
 
-/** `openclaw svc sync` in another process; the gateway takes over what it wrote. */
+/**
+ * `openclaw svc sync` in another process; the gateway takes over what it wrote. It is asked for a tool all the time, so
+ * that it puts its tools together at every moment of the sync; within the reload it refuses.
+ */
 async function sync(): Promise<string> {
-  const { state } = host();
-  return throughReload(state, () => syncPlugin(state as HostState));
+  const { state, invoke } = host();
+  let isDone = false;
+  const ask = async () => {
+    while (!isDone) await Promise.all([invoke("drive_list_files").catch(() => undefined), setTimeout(100)]);
+  };
+  const asking = ask();
+  try {
+    return await throughReload(state, () => syncPlugin(state as HostState));
+  } finally {
+    isDone = true;
+    await asking;
+  }
 }
 
 beforeAll(async () => {
