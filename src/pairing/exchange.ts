@@ -37,6 +37,13 @@ const STATUS_VERDICTS: ReadonlyMap<string, Verdict> = new Map([
   ["consumed", "used"],
 ]);
 
+/** Said when only the status of the session tells. */
+const REASONS: Readonly<Record<Exclude<Verdict, "waiting">, string>> = {
+  gone: "The pairing session has expired.",
+  used: "Somebody already has the key of this pairing session.",
+  refused: "The pairing was declined.",
+};
+
 const HINTS: Readonly<Record<Exclude<Verdict, "waiting">, string>> = {
   gone: "Start pairing again and open the new link.",
   used: "Remove this device in the dashboard if you do not know who took the key, then start pairing again.",
@@ -78,8 +85,11 @@ async function judgeRefusal(
   // The session is spent, and its answer made no sense.
   if (error.status !== undefined && error.status < 300) return conclude("refused", error, false);
   const status = await askStatus(client, session, signal);
-  const verdict = STATUS_VERDICTS.get(status ?? "") ?? judgeByAnswer(error);
-  return conclude(verdict, error, status !== undefined);
+  const byAnswer = judgeByAnswer(error);
+  const verdict = STATUS_VERDICTS.get(status ?? "") ?? byAnswer;
+  // A human decided between the two: the answer speaks of a session that was still waiting.
+  const isOutdated = byAnswer === "waiting" && verdict !== "waiting";
+  return conclude(verdict, isOutdated ? undefined : error, status !== undefined);
 }
 
 function isPassing(error: SvcError): boolean {
@@ -96,16 +106,12 @@ function judgeByAnswer({ status, message }: SvcError): Verdict {
 
 function conclude(verdict: Verdict, error: SvcError | undefined, hasStatus: boolean): ExchangeAttempt {
   if (verdict === "waiting") return { kind: "waiting", retryAfterMs: error?.retryAfterMs, hasStatus };
-  const fallback = verdict === "refused" ? "The pairing was declined." : "The pairing session has expired.";
-  const failure = new SvcError(
-    "pairing_failed",
-    error === undefined ? fallback : `Pairing failed: ${readReason(error)}`,
-    {
-      status: error?.status,
-      serviceCode: error?.serviceCode,
-      hint: HINTS[verdict],
-    },
-  );
+  const reason = error === undefined ? REASONS[verdict] : `Pairing failed: ${readReason(error)}`;
+  const failure = new SvcError("pairing_failed", reason, {
+    status: error?.status,
+    serviceCode: error?.serviceCode,
+    hint: HINTS[verdict],
+  });
   return { kind: verdict, error: failure };
 }
 

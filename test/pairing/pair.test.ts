@@ -211,24 +211,26 @@ describe("pairDevice", () => {
 });
 
 describe("a pairing that cannot succeed ends with what to do", () => {
-  test.each([
-    ["declined, by status endpoint", WAITING, "denied"],
+  test.each<[string, Answer, string | undefined, string?]>([
+    ["declined right after the answer", WAITING, "denied", "The pairing was declined."],
     ["declined, by the words of the answer", bare(409, "This pairing session was declined."), undefined],
     ["declined, by 403", bare(403, "No."), undefined],
     ["expired", bare(410, "This pairing session has expired."), undefined],
-    ["expired, by status endpoint", WAITING, "expired"],
+    ["expired right after the answer", WAITING, "expired", "The pairing session has expired."],
+    ["expired, by status endpoint", bare(400, "No."), "expired"],
     ["unknown", bare(404, "Unknown session."), undefined],
     ["a wrong verifier", bare(400, "The verifier does not match."), undefined],
     ["already exchanged", bare(409, "This session was already exchanged."), undefined],
-    ["already exchanged, by status endpoint", bare(409, "No."), "exchanged"],
+    ["exchanged right after the answer", WAITING, "exchanged", "Somebody already has the key of this pairing session."],
+    ["already exchanged, by status endpoint", bare(400, "No."), "exchanged"],
+    ["declined, by status endpoint", bare(400, "No."), "denied"],
     ["any other status", bare(418, "Pairing is switched off here."), undefined],
-  ])("%s", async (_name, answer, status) => {
+  ])("%s", async (_name, answer, status, reason = (answer as { json: { error: string } }).json.error) => {
     verifies("pair.client-explains-failure", "decision.plugin-tolerates-other-pair-statuses");
     script.exchange = [answer];
     if (status !== undefined) script.status = [{ json: { status } }];
     const error = await catchError(() => pair());
     expect(error).toMatchObject({ code: "pairing_failed", hint: expect.any(String) });
-    const reason = (answer as { json: { error: string } }).json.error;
     expect(error).toHaveProperty("message", expect.stringContaining(reason));
     expect(await store.readPending()).toBeUndefined();
     expect(await store.read()).toBeUndefined();
