@@ -4,10 +4,12 @@ import type { MailMessage } from "./mail-message.ts";
 const SNIPPET_LENGTH = 160;
 /** Addresses and attachments that one message of a list names; all of them are in the message. */
 const MAX_NAMED = 50;
+/** A long address in brackets, such as that of a link, would leave no room for what the message says. */
+const LONG_ADDRESS = /\((https?:\/\/[^\s/()]+\/)\S{40,}\)/g;
 
 /** A message without its text, with the first addresses and attachments. */
 export function summariseMessage({ place, message, attachmentNames }: FoundMessage) {
-  const flat = message.text.slice(0, 10_000).replaceAll(/\s+/g, " ").trim();
+  const flat = message.text.slice(0, 10_000).replaceAll(LONG_ADDRESS, "($1…)").replaceAll(/\s+/g, " ").trim();
   return {
     message_id: place.id,
     folder: place.folder,

@@ -1,21 +1,54 @@
 import { Parser } from "htmlparser2";
+import { addTarget, type LinkTarget, readTarget } from "./link-target.ts";
 
 /** Elements whose content is nothing to read. */
 const HIDDEN = /<(style|script|head|title)\b/gi;
+const ENDS_LINE = /^<(?:br\s*\/?|\/(?:p|div|tr|li|h[1-6])\s*)>$/i;
+const IS_LINK = /^<a[^a-z\d>]/i;
+const ENDS_LINK = /^<\/a\s*>$/i;
 
 /**
- * Readable text of an HTML-only message. Only for reading: nothing here is ever rendered as HTML again. Whoever writes
- * a message chooses its HTML, so every step takes time in proportion to its length, whatever it is made of.
+ * Readable text of an HTML-only message, each link followed by where it leads. Only for reading: nothing here is ever
+ * rendered as HTML again. Whoever writes a message chooses its HTML, so every step takes time in proportion to its length,
+ * whatever it is made of.
  */
 export function stripHtml(html: string): string {
-  const visible = dropHidden(html).replaceAll(/<br\s*\/?>|<\/(?:p|div|tr|li|h[1-6])\s*>/gi, "\n");
+  const visible = dropHidden(html);
   // Behind the last ">" no tag can end: looking for its end from every "<" there would take for ever.
   const end = visible.lastIndexOf(">") + 1;
-  return `${visible.slice(0, end).replaceAll(/<[^>]*>/g, "")}${visible.slice(end)}`
-    .replaceAll(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, readReference)
+  return `${readTags(visible.slice(0, end))}${readReferences(visible.slice(end))}`
     .replaceAll("\u00a0", " ")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
+}
+
+function readTags(html: string): string {
+  const written: string[] = [];
+  let link: { readonly target: LinkTarget; readonly start: number } | undefined;
+  const endLink = () => {
+    if (link !== undefined) written.push(addTarget(written.splice(link.start).join(""), link.target));
+    link = undefined;
+  };
+  let from = 0;
+  for (const { 0: tag, index } of html.matchAll(/<[^>]*>/g)) {
+    written.push(readReferences(html.slice(from, index)));
+    from = index + tag.length;
+    if (ENDS_LINE.test(tag)) written.push("\n");
+    else if (ENDS_LINK.test(tag)) endLink();
+    else if (IS_LINK.test(tag)) {
+      endLink();
+      const target = readTarget(tag);
+      // The tag goes on behind a ">" in an attribute: what is left of it could pass for another address.
+      if (target === "unended") written.push(tag);
+      else if (target !== undefined) link = { target, start: written.length };
+    }
+  }
+  endLink();
+  return written.join("");
+}
+
+function readReferences(text: string): string {
+  return text.replaceAll(/&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, readReference);
 }
 
 /** The characters of one reference such as `&rsquo;`; an unknown one stays. */

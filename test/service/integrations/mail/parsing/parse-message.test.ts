@@ -22,11 +22,55 @@ describe("the text of an HTML-only message", () => {
     expect(await readHtml(html)).toBe(text);
   });
 
-  it.each(["<", "<style ", "<br ", "</p "])("reads a message of nothing but %j", async (piece) => {
-    // Patterns that start again at every piece take minutes for this.
-    const line = piece.repeat(Math.floor(70 / piece.length));
-    expect(await readHtml(`${line}\r\n`.repeat(4000))).toContain(piece.trim());
+  it.each([
+    ['<a href="https://pay.example/in?a=1&amp;b=2">Pay here</a>!', "Pay here (https://pay.example/in?a=1&b=2)!"],
+    ["<A class=x HREF='https://evil.example'>https://bank.example</A>", "https://bank.example (https://evil.example/)"],
+    ["<a href=mailto:ann@site.example?subject=Hi>Write</a>", "Write (mailto:ann@site.example?subject=Hi)"],
+    ['<a href="https://x.example/"><div>Pay</div></a>now', "Pay (https://x.example/)\nnow"],
+    ['See <a href="https://x.example/"><img src="cid:1"></a>', "See  (https://x.example/)"],
+    ['<a href="https://x.example/a">not closed <b>bold</b>', "not closed bold (https://x.example/a)"],
+    [
+      '<a href="https://x.example/1">One <a href="https://x.example/2">Two</a> end',
+      "One (https://x.example/1) Two (https://x.example/2) end",
+    ],
+    [
+      '<a href="https://bаnk.example/">https://bаnk.example/</a>',
+      "https://bаnk.example/ (https://xn--bnk-6cd.example/)",
+    ],
+    ['<a title="href=https://bank.example" href="https://evil.example">Pay</a>', "Pay (https://evil.example/)"],
+    ['<a href="https://evil.example" href="https://bank.example">Pay</a>', "Pay (https://evil.example/)"],
+    ['<a href="ht&#10;tps:&#x2f;/evil.example/\ta\u202eb">Pay</a>', "Pay (https://evil.example/a%E2%80%AEb)"],
+    ['<a href="https://bank.example>@evil.example/">Pay</a>', '<a href="https://bank.example>@evil.example/">Pay'],
+  ])("reads the link %j as %j", async (html, text) => {
+    expect(await readHtml(html)).toBe(text);
   });
+
+  it.each([
+    ['<a href="https://x.example/a?b">https://x.example/a?b</a>', "https://x.example/a?b"],
+    ['<a href="https://x.example/"><b>https://x.example</b></a>', "https://x.example"],
+    ['<a href="https://x.example/Köln"> https://x.example/Köln</a>', "https://x.example/Köln"],
+    ['<a href="mailto:ann@site.example">ann@site.example</a>', "ann@site.example"],
+    ['<a href="javascript:alert(1)">A</a><a href="data:text/html,x">B</a><a href="file:///etc">C</a>', "ABC"],
+    ['<a name="top"></a><a href="#top">Up</a> <a href="/in">In</a> <a>plain</a></a>', "Up In plain"],
+    ["<abbr href='https://x.example'>A</abbr><address>B</address>", "AB"],
+  ])("adds no address to %j", async (html, text) => {
+    expect(await readHtml(html)).toBe(text);
+  });
+
+  it("cuts the address of a link", async () => {
+    const text = await readHtml(`<a href="https://x.example/${"ab".repeat(20_000)}">Pay</a> end`);
+    expect(text).toMatch(/^Pay \(https:\/\/x\.example\/(ab)+…\) end$/);
+    expect(text.length).toBeLessThan(2100);
+  });
+
+  it.each(["<", "<style ", "<br ", "</p ", '<a href="', '<a href=">"'])(
+    "reads a message of nothing but %j",
+    async (piece) => {
+      // Patterns that start again at every piece take minutes for this.
+      const line = piece.repeat(Math.floor(70 / piece.length));
+      expect(await readHtml(`${line}\r\n`.repeat(4000))).toContain(piece.trim());
+    },
+  );
 });
 
 it("reads the HTML beside a text that is blank", async () => {
