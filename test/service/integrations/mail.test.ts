@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -328,6 +328,21 @@ describe("reading mail", () => {
       status: 404,
       code: "not_found",
     });
+  });
+
+  it("refuses a message that is larger than any that is read, as a mail server's is", async () => {
+    const id = await arrive(day("2026-11-01"), { Subject: "Huge" }, "y");
+    await truncate(join(maildir, "new", id), 160_000_000);
+    for (const action of ["read_message", "get_attachment"]) {
+      const error = await refusal(run(action, { message_id: id }));
+      expect([error.status, error.code, error.options.hint]).toEqual([
+        413,
+        "message_too_large",
+        "Open it with a mail program.",
+      ]);
+      expect(error.message).toBe(`The message "${id}" has 160000000 bytes; at most 144 MB are read.`);
+    }
+    expect(ids(await run("search", {}))).toEqual([id]);
   });
 
   it("answers 404 not_found of the provider for an unknown message", async () => {

@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { refuseMissing } from "../../files/folder-error.ts";
-import { readWholeFile, withFile } from "../../files/open-file.ts";
+import { withFile } from "../../files/open-file.ts";
 import { writeFileDurably } from "../../files/write-file.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ConnectionView } from "../integration.ts";
 import { fromDiskName, normaliseFolder, STANDARD_FOLDERS, toFolderParts } from "./folder-name.ts";
 import { MAX_MESSAGE_BYTES } from "./mail-box.ts";
 import { mailFolder } from "./mail-settings.ts";
+import { refuseLarge } from "./refuse-large.ts";
 
 /** Ends the unique names of messages this service delivered. */
 const OWN_SUFFIX = ".svc";
@@ -104,13 +105,15 @@ function partsOf({ folder, box }: Pick<MessagePlace, "folder" | "box">): string[
   return [...toFolderParts(folder, "folder"), box];
 }
 
-/** The bytes of a message, at most {@link MAX_MESSAGE_BYTES}. */
+/** The bytes of a message. Throws ServiceError 413 `message_too_large` above {@link MAX_MESSAGE_BYTES}. */
 export async function readMessageBytes(connection: ConnectionView, place: MessagePlace): Promise<Buffer> {
   const at = { parts: partsOf(place), field: "message_id", name: place.fileName };
-  return mailFolder.open(connection, at, async (folder) => {
-    const { bytes } = await readWholeFile(folder, place.fileName, MAX_MESSAGE_BYTES);
-    return bytes;
-  });
+  return mailFolder.open(connection, at, (folder) =>
+    withFile(folder, place.fileName, async (handle, { size }) => {
+      if (size > MAX_MESSAGE_BYTES) throw refuseLarge(place.id, size);
+      return handle.readFile();
+    }),
+  );
 }
 
 /** The first `length` bytes of a message. */

@@ -1,4 +1,3 @@
-import { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import { normaliseFolder, STANDARD_FOLDERS } from "../folder-name.ts";
@@ -14,6 +13,7 @@ import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { createSearchParser } from "../parsing/search-parser.ts";
+import { refuseLarge } from "../refuse-large.ts";
 import { readFault } from "./connect-failure.ts";
 import { appendMessage, collectMessage, makeFolder } from "./imap-append.ts";
 import { isRefusal } from "./imap-failure.ts";
@@ -160,17 +160,6 @@ export class ImapBox implements MailBox {
   send(draft: Draft): Promise<SentMail> {
     return this.#parts.send(draft, this);
   }
-}
-
-/** 413 `message_too_large` */
-function refuseLarge(id: string, size: number): ServiceError {
-  const limit = `${MAX_MESSAGE_BYTES / 1024 / 1024} MB`;
-  return new ServiceError(
-    413,
-    "message_too_large",
-    `The message "${id}" has ${size} bytes; at most ${limit} are read.`,
-    { type: "provider", hint: "Open it with a mail program." },
-  );
 }
 
 /** Servers list folders that are gone by now, or never were more than a name for those below them. */
