@@ -1,9 +1,11 @@
+import { unescape as decode } from "node:querystring";
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import { boundSchema } from "./bound-schema.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
+import { shortenText } from "./shorten-text.ts";
 
 /** Validators by schema: compiling one dereferences the whole schema. */
 const validators = new WeakMap<JsonSchema, Validator>();
@@ -11,10 +13,17 @@ const validators = new WeakMap<JsonSchema, Validator>();
 /** Most problems that an answer names; errors of the validator that are looked at for them. */
 const MAX_PROBLEMS = 100;
 const MAX_ERRORS = 10_000;
+/** Characters of all their paths: each may repeat names of some megabytes. */
+const MAX_LOOKED = 10_000_000;
+/** Longest path and longest line of an answer, in characters. */
+const MAX_PATH = 500;
+const MAX_LINE = 10_000;
 
 /** Errors that only say that something below them is wrong. */
 const CONTAINER_KEYWORDS = new Set([
+  "$recursiveRef",
   "$ref",
+  "additionalItems",
   "additionalProperties",
   "allOf",
   "dependentSchemas",
@@ -25,13 +34,16 @@ const CONTAINER_KEYWORDS = new Set([
   "prefixItems",
   "properties",
   "then",
+  "unevaluatedItems",
+  "unevaluatedProperties",
 ]);
 
 /**
  * Checks arguments against the action's schema. File fields pass here: they are checked when the bytes are resolved.
  *
- * @throws ServiceError 400 `invalid_arguments` with one line for each of up to 100 problems in `details`, paths in `missingFields` and
- *   `invalidFields`; 400 `placeholder_argument` when a value was left unfilled, such as `<file id>`.
+ * @throws ServiceError 400 `invalid_arguments` with one line for each of up to 100 problems in `details`, paths in
+ *   `missingFields` and `invalidFields`; 400 `placeholder_argument` when a value was left unfilled, such as `<file id>`. Long
+ *   names are cut.
  */
 export function checkArguments(entry: CatalogEntry, args: unknown): Record<string, unknown> {
   if (!isObject(args)) {
@@ -39,17 +51,24 @@ export function checkArguments(entry: CatalogEntry, args: unknown): Record<strin
   }
   const problems = findProblems(entry.action.inputSchema, args);
   if (problems.length > 0) throw invalidArguments(entry, problems);
-  const unfilled = findPlaceholders(args);
-  if (unfilled.length > 0) {
-    const details = unfilled.map(({ path, value }) => `arguments.${path} is still the placeholder ${value}`);
-    throw new ServiceError(400, "placeholder_argument", `${details[0]}.`, {
-      type: "validation",
-      details,
-      hint: "Find the real value first, for example with a list or search tool, and send the call again.",
-      extra: { invalidFields: unfilled.map(({ path }) => path) },
-    });
-  }
+  refusePlaceholders(args);
   return args;
+}
+
+function refusePlaceholders(args: Record<string, unknown>): void {
+  const unfilled = new Map<string, string>();
+  for (const { path, value } of findPlaceholders(args)) {
+    unfilled.set(path, `arguments.${path} is still the placeholder ${value}`);
+    if (unfilled.size === MAX_PROBLEMS) break;
+  }
+  const details = [...unfilled.values()];
+  if (details.length === 0) return;
+  throw new ServiceError(400, "placeholder_argument", `${details[0]}.`, {
+    type: "validation",
+    details,
+    hint: "Find the real value first, for example with a list or search tool, and send the call again.",
+    extra: { invalidFields: [...unfilled.keys()] },
+  });
 }
 
 interface Problem {
@@ -61,7 +80,7 @@ interface Problem {
 function findProblems(schema: JsonSchema, args: Record<string, unknown>): Problem[] {
   try {
     const { errors } = getValidator(schema).validate(args);
-    return dropAlternatives(errors.slice(0, MAX_ERRORS)).flatMap(readProblem).slice(0, MAX_PROBLEMS);
+    return readProblems(dropAlternatives(errors.slice(0, MAX_ERRORS)));
   } catch (error) {
     // The validator passes all its errors as arguments of one call, of which there can be too many.
     if (error instanceof RangeError)
@@ -73,7 +92,7 @@ function findProblems(schema: JsonSchema, args: Record<string, unknown>): Proble
 }
 
 function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): ServiceError {
-  const details = [...new Set(problems.map((problem) => problem.line))];
+  const details = problems.map((problem) => problem.line);
   const paths = (isMissing: boolean) => [
     ...new Set(problems.filter((problem) => problem.isMissing === isMissing).map((problem) => problem.path)),
   ];
@@ -94,8 +113,8 @@ function getValidator(schema: JsonSchema): Validator {
   return validator;
 }
 
-/** Keywords of which one alternative may fail without being wrong by itself. */
-const UNIONS = new Set(["anyOf", "oneOf", "not", "contains"]);
+/** Keywords of which one alternative may fail without being wrong by itself, or which say themselves what is wrong. */
+const UNIONS = new Set(["anyOf", "oneOf", "not", "contains", "propertyNames"]);
 /** Keywords below which the next part of a location is a name or an index. */
 const NAMED = new Set([
   ...["properties", "patternProperties", "dependentSchemas", "dependencies"],
@@ -124,16 +143,29 @@ function isInsideUnion(keywordLocation: string): boolean {
   return false;
 }
 
-function readProblem(unit: OutputUnit): Problem[] {
-  if (CONTAINER_KEYWORDS.has(unit.keyword)) return [];
+/** Each problem once, though a schema may say the same in several places. */
+function readProblems(units: readonly OutputUnit[]): Problem[] {
+  const problems = new Map<string, Problem>();
+  let looked = 0;
+  for (const unit of units) {
+    if (problems.size === MAX_PROBLEMS || looked > MAX_LOOKED) break;
+    looked += unit.instanceLocation.length;
+    if (CONTAINER_KEYWORDS.has(unit.keyword)) continue;
+    const problem = readProblem(unit);
+    if (!problems.has(problem.line)) problems.set(problem.line, problem);
+  }
+  return [...problems.values()];
+}
+
+function readProblem(unit: OutputUnit): Problem {
   const path = toPath(unit.instanceLocation);
   const missing = unit.keyword === "required" ? /property "(.*)"\.$/s.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) {
-    const full = path === "" ? missing : `${path}.${missing}`;
-    return [{ path: full, line: `arguments.${full} is required`, isMissing: true }];
+    const full = shortenText(path === "" ? missing : `${path}.${missing}`, MAX_PATH);
+    return { path: full, line: `arguments.${full} is required`, isMissing: true };
   }
   const subject = path === "" ? "arguments" : `arguments.${path}`;
-  return [{ path, line: `${subject} ${explain(unit)}`, isMissing: false }];
+  return { path, line: shortenText(`${subject} ${explain(unit)}`, MAX_LINE), isMissing: false };
 }
 
 function explain({ keyword, error }: OutputUnit): string {
@@ -146,13 +178,16 @@ function explain({ keyword, error }: OutputUnit): string {
   return `is not valid: ${error}`;
 }
 
-/** `#/a/0/b~1c` → `a[0].b/c`. */
+/** `#/a/0/b~1c` → `a[0].b/c`; a long one is cut. */
 function toPath(pointer: string): string {
-  return pointer
+  const path = pointer
+    // A character is written as at most 12. Where one is cut in two, this decoder takes what there is.
+    .slice(0, MAX_PATH * 12)
     .split("/")
     .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => decode(part).replaceAll("~1", "/").replaceAll("~0", "~"))
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === "" ? part : `${path}.${part}`), "");
+  return shortenText(path, MAX_PATH);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

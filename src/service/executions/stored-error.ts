@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { cutText } from "../../wire/plain-text.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
+import { shortenText } from "./shorten-text.ts";
 
 /** A failure as a row keeps it: everything that the same answer needs again, nothing internal. */
 const storedErrorSchema = z.looseObject({
@@ -21,12 +21,9 @@ const MAX_DETAIL = 1000;
 /** Turns a failure into the JSON of `executions.error`. */
 export function storeError({ code, message, status, options }: ServiceError): string {
   const { type, retryable, retryAfterSeconds, hint, details } = options;
-  const shown = { message: shorten(message, MAX_MESSAGE), details: details?.map((text) => shorten(text, MAX_DETAIL)) };
+  const lines = details?.map((text) => shortenText(text, MAX_DETAIL));
+  const shown = { message: shortenText(message, MAX_MESSAGE), details: lines };
   return JSON.stringify({ code, status, type, retryable, retryAfterSeconds, hint, ...shown });
-}
-
-function shorten(text: string, longest: number): string {
-  return text.length <= longest ? text : `${cutText(text, longest)}…`;
 }
 
 /** Turns the JSON of `executions.error` back into the failure. */

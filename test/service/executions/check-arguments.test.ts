@@ -71,6 +71,88 @@ describe("more problems than anybody reads", () => {
   });
 });
 
+describe("what a caller sent", () => {
+  const long = "n".repeat(4_000_000);
+  const open = entryWith({}, { additionalProperties: { type: "object", additionalProperties: { type: "string" } } });
+
+  test.each([
+    ["a name", entryWith({}), { [long]: 1 }, /^arguments\.n+… is not an argument of this tool$/],
+    ["names that are written long", entryWith({}), { ["😀é".repeat(1_000_000)]: 1 }, /^arguments\.(😀é)+😀?… is not/u],
+    ["names below each other", open, { [long]: { [long]: 1 } }, /^arguments\.n+… must be string, not number$/],
+    ["a path to what is missing", entryWith({ a: { required: [long] } }), { a: {} }, /^arguments\.a\.n+… is required$/],
+    [
+      "a name that a rule is about",
+      entryWith({ a: { propertyNames: { maxLength: 3 } } }),
+      { a: { [long]: 1 } },
+      /^arguments\.a is not valid: Property name "n+…$/,
+    ],
+    [
+      "a name beside a placeholder",
+      entryWith({}, { additionalProperties: true }),
+      { [long]: "<id>" },
+      /n… is still the/,
+    ],
+    ["a placeholder", entryWith({ a: {} }), { a: `<${long}>` }, /^arguments\.a is still the placeholder <n+…$/],
+  ] as [string, CatalogEntry, unknown, RegExp][])("is repeated only in part: %s", (_what, entry, args, line) => {
+    const { message, options } = refusal(entry, args);
+    expect(options.details).toEqual([expect.stringMatching(line)]);
+    expect(message.length + JSON.stringify(options).length).toBeLessThan(25_000);
+  });
+
+  test("below a long name is not looked at without end", () => {
+    const names = Array.from({ length: 9_000 }, (_, index) => [`k${index}`, 1] as const);
+    const { options } = refusal(open, { [long]: Object.fromEntries(names) });
+    expect(options.details).toEqual([expect.stringMatching(/^arguments\.n+… must be string, not number$/)]);
+  });
+
+  test("below a long name is not repeated with it for every placeholder", () => {
+    const entry = entryWith({}, { additionalProperties: true });
+    const { options } = refusal(entry, { [long]: Array(9_000).fill("<id>") });
+    expect(options.details).toEqual([expect.stringMatching(/^arguments\.n+… is still the placeholder <id>$/)]);
+  });
+
+  test("is named a hundred times at most as a placeholder too", () => {
+    const entry = entryWith({ a: {} });
+    const { options } = refusal(entry, { a: Array(300).fill("<id>") });
+    expect(options.details).toHaveLength(100);
+    expect(options.extra?.invalidFields).toHaveLength(100);
+  });
+});
+
+describe("a problem that a schema names more than once", () => {
+  const text = { type: "string" };
+  const twice = { $ref: "#/$defs/text", allOf: Array(200).fill({ $ref: "#/$defs/text" }), ...text };
+  const closed = { type: "object", properties: { n: text }, unevaluatedProperties: false };
+
+  test.each([
+    [
+      "in references",
+      { a: twice, b: text },
+      { a: 1, b: 2 },
+      ["a must be string, not number", "b must be string, not number"],
+    ],
+    [
+      "in references of an alternative",
+      { a: { anyOf: [twice, twice] } },
+      { a: 1 },
+      ["a matches none of the allowed forms"],
+    ],
+    ["as one that was not evaluated", { a: closed }, { a: { more: 1 } }, ["a.more is not an argument of this tool"]],
+    [
+      "as a name and as its rule",
+      { a: { propertyNames: { pattern: "^x" } } },
+      { a: { y: 1 } },
+      ['a is not valid: Property name "y" does not match schema.'],
+    ],
+  ] as [string, Record<string, unknown>, unknown, string[]][])(
+    "is told once: %s",
+    (_where, properties, args, lines) => {
+      const { options } = refusal(entryWith(properties, { $defs: { text } }), args);
+      expect(options.details).toEqual(lines.map((line) => `arguments.${line}`));
+    },
+  );
+});
+
 describe("file fields", () => {
   const strict = { type: "object", required: ["s3key"], properties: { s3key: { minLength: 99 } } };
 
