@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import type { RequestBody } from "../client/request.ts";
 import type { ConnectionId } from "../wire/execution.ts";
 import type { InspectedFile } from "./inspect-files.ts";
 import { refuseMedia, toMediaError } from "./media-refusal.ts";
 import { type MediaFile, openMediaFile } from "./open-media-file.ts";
+import { PIECE_BYTES, readPieces } from "./read-pieces.ts";
 import type { MediaRoots } from "./roots.ts";
 
 /** The parts of `POST /api/tools/{name}/execute` besides the files. */
@@ -13,15 +13,14 @@ export interface FilesRequest {
   readonly confirmed?: boolean | undefined;
 }
 
-const READ_BYTES = 240 * 1024;
 // A multiple of 3 that gives strings short enough for the fast heap; windows above 96 KiB are three times slower.
 const WINDOW_BYTES = 60 * 1024;
 const MD5_HEX_LENGTH = 32;
 
 /**
  * The execute request with a `files` envelope ("File rules" 6, 7) as a stream: memory stays flat whatever the files'
- * size and the length is known before. Each open() reads the files anew and checks that they are the inspected ones;
- * `md5`, of the inspection, stands after `dataBase64`, and a file that differs ends the stream with an error, before the body is complete.
+ * size and the length is known before. Each open() reads the files anew and checks that they are the inspected ones: one
+ * that differs ends the stream with an error, before the body is complete. `md5` is of the inspection.
  * A chunk's memory is used again for the next but one.
  *
  * The stream throws SvcError `file_missing` or `media_refused` with the field.
@@ -43,7 +42,7 @@ export function createFilesBody(
     yield Buffer.from(open);
     for (const { file, before, between, after } of entries) {
       yield Buffer.from(before);
-      yield* encodeBase64(readInspected(file, roots), Math.min(READ_BYTES, file.size));
+      yield* encodeBase64(readInspected(file, roots), Math.min(PIECE_BYTES, file.size));
       yield Buffer.from(between + file.md5 + after);
     }
     yield Buffer.from("]}");
@@ -59,8 +58,9 @@ function frameEntry(file: InspectedFile, index: number): { before: string; betwe
 }
 
 /**
- * The bytes of an inspected file, in pieces of 240 KiB. Ends normally only when size, time and SHA-256 are still
- * those of the inspection; a piece is reused for the next one, so take what you need before asking again.
+ * The bytes of an inspected file, in pieces of 240 KiB, each checked by its SHA-256 before it is handed out: no byte
+ * comes that was not there at the inspection. Ends normally only when size and time are still the same, too. A piece's
+ * memory is used again for the next but one.
  */
 export async function* readInspected(file: InspectedFile, roots: MediaRoots): AsyncGenerator<Buffer> {
   const opened = await openMediaFile(roots, file.reference);
@@ -69,31 +69,28 @@ export async function* readInspected(file: InspectedFile, roots: MediaRoots): As
   const { file: source } = opened;
   try {
     if (source.size !== file.size || source.mtimeNs !== file.mtimeNs) throw changed();
-    // Touched, or replaced with its old time: found out before the first byte leaves, not at the last.
-    if (source.ctimeNs !== file.ctimeNs && (await digestFile(source)) !== file.sha256) throw changed();
-    const digest = createHash("sha256");
-    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, file.size));
-    for (let at = 0; at < file.size; at += buffer.length) {
-      const piece = buffer.subarray(0, Math.min(buffer.length, file.size - at));
-      if ((await source.read(piece, at)) < piece.length) throw changed();
-      digest.update(piece);
-      const isLast = at + piece.length === file.size;
-      if (isLast && !(digest.digest("hex") === file.sha256 && (await source.isUnchanged()))) throw changed();
-      yield piece;
+    // Touched, or replaced with its old time: found out before the first byte leaves, not in the middle.
+    if (source.ctimeNs !== file.ctimeNs && !(await hasSamePieces(source, file))) throw changed();
+    let index = 0;
+    for await (const piece of readPieces(source)) {
+      if (piece === "unreadable") throw toMediaError(refuseMedia("unreadable", file.field));
+      if (piece === "shortened" || (await piece.digest) !== file.pieces[index]) throw changed();
+      index += 1;
+      if (index === file.pieces.length && !(await source.isUnchanged())) throw changed();
+      yield piece.bytes;
     }
   } finally {
     await source.close();
   }
 }
 
-async function digestFile(source: MediaFile): Promise<string> {
-  const digest = createHash("sha256");
-  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, source.size));
-  for (let at = 0; at < source.size; at += buffer.length) {
-    const piece = buffer.subarray(0, Math.min(buffer.length, source.size - at));
-    digest.update(piece.subarray(0, await source.read(piece, at)));
+async function hasSamePieces(source: MediaFile, { pieces }: InspectedFile): Promise<boolean> {
+  let index = 0;
+  for await (const piece of readPieces(source)) {
+    if (typeof piece === "string" || (await piece.digest) !== pieces[index]) return false;
+    index += 1;
   }
-  return digest.digest("hex");
+  return index === pieces.length;
 }
 
 /**

@@ -7,6 +7,7 @@ import { createMd5 } from "./md5.ts";
 import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "./media-refusal.ts";
 import { decideMimeType, SNIFF_BYTES } from "./mime-type.ts";
 import { type MediaFile, openMediaFile } from "./open-media-file.ts";
+import { readPieces } from "./read-pieces.ts";
 import { dropReceivedId } from "./received-copy.ts";
 import type { MediaRoots } from "./roots.ts";
 
@@ -26,6 +27,8 @@ export interface InspectedFile {
   readonly md5: string;
   /** Hex SHA-256 of the same bytes: what an approval is bound to, since files with equal MD5s can be made. */
   readonly sha256: string;
+  /** Hex SHA-256 of each 240 KiB of it: what a piece must still be when it is sent. */
+  readonly pieces: readonly string[];
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
   /** Said to the human and the model, e.g. `declared image/png, sent as application/pdf`. */
@@ -40,7 +43,6 @@ export type InspectedFiles =
 type Seen = Omit<InspectedFile, "field" | "path" | "reference" | "pointer">;
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: MediaRefusal };
 
-const READ_BYTES = 240 * 1024;
 const SENT_AS_RECEIVED = "this is the attachment as it was received; the copy in the workspace was not read";
 
 /**
@@ -106,25 +108,23 @@ async function withFile<T>(
 
 async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal | undefined): Promise<Result<Seen>> {
   const [md5, sha256] = [createMd5(), createHash("sha256")];
-  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, open.size));
+  const pieces: string[] = [];
   let head: Uint8Array = new Uint8Array();
-  for (let at = 0; at < open.size; ) {
+  for await (const piece of readPieces(open)) {
     throwIfAborted(signal);
-    const wanted = buffer.subarray(0, Math.min(buffer.length, open.size - at));
-    const got = await open.read(wanted, at).catch(() => undefined);
-    if (got === undefined) return refused("unreadable", file);
-    if (got < wanted.length) return refused("changed_while_reading", file);
-    if (at === 0) head = new Uint8Array(wanted.subarray(0, SNIFF_BYTES));
-    md5.update(wanted);
-    sha256.update(wanted);
-    at += got;
+    if (piece === "unreadable") return refused("unreadable", file);
+    if (piece === "shortened") return refused("changed_while_reading", file);
+    if (pieces.length === 0) head = new Uint8Array(piece.bytes.subarray(0, SNIFF_BYTES));
+    md5.update(piece.bytes);
+    sha256.update(piece.bytes);
+    pieces.push(await piece.digest);
   }
   if (!(await open.isUnchanged())) return refused("changed_while_reading", file);
   const type = await decideMimeType({ head, name: open.name, declaredName: file.name, declared: file.mimetype });
   if (!type.ok) return refused("file_type_mismatch", file, type.detail);
   const notes = [type.note, open.isOriginal ? SENT_AS_RECEIVED : undefined].filter((note) => note !== undefined);
   const { size, mtimeNs, ctimeNs } = open;
-  const digests = { md5: md5.digestHex(), sha256: sha256.digest("hex") };
+  const digests = { md5: md5.digestHex(), sha256: sha256.digest("hex"), pieces };
   const found = { mimetype: type.mimetype, size, ...digests, mtimeNs, ctimeNs };
   const name = cleanFileName(dropReceivedId(open.name)) ?? "file";
   return { ok: true, value: { name, ...found, ...(notes.length > 0 && { note: notes.join("; ") }) } };

@@ -1,11 +1,22 @@
 import { createHash, randomBytes } from "node:crypto";
-import { appendFile, chmod, readdir, rename, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  open,
+  readdir,
+  rename,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, request as send } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RequestBody } from "../../src/client/request.ts";
-import { createFilesBody, fillFileArguments } from "../../src/media/attach-files.ts";
+import { createFilesBody, fillFileArguments, readInspected } from "../../src/media/attach-files.ts";
 import type { InspectedFile } from "../../src/media/inspect-files.ts";
 import { verifies } from "../contract/verifies.ts";
 import { MD5_COLLISION } from "../fixtures/md5-collision.ts";
@@ -247,6 +258,26 @@ describe("a file that is not the inspected one any more (row 44)", () => {
       expect(seen).toBeLessThan(body.contentLength);
     },
   );
+
+  test("a byte that is changed in place while sending does not leave, nor does anything after it", async () => {
+    const PIECE = 240 * KIB;
+    const content = randomBytes(6 * PIECE);
+    const path = await media.write("a.bin", content);
+    await utimes(path, TIME, TIME);
+    const { files } = await media.inspect(path);
+    const sent: Buffer[] = [];
+    const read = async () => {
+      for await (const piece of readInspected(files[0]!, media.roots)) {
+        sent.push(Buffer.from(piece));
+        if (sent.length > 1) continue;
+        await using file = await open(path, "r+");
+        await file.write(Buffer.of(~content[4 * PIECE]! & 255), 0, 1, 4 * PIECE);
+        await file.utimes(TIME, TIME);
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
+    expect(Buffer.concat(sent).equals(content.subarray(0, 4 * PIECE))).toBe(true);
+  });
 
   test("a body that is given up leaves no file open", async () => {
     const openFiles = async () => (await readdir("/proc/self/fd")).length;

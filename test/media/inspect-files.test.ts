@@ -37,6 +37,7 @@ test("tells name, type, size, digest and time", async () => {
       size: PNG.length,
       md5: createHash("md5").update(PNG).digest("hex"),
       sha256: createHash("sha256").update(PNG).digest("hex"),
+      pieces: [createHash("sha256").update(PNG).digest("hex")],
       mtimeNs: expect.any(BigInt),
       ctimeNs: expect.any(BigInt),
     },
