@@ -8,6 +8,7 @@ import type { JsonSchema } from "../../../wire/tool.ts";
 import { findFileFields } from "../../files/file-fields.ts";
 import { sanitiseFileName } from "../../files/file-name.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
+import { MAX_JSON_DEPTH } from "../../json-depth.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export interface CallFolder {
   takeFiles(inputSchema: JsonSchema, args: Args, context: ActionContext): Promise<Record<string, unknown>>;
   /** Keeps a file of the folder as a file of the service; resolves with the text that stands for it in the result. */
   keep(file: { file: string; name: string }, context: ActionContext): Promise<string>;
-  /** A result in which each such text is the file it stands for. */
+  /** A result in which each such text is the file it stands for; what nests deeper than any request stays as it is. */
   nameFiles(value: unknown): unknown;
   remove(): Promise<void>;
 }
@@ -70,10 +71,11 @@ export async function openCallFolder(): Promise<CallFolder> {
   };
 }
 
-function replaceTexts(value: unknown, by: ReadonlyMap<string, unknown>): unknown {
-  if (by.size === 0) return value;
+function replaceTexts(value: unknown, by: ReadonlyMap<string, unknown>, depth = 0): unknown {
+  if (by.size === 0 || depth > MAX_JSON_DEPTH) return value;
   if (typeof value === "string") return by.get(value) ?? value;
-  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, by));
+  const replace = (item: unknown) => replaceTexts(item, by, depth + 1);
+  if (Array.isArray(value)) return value.map(replace);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaceTexts(item, by)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replace(item)]));
 }

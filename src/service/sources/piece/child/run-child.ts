@@ -1,5 +1,5 @@
 /** The process a piece lives in: takes one order from its standard input, carries it out, answers and ends. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { join } from "node:path";
@@ -36,7 +36,13 @@ readJsonLines(process.stdin, (said) => {
   }
 });
 // The service has ended.
-process.stdin.once("end", () => process.exit());
+process.stdin.once("end", () => {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } finally {
+    process.exit();
+  }
+});
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 
