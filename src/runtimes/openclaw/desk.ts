@@ -2,12 +2,15 @@ import type { FlowTool } from "../../flows/flow-tool.ts";
 import type { ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import type { StaticTool } from "../../tools/static-tools.ts";
+import type { KeyWatch } from "./key-watch.ts";
 
 /** One account's way to its tools. Hold it for one call only: it is closed when settings or key change. */
 export interface Desk {
   readonly session: ToolSession;
   /** Static tools and flow tools, by name. */
   readonly tools: ReadonlyMap<string, StaticTool | FlowTool>;
+  /** Whether the service still takes the key, as far as calls have shown it. */
+  readonly key: Pick<KeyWatch, "isRefused">;
   /** Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions. */
   onEvent(listener: (event: SessionEvent) => void): () => void;
 }

@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "../../approvals/request.ts";
 import type { ToolCall } from "../../tools/pipeline.ts";
+import type { OpenQuestion } from "../../tools/preview-call.ts";
 import { readActions } from "./actions-file.ts";
 import { createHostCard } from "./approval-card.ts";
 import { createCallId } from "./call-id.ts";
@@ -13,6 +14,7 @@ import type {
   HostToolCallEvent,
   HostToolCallVerdict,
 } from "./host-hook.ts";
+import { KEY_REFUSED } from "./key-watch.ts";
 import type { SvcHost } from "./svc-host.ts";
 import { findCardWait } from "./wait-limits.ts";
 
@@ -20,8 +22,8 @@ import { findCardWait } from "./wait-limits.ts";
 export type GateHost = Pick<SvcHost, "places" | "settings" | "openDesk" | "decisions" | "tickets" | "cards" | "log">;
 
 /**
- * What the host should do with a call: show a card, block a call that a human has just refused, or nothing. Nothing is
- * not a yes: the call itself asks for whatever approval is missing.
+ * What the host should do with a call: show a card, block a call that a human has just refused or whose yes would be
+ * wasted on a key that is refused, or nothing. Nothing is not a yes: the call itself asks for whatever approval is missing.
  */
 export async function judgeCall(
   host: GateHost,
@@ -33,8 +35,11 @@ export async function judgeCall(
   const run = event.runId ?? context.runId;
   host.decisions.enter(nameCall(context, callId), run);
   try {
-    const request = await findRequest(host, event, context, createCallId(context, callId, run));
-    if (request === undefined || host.tickets.isDecided(request.fingerprint)) return undefined;
+    const question = await findQuestion(host, event, context, createCallId(context, callId, run));
+    // Before a released ticket is taken, too: it counts once.
+    if (question === "key_refused") return { block: true, blockReason: KEY_REFUSED };
+    if (question?.kind !== "approval" || host.tickets.isDecided(question.request.fingerprint)) return undefined;
+    const { request } = question;
     const refusal = host.decisions.findRefusal(run, request.fingerprint);
     if (refusal === "denied" || refusal === "timeout") return { block: true, blockReason: describeMissing(refusal) };
     // Asked while it runs: there the model can be told how a human releases it.
@@ -46,19 +51,19 @@ export async function judgeCall(
   }
 }
 
-/** The approval the call needs as far as it is known beforehand; a bad or ambiguous call is told so when it runs. */
-async function findRequest(
+/** What a human is to be asked as far as it is known beforehand; a bad call is told so when it runs. */
+async function findQuestion(
   host: GateHost,
   event: HostToolCallEvent,
   context: HostToolCallContext,
   callId: string,
-): Promise<ApprovalRequest | undefined> {
+): Promise<OpenQuestion | "key_refused" | undefined> {
   const { agentId, sessionKey, sessionId, abortSignal: signal } = context;
   const desk = await host.openDesk({ agentId, sessionKey, sessionId });
   const target = findTarget(host, desk, event);
   if (target === undefined) return undefined;
   const open = await desk.session.preview({ ...target, callId, signal });
-  return open?.kind === "approval" ? open.request : undefined;
+  return open !== undefined && (await desk.key.isRefused(signal)) ? "key_refused" : open;
 }
 
 function findTarget(

@@ -2,6 +2,8 @@ import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import type { Desk, OwnedDesk } from "./desk.ts";
+import { watchKey } from "./key-watch.ts";
+import type { HostOutcome } from "./translate-tool.ts";
 
 /**
  * Opens a session with its static and flow tools. Nothing is sent before the first call.
@@ -17,16 +19,24 @@ export async function openDesk(
   };
   const opened = await createToolSession({ ...options, onEvent: emit });
   const running = createRunCount(() => opened.close());
+  const key = watchKey(opened.client);
+  const run: RunTool = (work) =>
+    running.during(async () => {
+      const outcome = await work();
+      key.note(outcome);
+      return outcome;
+    });
   const session: ToolSession = {
     ...opened,
-    call: (call) => running.during(() => opened.call(call)),
+    call: (call) => run(() => opened.call(call)),
     preview: (call) => running.during(() => opened.preview(call)),
     readResult: (page) => running.during(() => opened.readResult(page)),
     close: () => running.end(),
   };
   return {
     session,
-    tools: nameTools(opened, emit, running),
+    tools: nameTools(opened, emit, run),
+    key,
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -35,19 +45,22 @@ export async function openDesk(
   };
 }
 
-function nameTools(session: ToolSession, emit: (event: SessionEvent) => void, running: RunCount): Desk["tools"] {
+/** Runs a call that counts as running, and looks at how it ended. */
+type RunTool = <Outcome extends HostOutcome>(work: () => Promise<Outcome>) => Promise<Outcome>;
+
+function nameTools(session: ToolSession, emit: (event: SessionEvent) => void, run: RunTool): Desk["tools"] {
   const flowTools = openFlowTools({ client: session.client, journal: session.journal, emit });
-  const counted = [
+  const watched = [
     ...session.staticTools.map((tool) => ({
       ...tool,
-      run: (...call: Parameters<typeof tool.run>) => running.during(() => tool.run(...call)),
+      run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
     })),
     ...flowTools.map((tool) => ({
       ...tool,
-      run: (...call: Parameters<typeof tool.run>) => running.during(() => tool.run(...call)),
+      run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
     })),
   ];
-  return new Map(counted.map((tool) => [tool.name, tool]));
+  return new Map(watched.map((tool) => [tool.name, tool]));
 }
 
 /** Counts what runs, and closes when it was told to end and nothing runs any more. */

@@ -107,15 +107,26 @@ test("a slow service: the turn waits for the one call that was sent", async () =
 });
 
 // Last, as the key cannot be given back.
-test("a revoked key: nothing runs, and the person is told to pair again", async () => {
-  const { service, invoke } = host();
+test("a revoked key: nothing runs, nobody is asked in vain, and the person is told to pair again", async () => {
+  const { service, invoke, operator } = host();
+  const write = { text: "revoked write" };
+  // A tool that nobody has used yet is looked at before the card, and would meet the refusal there.
+  await callInTurn("before-revoked", "probe_write_text", write, () => operator.answerCard("deny"));
   await revokeKey();
   const before = service.probe.calls.length;
   const result = await callInTurn("revoked", "probe_echo", { text: "revoked" });
   expect(result).toMatch(/openclaw svc pair/);
   expect((await invoke("svc_search_tools", { query: "mail" })).text).toMatch(/openclaw svc pair/);
+  const cards = countCards();
+  const blocked = await callInTurn("revoked-write", "probe_write_text", write);
+  expect(blocked).toMatch(/nobody was asked[\s\S]*Do not make this call again[\s\S]*openclaw svc pair/);
+  expect(countCards()).toBe(cards);
   expect(service.probe.calls).toHaveLength(before);
 });
+
+function countCards(): number {
+  return host().operator.events.filter(({ event }) => event === "plugin.approval.requested").length;
+}
 
 /** Revokes the host's key on the devices page. */
 async function revokeKey(): Promise<void> {

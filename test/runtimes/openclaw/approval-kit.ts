@@ -130,7 +130,7 @@ async function execute(
   { callId, params }: { callId: string; params: object },
 ): Promise<ToolOutcome> {
   const desk = await host.openDesk(context);
-  const tool = desk.session.staticTools.find(({ name }) => name === "svc_call_tool");
+  const tool = desk.tools.get("svc_call_tool");
   if (tool === undefined) throw new Error("svc_call_tool is missing");
   const run = host.decisions.findRun(nameCall(context, callId));
   return explain(await tool.run(params, { callId: createCallId(context, callId, run), ...channel }));

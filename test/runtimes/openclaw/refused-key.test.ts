@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { addConnection } from "../../contract/probe-service.ts";
+import { openStoreOf } from "../../service/find-store.ts";
+import { type ApprovalKit, openApprovalKit } from "./approval-kit.ts";
+
+/** What the gate does about a key that the service does not take: a human's yes would be wasted on it. */
+
+let kit: ApprovalKit;
+
+beforeEach(async () => {
+  kit = await openApprovalKit();
+});
+afterEach(() => kit.close());
+
+const write = { tool: "probe_write_text", args: { text: "hello" } };
+const read = { tool: "probe_echo", args: { text: "hello" } };
+const refused = {
+  blocked: true,
+  reason: expect.stringMatching(/nobody was asked[\s\S]*Do not make this call again[\s\S]*openclaw svc pair/),
+};
+
+/** Revokes every key of the service, or takes that back. */
+async function setRevoked(revoked_at: string | null): Promise<void> {
+  const store = await openStoreOf(kit.service.dataDir);
+  await store.updateTable("api_keys").set({ revoked_at }).execute();
+  await store.destroy();
+}
+const revoke = () => setRevoked(new Date().toISOString());
+
+it.each([
+  ["a write that was approved", write],
+  ["a read", read],
+])("%s met the refusal: the next write is blocked without a card", async (_what, first) => {
+  kit.answers.push("allow-once", "allow-once", "allow-once");
+  await kit.play(write);
+  await revoke();
+  expect(await kit.play(first)).toMatchObject({ outcome: { status: "failed", code: "unauthorized" } });
+  const before = kit.cards.length;
+  expect(await kit.play({ ...write, args: { text: "other" } })).toMatchObject(refused);
+  expect(kit.cards).toHaveLength(before);
+  expect(await kit.play(read), "a read tells by itself").toMatchObject({ outcome: { code: "unauthorized" } });
+  expect(kit.service.probe.calls).toHaveLength(1);
+});
+
+it("works again with the first call after the service takes the key again", async () => {
+  kit.answers.push("allow-once", "allow-once");
+  await kit.play(write);
+  await revoke();
+  await kit.play(read);
+  expect(await kit.play(write)).toMatchObject(refused);
+  await setRevoked(null);
+  expect(await kit.play(write)).toMatchObject({ outcome: { status: "succeeded" } });
+  expect(kit.cards).toHaveLength(2);
+});
+
+it("keeps a released ticket for when the key is taken again", async () => {
+  kit.answers.push("nobody");
+  await kit.play(write);
+  await revoke();
+  await kit.play(read);
+  kit.host.tickets.decide(kit.host.tickets.list()[0]?.code ?? "", "approve");
+  expect(await kit.play(write)).toMatchObject(refused);
+  await setRevoked(null);
+  expect(await kit.play(write)).toMatchObject({ outcome: { status: "succeeded" } });
+  expect(kit.cards).toHaveLength(1);
+});
+
+it("asks nobody which account to use", async () => {
+  await addConnection(kit.service.service, "Second");
+  await kit.play(write);
+  expect(kit.questions).toHaveLength(1);
+  await revoke();
+  await kit.play(read);
+  expect(await kit.play(write)).toMatchObject(refused);
+  expect(kit.questions).toHaveLength(1);
+});
+
+it("sends nothing more for a card as long as the key is taken", async () => {
+  const { session } = await kit.host.openDesk(undefined);
+  const asked = vi.spyOn(session.client, "listTools");
+  kit.answers.push("allow-once", "allow-once");
+  await kit.play(write);
+  await kit.play(write);
+  expect(kit.cards).toHaveLength(2);
+  expect(asked).not.toHaveBeenCalled();
+});
+
+it("shows the card when the service cannot be asked: the call itself says what is wrong", async () => {
+  kit.answers.push("deny", "deny");
+  await kit.play(write);
+  await revoke();
+  await kit.play(read);
+  await kit.service.service.close();
+  await kit.play(write);
+  expect(kit.cards).toHaveLength(2);
+});
