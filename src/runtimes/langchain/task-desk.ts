@@ -12,6 +12,7 @@ import { markNotRetryable } from "./not-retryable.ts";
 import { type PendingInterrupts, readPendingInterrupts } from "./pending-interrupts.ts";
 import type { Question } from "./question.ts";
 import { isRecord } from "./read-value.ts";
+import { hasStoredAnswer, type SkippableRun, skipCount, skipShown } from "./skip-stored.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -163,42 +164,17 @@ export class TaskDesk {
    */
   async #leave(place: Place, recallTaken: DeskSeat["countTaken"] | undefined): Promise<void> {
     place.state = "left";
-    if (this.#stopped === undefined && this.#hasStoredAnswer()) {
+    if (this.#stopped === undefined && hasStoredAnswer(this.#config)) {
       const { shown } = await this.#open();
-      if (shown === undefined) await this.#skipOwn(place, recallTaken);
-      else this.#skipShown(shown);
+      if (shown !== undefined) skipShown(this.#describeRun(), shown);
+      else skipCount(this.#describeRun(), place.caller, ((await recallTaken?.()) ?? 0) - place.taken);
     }
     this.#notify();
   }
 
-  async #skipOwn({ caller, taken }: Place, recallTaken: DeskSeat["countTaken"] | undefined): Promise<void> {
-    const before = (await recallTaken?.()) ?? 0;
-    for (let left = before - taken; left > 0 && this.#hasStoredAnswer(); left -= 1) {
-      this.#skip({ caller, asked: [], counted: [] });
-    }
-  }
-
-  #skipShown(shown: ShownQuestion): void {
-    const asked = [...shown.past, { ...shown, counted: [] }];
-    for (let next = asked[this.#past.length]; next !== undefined; next = asked[this.#past.length]) {
-      if (!this.#hasLeft(next.caller) || !this.#hasStoredAnswer()) break;
-      this.#skip(next);
-    }
-  }
-
-  #skip({ caller, asked, counted }: PastQuestion): void {
-    this.#interrupt(null);
-    this.#past.push({ caller, asked, counted });
-  }
-
-  #hasLeft(caller: string): boolean {
-    return this.#places.some((place) => place.caller === caller && place.state === "left");
-  }
-
-  #hasStoredAnswer(): boolean {
-    const run: unknown = this.#config.configurable?.__pregel_scratchpad;
-    if (!isRecord(run) || !Array.isArray(run.resume) || typeof run.interruptCounter !== "number") return false;
-    return run.resume.length > run.interruptCounter + 1;
+  #describeRun(): SkippableRun {
+    const hasLeft = (caller: string) => this.#places.some((place) => place.caller === caller && place.state === "left");
+    return { config: this.#config, interrupt: this.#interrupt, past: this.#past, hasLeft };
   }
 
   #notify(): void {

@@ -3,16 +3,16 @@ import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { buildTools, type ToolDefinition } from "../../tools/build.ts";
 import type { CatalogEntry } from "../../tools/catalog-entry.ts";
-import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../../tools/check-settings.ts";
 import { describeTools } from "../../tools/describe-tools.ts";
 import { describeUnlisted } from "../../tools/describe-unlisted.ts";
 import { createToolSession, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
 import { CallTranslator } from "./call-translator.ts";
-import { checkFilter, describeMissing, findMissing, type MissingTools } from "./filter-report.ts";
+import { checkFilter, checkToolkitOptions } from "./check-options.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import { createLiveSchema, toToolSchema } from "./live-schema.ts";
+import { MissingReport } from "./missing-report.ts";
 import { ProgressFeed } from "./progress.ts";
 import { selectEntries } from "./select-entries.ts";
 import { type LangChainCall, SvcTool } from "./svc-tool.ts";
@@ -25,14 +25,9 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 interface ToolkitParts {
   readonly caller: CallTranslator;
   readonly flowTools: readonly FlowTool[];
-  readonly report: (missing: MissingTools) => void;
+  readonly missing: MissingReport;
   /** The apps it was made for. */
   readonly integrations: readonly string[] | undefined;
-}
-
-/** Where nobody listens to the toolkit's events. */
-function warn(missing: MissingTools): void {
-  process.emitWarning(describeMissing(missing), { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
 }
 
 /**
@@ -51,21 +46,18 @@ export class SvcToolkit extends BaseToolkit {
   readonly #made = new WeakSet<SvcTool>();
   /** How many actions the last {@link getTools} gave. */
   #listed: number;
-  /** What it was asked for and did not find. */
-  #missing: MissingTools | undefined;
-  readonly #reported = new Set<string>();
-  readonly #report: (missing: MissingTools) => void;
+  readonly #missing: MissingReport;
   readonly #integrations: readonly string[] | undefined;
   readonly #static: readonly SvcTool[];
   readonly #flow: readonly SvcTool[];
 
   private constructor(session: ToolSession, parts: ToolkitParts) {
     super();
-    const { caller, flowTools, report, integrations } = parts;
+    const { caller, flowTools, missing, integrations } = parts;
     this.session = session;
     this.#listed = session.catalog.size;
     this.#caller = caller;
-    this.#report = report;
+    this.#missing = missing;
     this.#integrations = integrations;
     this.#static = session.staticTools.map((tool) => this.#createStaticTool(tool));
     this.#flow = flowTools.map((tool) => this.#createFlowTool(tool));
@@ -79,8 +71,7 @@ export class SvcToolkit extends BaseToolkit {
    * @throws SvcError for bad settings, an unreachable service or a key it does not accept
    */
   static async create(options: SvcToolkitOptions): Promise<SvcToolkit> {
-    checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: atLeast(0) });
-    checkChoices(options, { askThrough: ["interrupt", "callback"] });
+    checkToolkitOptions(options);
     const feed = new ProgressFeed();
     const onEvent = (event: SessionEvent) => {
       options.onEvent?.(event);
@@ -101,7 +92,7 @@ export class SvcToolkit extends BaseToolkit {
       const { client, journal } = session;
       const flowTools = openFlowTools({ ...options, client, journal, emit: onEvent });
       const caller = new CallTranslator(session, options, feed);
-      return new SvcToolkit(session, { caller, flowTools, report: options.onEvent ?? warn, integrations });
+      return new SvcToolkit(session, { caller, flowTools, missing: new MissingReport(options.onEvent), integrations });
     } catch (error) {
       await session.close();
       throw error;
@@ -126,8 +117,7 @@ export class SvcToolkit extends BaseToolkit {
     const { catalog } = this.session;
     const entries = selectEntries(catalog, filter);
     this.#listed = entries.length;
-    this.#missing = findMissing(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
-    if (this.#missing !== undefined) this.#reportOnce(this.#missing);
+    this.#missing.update(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
     const actions = this.#getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return [...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])];
@@ -188,15 +178,8 @@ export class SvcToolkit extends BaseToolkit {
     return tool;
   }
 
-  #reportOnce(missing: MissingTools): void {
-    const text = describeMissing(missing);
-    if (!this.#reported.has(text)) this.#report(missing);
-    this.#reported.add(text);
-  }
-
   #describeLeftOut(): string {
-    const unlisted = describeUnlisted(this.session.catalog, this.#listed);
-    return this.#missing === undefined ? unlisted : `${unlisted} ${describeMissing(this.#missing)}`;
+    return describeUnlisted(this.session.catalog, this.#listed) + this.#missing.describe();
   }
 
   #createStaticTool(tool: StaticTool): SvcTool {

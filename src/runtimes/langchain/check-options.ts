@@ -1,0 +1,24 @@
+import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../../tools/check-settings.ts";
+import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
+
+const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"];
+
+/**
+ * Refuses settings of a toolkit that cannot be meant.
+ *
+ * @throws SvcError `invalid_config` naming the setting
+ */
+export function checkToolkitOptions(options: SvcToolkitOptions): void {
+  checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: atLeast(0) });
+  checkChoices(options, { askThrough: ["interrupt", "callback"] });
+}
+
+/**
+ * Refuses a filter that cannot be meant.
+ *
+ * @throws SvcError `invalid_config` naming the member
+ */
+export function checkFilter(filter: ToolFilter): void {
+  checkNumbers(filter, { limit: atLeast(1) });
+  for (const levels of filter.levels ?? []) checkChoices({ levels }, { levels: LEVELS });
+}

@@ -1,0 +1,52 @@
+import type { ToolCatalog } from "../../tools/catalog.ts";
+import type { SessionEvent } from "../../tools/session-events.ts";
+import type { ToolFilter } from "./toolkit-options.ts";
+
+/** What a filter names and the toolkit does not know. */
+type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
+
+/** What a toolkit was asked for and did not find: told to the host once, and to the model as long as it holds. */
+export class MissingReport {
+  readonly #tell: (missing: MissingTools) => void;
+  readonly #told = new Set<string>();
+  #last = "";
+
+  /** Without `tell` the process is warned. */
+  constructor(tell: (missing: MissingTools) => void = warn) {
+    this.#tell = tell;
+  }
+
+  /** Looks for all that the filter names; what was missing before counts no more. */
+  update(catalog: ToolCatalog, filter: ToolFilter): void {
+    const missing = findMissing(catalog, filter);
+    this.#last = missing === undefined ? "" : describeMissing(missing);
+    if (missing === undefined || this.#told.has(this.#last)) return;
+    this.#told.add(this.#last);
+    this.#tell(missing);
+  }
+
+  /** A sentence for after a description, with its space; empty when nothing is missing. */
+  describe(): string {
+    return this.#last === "" ? "" : ` ${this.#last}`;
+  }
+}
+
+/** Names and apps of a filter that are not known: a slip, or an app that this user has not connected. */
+function findMissing(catalog: ToolCatalog, filter: ToolFilter): MissingTools | undefined {
+  const apps = new Set(catalog.list().map(({ integration }) => integration));
+  const tools = (filter.tools ?? []).filter((name) => catalog.peek(name) === undefined);
+  const integrations = (filter.integrations ?? []).filter((slug) => !apps.has(slug));
+  return tools.length + integrations.length === 0 ? undefined : { type: "tools_not_found", tools, integrations };
+}
+
+function describeMissing({ tools, integrations }: MissingTools): string {
+  const names = [
+    ...tools.map((name) => `the tool ${JSON.stringify(name)}`),
+    ...integrations.map((slug) => `the app ${JSON.stringify(slug)}`),
+  ];
+  return `Asked for, but not known to the service: ${names.join(", ")}.`;
+}
+
+function warn(missing: MissingTools): void {
+  process.emitWarning(describeMissing(missing), { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
+}
