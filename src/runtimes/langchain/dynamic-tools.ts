@@ -1,6 +1,7 @@
 import { toModelName } from "../../tools/build.ts";
 import { checkNumbers } from "../../tools/check-settings.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
+import { checkWhole } from "./check-options.ts";
 import { loadLangChain } from "./load-langchain.ts";
 import { isRecord } from "./read-value.ts";
 import type { SvcToolkit } from "./toolkit.ts";
@@ -37,9 +38,10 @@ export async function createDynamicToolsMiddleware(
   options: DynamicToolsOptions = {},
 ): Promise<AgentMiddleware> {
   checkNumbers(options, { maxTools: { min: 1, max: MAX_ALLOWED } });
+  checkWhole(options, "maxTools");
   const { createMiddleware } = await loadLangChain("The dynamic tools middleware");
   offering.add(toolkit);
-  const maxTools = Math.trunc(options.maxTools ?? MAX_TOOLS);
+  const { maxTools = MAX_TOOLS } = options;
   return createMiddleware({
     name: options.name ?? "SvcDynamicTools",
     tools: options.staticTools === false ? [] : toolkit.getTools({ tools: [] }),

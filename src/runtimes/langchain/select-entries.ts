@@ -17,5 +17,5 @@ export function selectEntries(catalog: ToolCatalog, filter: ToolFilter): Catalog
     .filter((entry) => tools === undefined || tools.includes(entry.name))
     .filter((entry) => levels === undefined || levels.includes(entry.effect));
   const max = filter.deferLoading === true ? MAX_DEFERRED : MAX_LIMIT;
-  return found.slice(0, Math.min(Math.max(1, Math.trunc(filter.limit ?? DEFAULT_LIMIT)), max));
+  return found.slice(0, Math.min(filter.limit ?? DEFAULT_LIMIT, max));
 }

@@ -1,12 +1,15 @@
+import { SvcError } from "../../errors.ts";
 import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { buildTools, type ToolDefinition } from "../../tools/build.ts";
+import { atLeast, checkNumbers } from "../../tools/check-settings.ts";
 import { describeTools } from "../../tools/describe-tools.ts";
 import { describeUnlisted } from "../../tools/describe-unlisted.ts";
 import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
 import type { ToolCall } from "../../tools/pipeline.ts";
 import { renderOutcome } from "../../tools/render-outcome.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
+import type { SessionEvent } from "../../tools/session-events.ts";
 import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
@@ -62,7 +65,9 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /**
  * Opens the user's tools for a runtime that has no adapter of its own: lists the actions and describes the ones to be
- * offered. With `stateDir` the second start needs no request.
+ * offered. With `stateDir` the second start needs no request. Apps among `integrations` that are not known, which may only
+ * mean that this user has not connected them, are reported as the event `tools_not_found`, or as a warning of the process
+ * where there is no `onEvent`.
  *
  * @example
  * const { tools, close } = await openToolbox({ baseUrl, apiKey, stateDir, mediaRoots, approve });
@@ -70,11 +75,13 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
  * @throws SvcError for bad settings, an unreachable service or a key it does not accept
  */
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
+  checkOptions(options);
   const session = await createToolSession(options);
   try {
     const { integrations, limit = DEFAULT_LIMIT } = options;
     await session.catalog.load(integrations === undefined ? {} : { integrations });
-    const max = Math.min(Math.max(0, Math.trunc(limit)), MAX_LIMIT);
+    reportMissing(session, options);
+    const max = Math.min(limit, MAX_LIMIT);
     const select = () =>
       session.catalog
         .list()
@@ -104,6 +111,38 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     await session.close();
     throw error;
   }
+}
+
+function checkOptions(options: ToolboxOptions): void {
+  checkNumbers(options, { limit: atLeast(0) });
+  const { limit, integrations } = options as { readonly limit?: number; readonly integrations?: unknown };
+  if (limit !== undefined && limit < MAX_LIMIT && !Number.isInteger(limit)) throw refuse("limit", "a whole number");
+  if (integrations === undefined) return;
+  // A single text would pass for a list and find every app whose name is part of it.
+  if (Array.isArray(integrations) && integrations.every((slug) => typeof slug === "string" && slug.trim() !== ""))
+    return;
+  throw refuse("integrations", "a list of names, none of them empty");
+}
+
+function refuse(field: string, expected: string): SvcError {
+  return new SvcError("invalid_config", `The setting ${field} must be ${expected}.`, {
+    field,
+    hint: `Correct ${field}, or leave it out to use the default.`,
+    sent: false,
+  });
+}
+
+function reportMissing({ catalog }: ToolSession, { integrations = [], onEvent = warn }: ToolboxOptions): void {
+  const apps = new Set(catalog.list().map(({ integration }) => integration));
+  const missing = integrations.filter((slug) => !apps.has(slug));
+  if (missing.length > 0) onEvent({ type: "tools_not_found", tools: [], integrations: missing });
+}
+
+function warn(event: SessionEvent): void {
+  const apps = event.type === "tools_not_found" ? event.integrations : [];
+  const names = apps.map((slug) => `the app ${JSON.stringify(slug)}`).join(", ");
+  const text = `Asked for, but not known to the service: ${names}.`;
+  process.emitWarning(text, { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
 }
 
 function offerAction(session: ToolSession, { name, toolName, description, schema }: ToolDefinition): OfferedTool {

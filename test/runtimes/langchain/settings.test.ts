@@ -30,6 +30,12 @@ describe("a toolkit", () => {
     ["maxResultChars", Number.NaN],
     ["describeAhead", -1],
     ["describeAhead", Number.NaN],
+    ["describeAhead", 2.5],
+    ["integrations", "drive"],
+    ["integrations", [""]],
+    ["integrations", ["drive", " "]],
+    ["integrations", [undefined]],
+    ["integrations", null],
     ["askThrough", "callbacks"],
     ["upload", "inline"],
     ["validation", "lenient"],
@@ -48,7 +54,7 @@ describe("a toolkit", () => {
 });
 
 describe("the dynamic tools middleware", () => {
-  it.each([Number.NaN, 0, 101])("is not made with maxTools %j", async (maxTools) => {
+  it.each([Number.NaN, 0, 1.5, 101])("is not made with maxTools %j", async (maxTools) => {
     const making = createDynamicToolsMiddleware(await open(), { maxTools });
     await expect(making).rejects.toMatchObject({ code: "invalid_config", field: "maxTools" });
   });
@@ -58,6 +64,10 @@ describe("getTools", () => {
   it.each<[string, Record<string, unknown>]>([
     ["limit", { limit: Number.NaN }],
     ["limit", { limit: 0 }],
+    ["limit", { limit: 2.5 }],
+    ["integrations", { integrations: "drive" }],
+    ["integrations", { integrations: [""] }],
+    ["tools", { tools: ["drive_list_files", ""] }],
     ["levels", { levels: ["reed"] }],
   ])("refuses a wrong %s", async (field, filter) => {
     const toolkit = await open();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openToolbox, type ToolboxOptions } from "../../../src/index.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import type { SessionEvent } from "../../../src/tools/session-events.ts";
 import { readJson } from "../../package/read-package.ts";
 import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
 
@@ -43,6 +44,30 @@ describe("openToolbox", () => {
   it("offers only the tools that are always there with a limit of 0", async () => {
     const { tools } = await open({ limit: 0 });
     expect(namesOf(tools).sort()).toEqual([...ALWAYS].sort());
+  });
+
+  it.each<[string, unknown]>([
+    ["limit", Number.NaN],
+    ["limit", -1],
+    ["limit", 2.5],
+    ["limit", "64"],
+    ["integrations", "drive"],
+    ["integrations", [""]],
+    ["integrations", ["drive", " "]],
+    ["integrations", [undefined]],
+    ["integrations", null],
+  ])("is not made with %s %j", async (field, value) => {
+    const refused = { code: "invalid_config", field, message: expect.stringContaining(field) };
+    await expect(open({ [field]: value })).rejects.toMatchObject(refused);
+  });
+
+  it("reports an app that the service does not have", async () => {
+    const events: SessionEvent[] = [];
+    await open({ integrations: ["drive", "drvie"], onEvent: (event) => events.push(event) });
+    expect(events.at(-1)).toEqual({ type: "tools_not_found", tools: [], integrations: ["drvie"] });
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    await open({ integrations: ["drvie"] });
+    expect(await warned).toMatchObject({ name: "SvcWarning", message: expect.stringContaining('the app "drvie"') });
   });
 
   it("starts a second time without the service", async () => {
