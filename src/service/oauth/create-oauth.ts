@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
 import { makeOnce } from "../make-once.ts";
 import { MCP_PATH } from "../mcp/mcp-path.ts";
+import { readNetwork } from "../registration/read-network.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ServiceKeys } from "../store/service-keys.ts";
@@ -41,9 +43,16 @@ export interface OAuth {
   listApps(accountId: string): Promise<ApprovedApp[]>;
   /** Withdraws every approval of an app, at once; false when there is none. */
   endApp(accountId: string, clientId: string): Promise<boolean>;
-  /** Lets the library answer one of its own addresses. */
-  answer(exchange: RawExchange): Promise<void>;
-  /** The request that this browser was sent to our page with; undefined when it has ended or is another browser's. */
+  /**
+   * Lets the library answer one of its own addresses.
+   *
+   * @param address network address of the caller
+   */
+  answer(exchange: RawExchange, address: string): Promise<void>;
+  /**
+   * The request that this browser, in which the owner is signed in, was sent to our page with; undefined when it has ended
+   * or is another browser's. From then on it does not give way to others.
+   */
   findPending(exchange: RawExchange, id: string): Promise<PendingApproval | undefined>;
   /** Records the owner's decision; the address at which the request goes on. */
   decide(
@@ -65,7 +74,8 @@ export function createOAuth(parts: {
   const { baseUrl, now, serviceKeys } = parts;
   const resource = `${baseUrl}${MCP_PATH}`;
   const onError = (cause: unknown) => parts.log({ level: "error", message: "An OAuth request failed.", cause });
-  const records = createOAuthRecords(parts);
+  const networks = new AsyncLocalStorage<string>();
+  const records = createOAuthRecords({ ...parts, readNetwork: () => networks.getStore() ?? "" });
   const getKey = makeOnce(
     async (): Promise<SigningKey> => readSigningKey(await serviceKeys.read("oauth-signing", createSigningKey)),
   );
@@ -87,13 +97,14 @@ export function createOAuth(parts: {
     listApps: records.listApps,
     endApp: records.endApp,
 
-    async answer({ incoming, outgoing }) {
+    async answer({ incoming, outgoing }, address) {
       const { respond } = await open();
       // The library builds addresses from these; a caller must not choose them.
       const { host, protocol } = new URL(baseUrl);
       incoming.headers["x-forwarded-host"] = host;
       incoming.headers["x-forwarded-proto"] = protocol.slice(0, -1);
-      await respond(incoming, outgoing);
+      // The library gives its store no more than the record.
+      await networks.run(readNetwork(address), () => respond(incoming, outgoing));
     },
 
     async findPending({ incoming, outgoing }, id) {
@@ -104,6 +115,7 @@ export function createOAuth(parts: {
       const client = await provider.Client.find(String(clientId));
       if (client === undefined || typeof redirectUri !== "string") return undefined;
       const scopes = typeof scope === "string" ? scope.split(" ") : [];
+      await records.open({ requestId: id, clientId: client.clientId });
       return { id, clientId: client.clientId, clientName: client.clientName, redirectUri, scopes };
     },
 

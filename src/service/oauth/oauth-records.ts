@@ -1,15 +1,17 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { OAUTH_KEPT_AFTER_EXPIRY_MS } from "../store/forget-expired.ts";
+import { makeRoom } from "../registration/make-room.ts";
 import type { Store } from "../store/open-store.ts";
+import { inSoftTransaction } from "../store/soft-transaction.ts";
+import { takeTurn } from "../store/turns.ts";
 import { createOAuthRows } from "./oauth-rows.ts";
 
 /** A client that nobody approved is forgotten after this long: registering needs no sign-in. */
 const UNUSED_CLIENT_LIFETIME_MS = 24 * 60 * 60 * 1000;
-/**
- * Clients that may wait for a first approval at one time, and requests that may wait for a decision; beyond, the oldest
- * is forgotten. Nobody signs in for either.
- */
-const MAX_WAITING: Readonly<Record<string, number>> = { Client: 500, Interaction: 500 };
+/** What waits for the owner: clients for a first approval, requests for a decision. Nobody signs in for either. */
+const WAITING: Readonly<Record<string, "client" | "authorization">> = {
+  Client: "client",
+  Interaction: "authorization",
+};
 
 /** An app with access through OAuth. */
 export interface ApprovedApp {
@@ -33,6 +35,8 @@ export interface OAuthRecords {
   endApp(accountId: string, clientId: string): Promise<boolean>;
   /** Keeps a client for good, once the owner approved it. */
   keepClient(clientId: string): Promise<void>;
+  /** From now on, as the owner has seen them, a request and its client do not give way to others. */
+  open(o: { requestId: string; clientId: string }): Promise<void>;
 }
 
 /** A code or refresh token used a second time, in the form in which the library renders it. */
@@ -49,8 +53,13 @@ class ReplayError extends Error {
   }
 }
 
-/** Creates the records of a store. */
-export function createOAuthRecords({ store, now }: { store: Store; now: () => number }): OAuthRecords {
+/**
+ * Creates the records of a store.
+ *
+ * @param o.readNetwork where the request that is being answered came from
+ */
+export function createOAuthRecords(o: { store: Store; now: () => number; readNetwork: () => string }): OAuthRecords {
+  const { store, now } = o;
   const rows = createOAuthRows(store, now);
   const at = (offset = 0) => new Date(now() + offset).toISOString();
 
@@ -66,12 +75,17 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
   }
 
   async function upsert(model: string, id: string, value: AdapterPayload, expiresIn?: number): Promise<void> {
-    const endedBefore = at(-OAUTH_KEPT_AFTER_EXPIRY_MS);
     const { jti: _jti, ...payload } = value;
     const lifetime = model === "Client" ? UNUSED_CLIENT_LIFETIME_MS : (expiresIn ?? 0) * 1000;
-    await rows.save(model, id, { payload, expiresAt: lifetime > 0 ? at(lifetime) : null });
-    const longest = MAX_WAITING[model];
-    if (longest !== undefined) await rows.makeRoom({ endedBefore, model, longest });
+    const row = { payload, expiresAt: lifetime > 0 ? at(lifetime) : null, network: o.readNetwork() };
+    const kind = WAITING[model];
+    if (kind === undefined || (await rows.find(model, id)) !== undefined) return rows.save(model, id, row);
+    // Whoever loses one by a power cut starts another.
+    await inSoftTransaction(store, async (transaction) => {
+      await takeTurn(transaction, "oauth");
+      await makeRoom(transaction, kind, now());
+      await createOAuthRows(transaction, now).save(model, id, row);
+    });
   }
 
   /** Of two that use one code or token at the same time one gets through, and the approval ends for both. */
@@ -122,5 +136,10 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
     },
 
     keepClient: (clientId) => rows.keepForGood("Client", clientId),
+
+    async open({ requestId, clientId }) {
+      await rows.open("Interaction", requestId);
+      await rows.open("Client", clientId);
+    },
   };
 }

@@ -15,7 +15,12 @@ export interface OAuthRows {
   find(model: string, id: string): Promise<OAuthRow | undefined>;
   /** The session with this public name. */
   findSession(uid: string): Promise<OAuthRow | undefined>;
-  save(model: string, id: string, row: { payload: AdapterPayload; expiresAt: string | null }): Promise<void>;
+  /** Makes or changes a record; `network` is kept of a new one. */
+  save(
+    model: string,
+    id: string,
+    row: { payload: AdapterPayload; expiresAt: string | null; network: string },
+  ): Promise<void>;
   /** True for exactly one of those that try. */
   consume(model: string, id: string): Promise<boolean>;
   destroy(model: string, id: string): Promise<void>;
@@ -26,8 +31,8 @@ export interface OAuthRows {
   /** Removes approvals by the hashes of their ids; what came from them is worth nothing without them. */
   endGrants(idHashes: readonly string[]): Promise<void>;
   keepForGood(model: string, id: string): Promise<void>;
-  /** Removes what ended before `time`, and all but the `longest` newest records of `model` that may still end. */
-  makeRoom(o: { endedBefore: string; model: string; longest: number }): Promise<void>;
+  /** Notes that the owner has seen a record. */
+  open(model: string, id: string): Promise<void>;
 }
 
 /** Opens the table. */
@@ -52,7 +57,7 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
       return readRow(await select("Session").where("session_uid", "=", uid).executeTakeFirst());
     },
 
-    async save(model, id, { payload, expiresAt }) {
+    async save(model, id, { payload, expiresAt, network }) {
       const row = {
         grant_id: payload.grantId ?? null,
         session_uid: model === "Session" ? (payload.uid ?? null) : null,
@@ -62,7 +67,7 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
       const created_at = new Date(now()).toISOString();
       await store
         .insertInto(table)
-        .values({ model, id_hash: hashSecret(id), ...row, consumed_at: null, created_at })
+        .values({ model, id_hash: hashSecret(id), ...row, consumed_at: null, created_at, network })
         .onConflict((c) => c.columns(["model", "id_hash"]).doUpdateSet(row))
         .execute();
     },
@@ -99,13 +104,9 @@ export function createOAuthRows(store: Store, now: () => number): OAuthRows {
       await change(model, id).set({ expires_at: null }).execute();
     },
 
-    async makeRoom({ endedBefore, model, longest }) {
-      await store.deleteFrom(table).where("expires_at", "<", endedBefore).execute();
-      const mayEnd = store.selectFrom(table).where("model", "=", model).where("expires_at", "is not", null);
-      const extra = mayEnd.select("id_hash").orderBy("created_at", "desc").limit(1_000).offset(longest);
-      const hashes = (await extra.execute()).map((row) => row.id_hash);
-      if (hashes.length === 0) return;
-      await store.deleteFrom(table).where("model", "=", model).where("id_hash", "in", hashes).execute();
+    async open(model, id) {
+      const opened = change(model, id).set({ opened_at: new Date(now()).toISOString() });
+      await opened.where("opened_at", "is", null).execute();
     },
   };
 }

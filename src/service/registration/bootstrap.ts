@@ -55,7 +55,7 @@ export function createBootstrap(parts: BootstrapParts): Bootstrap {
       // Whoever loses one by a power cut starts another.
       await inSoftTransaction(store, async (transaction) => {
         await takeTurn(transaction, "bootstrap");
-        await makeRoom(transaction, "bootstrap_sessions", now());
+        await makeRoom(transaction, "bootstrap", now());
         await transaction.insertInto("bootstrap_sessions").values(session).execute();
       });
       return describeStart(parts.baseUrl, session, { approvalToken, pollToken });

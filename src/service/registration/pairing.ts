@@ -55,7 +55,7 @@ export function createPairing(o: {
       // Whoever loses one by a power cut starts another.
       await inSoftTransaction(store, async (transaction) => {
         await takeTurn(transaction, "pairing");
-        await makeRoom(transaction, "pairing_sessions", now());
+        await makeRoom(transaction, "pairing", now());
         await transaction.insertInto("pairing_sessions").values(session).execute();
       });
       return {

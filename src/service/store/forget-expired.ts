@@ -1,7 +1,7 @@
 import type { Store } from "./open-store.ts";
 
 /** An OAuth record is kept this long after its end, so that late or repeated use is recognised for what it is. */
-export const OAUTH_KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
+const OAUTH_KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 
 const TABLES = [
   "provider_sign_ins",

@@ -6,6 +6,7 @@ import { bootstrapTable } from "./bootstrap-table.ts";
 import { flowTables } from "./flow-tables.ts";
 import { idempotencyTable } from "./idempotency-table.ts";
 import { nodeTables } from "./node-tables.ts";
+import { oauthNetworks } from "./oauth-networks.ts";
 import { oauthTables } from "./oauth-tables.ts";
 import { dismissedProposals, sourceTable } from "./source-table.ts";
 import { signInTable, tokenTable } from "./token-table.ts";
@@ -134,6 +135,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0011-provider-sign-ins": signInTable,
   "0012-tool-index": toolIndex,
   "0013-upkeep": upkeepTables,
+  "0014-oauth-networks": oauthNetworks,
 };
 
 /**

@@ -198,6 +198,10 @@ export interface Tables {
     consumed_at: number | null;
     created_at: string;
     expires_at: string | null;
+    /** Of an app or a request of one: where it came from; see `readNetwork`. */
+    network: Generated<string>;
+    /** When the owner first saw it. */
+    opened_at: Generated<string | null>;
   };
   /** Secrets the service made for itself, encrypted. */
   service_keys: { name: string; value: string; created_at: string };

@@ -10,11 +10,14 @@ let folder: string;
 let store: Store;
 let records: OAuthRecords;
 let clock: number;
+/** Where the next requests come from. */
+let network: string;
 beforeEach(async () => {
   clock = Date.parse("2026-03-01T12:00:00Z");
   folder = await mkdtemp(join(tmpdir(), "svc-oauth-"));
   store = await openStore(join(folder, "svc.db"));
-  records = createOAuthRecords({ store, now: () => clock });
+  network = "192.0.2.1";
+  records = createOAuthRecords({ store, now: () => clock, readNetwork: () => network });
 });
 afterEach(async () => {
   await store.destroy();
@@ -140,6 +143,40 @@ test("requests that nobody decided cannot fill the store: ended ones go, and the
   expect(Number(n)).toBe(500);
   expect(await requests.find("r1")).toBeUndefined();
   expect(await requests.find("r501")).toBeDefined();
+});
+
+describe.each(["Client", "Interaction"])("what waits for the owner: %s", (model) => {
+  const find = (id: string) => records.adapter(model).find(id);
+
+  async function send(id: string, from: string): Promise<void> {
+    network = from;
+    clock += 1;
+    await records.adapter(model).upsert(id, { client_id: id, exp: exp() }, 900);
+  }
+
+  test("gives way only to what comes from its own network", async () => {
+    await send("own", "192.0.2.1");
+    for (let count = 0; count < 502; count += 1) await send(`flood-${count}`, "203.0.113.9");
+    await send("late", "2001:db8:1:2");
+    const kept = await Promise.all(["own", "flood-0", "flood-3", "flood-4", "late"].map(find));
+    expect(kept.map((one) => one !== undefined)).toEqual([true, false, false, true, true]);
+  });
+
+  test("stays once the owner has seen it, though all come through one proxy", async () => {
+    await send("seen", "127.0.0.1");
+    await send("unseen", "127.0.0.1");
+    await records.open({ requestId: "seen", clientId: "seen" });
+    for (let count = 0; count < 500; count += 1) await send(`flood-${count}`, "127.0.0.1");
+    expect(await find("seen")).toBeDefined();
+    expect(await find("unseen")).toBeUndefined();
+  });
+
+  test("pushes nothing out when it is changed", async () => {
+    for (let count = 0; count < 500; count += 1) await send(`r${count}`, "203.0.113.9");
+    await send("r499", "203.0.113.9");
+    expect(await find("r0")).toBeDefined();
+    expect(await store.selectFrom("oauth_records").select("network").distinct().execute()).toHaveLength(1);
+  });
 });
 
 test("a session is found by its public name too", async () => {

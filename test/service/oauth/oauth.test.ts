@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { openStoreOf } from "../find-store.ts";
 import { call } from "../http-calls.ts";
 import { openBrowser, readCsrf } from "../pages/browser.ts";
 import { type OAuthClient, openOwnerBrowser, REDIRECT_URI, registerClient } from "./oauth-client.ts";
@@ -238,6 +239,30 @@ describe("the approval page", () => {
     const page = await other.browser.open(asked.url);
     expect(page.status).toBe(410);
     expect(page.text).not.toContain("Test app");
+  });
+
+  test("notes where an app and its request came from, and keeps them once the owner has seen them", async () => {
+    const store = await openStoreOf(service.dataDir);
+    try {
+      const list = async () => {
+        const rows = store.selectFrom("oauth_records").selectAll().where("model", "in", ["Client", "Interaction"]);
+        return (await rows.orderBy("model").execute()).map((row) => [row.model, row.network, row.opened_at !== null]);
+      };
+      const { url } = await client.start();
+      const stranger = openBrowser();
+      const approval = new URL(String((await stranger.open(url)).headers.location), url).href;
+      await stranger.open(approval);
+      const unseen = [
+        ["Client", "127.0.0.1", false],
+        ["Interaction", "127.0.0.1", false],
+      ];
+      expect(await list()).toEqual(unseen);
+      await stranger.open(await service.service.signInUrl());
+      expect((await stranger.open(approval)).status).toBe(200);
+      expect(await list()).toEqual(unseen.map(([model, network]) => [model, network, true]));
+    } finally {
+      await store.destroy();
+    }
   });
 
   test("cannot be answered twice", async () => {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => store.destroy());
 
 test("what an app gets by renewing its tokens goes a day after its end", async () => {
-  const tokens = createOAuthRecords({ store, now: () => time }).adapter("RefreshToken");
+  const tokens = createOAuthRecords({ store, now: () => time, readNetwork: () => "" }).adapter("RefreshToken");
   await tokens.upsert("first", { grantId: "g" }, 3600);
   await tokens.consume("first");
   await tokens.upsert("second", { grantId: "g" }, 30 * 3600);

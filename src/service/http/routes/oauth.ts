@@ -10,6 +10,7 @@ import { ServiceError } from "../../service-error.ts";
 import { listConnectedApps } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { readCallerAddress } from "../read-caller-address.ts";
 import { readDecision } from "../read-decision.ts";
 import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -36,7 +37,7 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     );
   }
   const answer = async (c: Context<RouteEnv>) => {
-    await parts.oauth.answer(c.env);
+    await parts.oauth.answer(c.env, readCallerAddress(c.env));
     return RESPONSE_ALREADY_SENT;
   };
   app.get(OAUTH_PATHS.authorizationServer, answer);
