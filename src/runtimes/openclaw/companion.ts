@@ -11,6 +11,11 @@ import type { Places } from "./places.ts";
 /** Id of the generated plugin. */
 export const COMPANION_ID = "svc-actions";
 
+/** What the log says when the main plugin was switched off or uninstalled and this one is still loaded. */
+const LEFT_BEHIND =
+  "svc-actions: the plugin svc is not loaded, so the tools of your apps are not offered. To have them again, install " +
+  "svc and run: openclaw plugins enable svc. To be rid of them, run: openclaw plugins disable svc-actions";
+
 /** Every tool profile of the host: under one that is not named the tools would be hidden. */
 const PROFILES = ["minimal", "coding", "messaging", "full"] as const;
 
@@ -111,6 +116,13 @@ export default {
   register(api) {
     // After the next sync, and before the host has loaded its manifest, there are tools that are not declared yet.
     api.registerTool((context) => findOffer()?.createTools(context).filter(({ name }) => declared.has(name)) ?? null);
+    api.registerService({
+      id: ${JSON.stringify(COMPANION_ID)},
+      // Services start when every plugin is registered.
+      start() {
+        if (findOffer() === undefined) api.logger.warn(${JSON.stringify(LEFT_BEHIND)});
+      },
+    });
     if (NAMES.length === 0) return;
     api.on("before_tool_call", (event, context) => findOffer()?.gate(event, context), {
       matcher: NAMES,

@@ -82,6 +82,9 @@ interface HostRuntime {
 
 /** What the host calls when it drops a registration. */
 interface HostLifecycle {
+  /** For one that lasts in a gateway; absent where the host does not manage the plugin. Throws when it is being dropped. */
+  onDispose?(dispose: () => void | Promise<void>): unknown;
+  /** `dispose` is called for a look at the plugin only. */
   registerRuntimeLifecycle(registration: {
     readonly id: string;
     readonly description?: string;

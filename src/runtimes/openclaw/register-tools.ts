@@ -22,7 +22,9 @@ export function registerTools(api: HostApi, host: SvcHost): void {
   };
   offerToCompanion(folder, offer, { isLasting: api.registrationMode === "full" });
   if (api.registrationMode !== "full") return;
-  api.lifecycle?.registerRuntimeLifecycle({ id: "svc-actions", dispose: () => withdrawFromCompanion(folder, offer) });
+  const withdraw = () => withdrawFromCompanion(folder, offer);
+  api.lifecycle?.onDispose?.(withdraw);
+  api.lifecycle?.registerRuntimeLifecycle({ id: "svc-actions", dispose: withdraw });
 }
 
 function createStaticTools(host: SvcHost, context: HostToolContext) {
