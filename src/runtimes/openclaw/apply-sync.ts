@@ -5,6 +5,7 @@ import { addToConfig, type ConfigReport, removeFromConfig } from "./companion-co
 import type { HostApi } from "./host-api.ts";
 import type { SvcHost } from "./svc-host.ts";
 import type { SyncPlan } from "./sync-plan.ts";
+import { inSyncTurn } from "./sync-turn.ts";
 
 /** What an applied sync did. */
 export interface ApplyReport {
@@ -22,17 +23,22 @@ export interface ApplyReport {
 export async function applySync(host: SvcHost, api: HostApi, plan: Pick<SyncPlan, "next">): Promise<ApplyReport> {
   const { next: file } = plan;
   if (file.actions.length === 0) return removeSync(host, api);
-  const revision = await installActions(host, file);
-  const config = await addToConfig(api, host.places.companion, revision);
-  return { tools: file.actions.length, config, next: describeNext(config, host.places.companion) };
+  return inSyncTurn(host.places, async () => {
+    const revision = await installActions(host, file);
+    const config = await addToConfig(api, host.places.companion, revision);
+    return { tools: file.actions.length, config, next: describeNext(config, host.places.companion) };
+  });
 }
 
 /** Removes the action tools: first from the host's configuration, then from the disk. Fine when there are none. */
 export async function removeSync(host: SvcHost, api: HostApi): Promise<ApplyReport> {
   const { companion, actions } = host.places;
-  const config = await removeFromConfig(api, companion);
-  await rm(actions, { force: true });
-  if (config.kind !== "refused") await removeCompanion(host.places);
+  const config = await inSyncTurn(host.places, async () => {
+    const changed = await removeFromConfig(api, companion);
+    await rm(actions, { force: true });
+    if (changed.kind !== "refused") await removeCompanion(host.places);
+    return changed;
+  });
   const next =
     config.kind === "refused"
       ? `The configuration could not be written (${config.reason}): take ${companion} out of plugins.load.paths by hand.`
@@ -50,7 +56,10 @@ async function installActions(host: SvcHost, next: ActionsFile): Promise<string>
 function describeNext(config: ConfigReport, folder: string): string {
   switch (config.kind) {
     case "changed":
-      return "A running gateway now reloads its plugins, some seconds without tools, and then offers the tools; a stopped one when it starts.";
+      return [
+        "A running gateway now reloads its plugins, some seconds without tools, and then offers the tools; a stopped one when it starts.",
+        "While a call of one of them waits for you or is under way, a gateway keeps the tools it has: when the call has ended, run openclaw plugins reload svc-actions",
+      ].join("\n");
     case "unchanged":
       return "The names are as before; new descriptions count from the next turn on.";
     case "refused":

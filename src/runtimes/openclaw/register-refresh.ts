@@ -72,11 +72,10 @@ function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
   };
   const work = async () => {
     await loadRepair();
-    const current = readActions(host.places.actions);
+    if (readActions(host.places.actions) === undefined) return;
+    const { inSyncTurn } = await import("./sync-turn.ts");
+    const current = await inSyncTurn(host.places, () => restoreCompanion(host));
     if (current === undefined) return;
-    const { writeCompanion } = await import("./companion.ts");
-    // Another version of this plugin may write it differently; names that are not in the file never come back.
-    await writeCompanion(host.places, current.actions);
     const desk = await host.openDesk(undefined);
     noteAccount(host, undefined, desk.session.principal);
     listen(desk);
@@ -107,6 +106,15 @@ function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
   };
 }
 
+/** Another version of this plugin may have written it differently; names that are not in the file never come back. */
+async function restoreCompanion(host: SvcHost): Promise<ActionsFile | undefined> {
+  const current = readActions(host.places.actions);
+  if (current === undefined) return undefined;
+  const { writeCompanion } = await import("./companion.ts");
+  await writeCompanion(host.places, current.actions);
+  return current;
+}
+
 /** Tools whose schema is not the one offered: told by the pipeline for those that may act, seen after a call for all. */
 function findChangedTool(host: SvcHost, desk: Desk, event: SessionEvent): string | undefined {
   if (event.type === "schema_changed") return event.change.tool;
@@ -131,9 +139,14 @@ async function refresh(host: SvcHost, desk: Desk, current: ActionsFile, look: Lo
   const { refreshActions } = await import("./refresh-actions.ts");
   const { integrations } = host.settings().actions;
   const report = await refreshActions(desk, current, { only, integrations, now: look.now, signal: look.signal });
-  // A sync of a human in between wins.
-  if (readActions(host.places.actions) !== current) return;
-  await writeActions(host.places.actions, report.file);
+  const { inSyncTurn } = await import("./sync-turn.ts");
+  const isWritten = await inSyncTurn(host.places, async () => {
+    // A sync of a human in between wins.
+    if (readActions(host.places.actions) !== current) return false;
+    await writeActions(host.places.actions, report.file);
+    return true;
+  });
+  if (!isWritten) return;
   if (report.updated > 0) host.log.info(`svc: new descriptions or arguments of ${report.updated} action tools.`);
   const { pending } = report.file;
   if (report.hasNews && pending !== undefined) {

@@ -100,6 +100,25 @@ describe("an applied sync", () => {
     expect(existsSync(kit.host.places.companion)).toBe(false);
   });
 
+  it.each([1, 2, 3, 4, 5])("leaves tools, names and configuration of one sync when two run at once: %i", async () => {
+    const plans = await Promise.all(
+      [READ, WRITE].map(async (action) => {
+        const { next } = await planSync(await kit.host.openDesk(undefined), undefined);
+        const actions = next.actions.filter(({ name }) => name === `app_${action.id}`);
+        return { next: { ...next, actions } };
+      }),
+    );
+    await Promise.all(plans.map((plan) => applySync(kit.host, kit.api, plan)));
+    const names = readActions(kit.host.places.actions)?.actions.map(({ name }) => name);
+    expect(names).toHaveLength(1);
+    expect(readJson("openclaw.plugin.json").contracts.tools).toEqual(names);
+    expect(readFileSync(join(kit.host.places.companion, "index.js"), "utf8")).toContain(JSON.stringify(names));
+    const written = readRevision(kit.config.current);
+    await sync();
+    await applySync(kit.host, kit.api, plans.find(({ next }) => next.actions[0]?.name === names?.[0]) ?? expect.fail());
+    expect(readRevision(kit.config.current)).toBe(written);
+  });
+
   it("says what to do by hand where the configuration cannot be written", async () => {
     const { config } = kit.api.runtime;
     const mutateConfigFile = async () => Promise.reject(new Error("the file is read-only"));
@@ -126,6 +145,12 @@ describe("the companion plugin", () => {
     module.default.register(fake.api);
     const factory = fake.recorded.tools[0]?.tool as HostToolFactory;
     return { id: module.default.id, assemble: () => (factory({}) ?? []) as HostTool[], recorded: fake.recorded };
+  }
+
+  /** As in a process that the main plugin was never in. */
+  function withdrawAll(): void {
+    const links = (globalThis as { [link: symbol]: Map<string, unknown> | undefined })[Symbol.for(LINK)];
+    links?.delete(kit.host.places.companion);
   }
 
   it("offers what the main plugin has, at each assembly anew", async () => {
@@ -160,14 +185,46 @@ describe("the companion plugin", () => {
 
   it("offers nothing where the main plugin is not, or not any more", async () => {
     await sync();
-    const links = (globalThis as { [link: symbol]: Map<string, unknown> | undefined })[Symbol.for(LINK)];
-    links?.delete(kit.host.places.companion);
+    withdrawAll();
     const companion = await loadCompanion();
     expect(companion.assemble()).toEqual([]);
     registerTools(kit.api, kit.host);
     expect(companion.assemble()).toHaveLength(2);
     for (const dispose of kit.recorded.disposals) await dispose();
     expect(companion.assemble()).toEqual([]);
+  });
+
+  it("offers nothing once a gateway drops the main plugin, which it tells in its own way", async () => {
+    await sync();
+    const disposals: (() => void | Promise<void>)[] = [];
+    const lifecycle = {
+      onDispose: (dispose: () => void | Promise<void>) => disposals.push(dispose),
+      registerRuntimeLifecycle: () => undefined,
+    };
+    registerTools({ ...kit.api, lifecycle }, kit.host);
+    const companion = await loadCompanion();
+    expect(companion.assemble()).toHaveLength(2);
+    for (const dispose of disposals) await dispose();
+    expect(companion.assemble()).toEqual([]);
+    const gate = companion.recorded.hooks[0]?.handler;
+    const call = { toolName: "app_change", params: {}, toolCallId: "c1" };
+    expect(await gate?.(call, { toolName: "app_change" })).toBeUndefined();
+  });
+
+  it("says once at the start of a gateway that the main plugin is not there, and nothing when it is", async () => {
+    await sync();
+    const start = async () => {
+      const { recorded } = await loadCompanion();
+      const config = {};
+      for (const service of recorded.services) await service.start({ config, stateDir: "", logger: kit.api.logger });
+      return recorded.lines;
+    };
+    withdrawAll();
+    expect(await start()).toEqual([
+      expect.stringMatching(/openclaw plugins enable svc\..*openclaw plugins disable svc-/),
+    ]);
+    registerTools(kit.api, kit.host);
+    expect(await start()).toEqual([]);
   });
 
   it("goes on with the newer registration when the older one is dropped after it", async () => {
