@@ -19,30 +19,41 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 let service: TestService;
 /** Answers of the next mail searches; afterwards they work. */
 let nextSearches: (ServiceError | Promise<unknown>)[];
+/** The same of the next pages that are created; how often one was begun. */
+let nextPages: (ServiceError | Promise<unknown>)[];
+let pages: number;
 let clock: number;
 /** No sweep comes between a change of the clock and the request that is to find it. */
 const SELDOM_MS = 600_000;
 beforeEach(async () => {
   nextSearches = [];
+  nextPages = [];
+  pages = 0;
   clock = Date.parse("2026-11-20T10:00:00Z");
-  const integrations = builtInIntegrations.map(holdUpMail);
+  const integrations = builtInIntegrations.map(holdUp);
   service = await startTestService({ integrations, heartbeatMs: SELDOM_MS, now: () => clock });
 });
 afterEach(() => service.close());
 
-/** The mail app, whose search can be made to fail or wait. */
-function holdUpMail(integration: Integration): Integration {
-  if (integration.slug !== "mail") return integration;
+/** The apps, whose search for mail and whose creation of pages can be made to fail or wait. */
+function holdUp(integration: Integration): Integration {
   const actions = integration.actions.map((action) => ({
     ...action,
     async run(...args: Parameters<typeof action.run>) {
-      const answer = action.id === "search" ? nextSearches.shift() : undefined;
+      const answer = takeAnswer(`${integration.slug}_${action.id}`);
       if (answer instanceof ServiceError) throw answer;
       await answer;
       return action.run(...args);
     },
   }));
   return { ...integration, actions };
+}
+
+function takeAnswer(tool: string): ServiceError | Promise<unknown> | undefined {
+  if (tool === "mail_search") return nextSearches.shift();
+  if (tool !== "notes_create_page") return undefined;
+  pages += 1;
+  return nextPages.shift();
 }
 
 function get(path: string, key = service.apiKey): Promise<Reply> {
@@ -450,6 +461,24 @@ describe("conflicts", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     await expect.poll(async () => (await get(`/api/flows/${flowId}`)).json.flow.status).toBe("completed");
     expect(await readdir(join(service.dataDir, "notes", "Tasks"))).toEqual(["Trip to Rome.md"]);
+  });
+
+  test("of many who resume at one time one is answered 200, and the write is made again once", async () => {
+    await deliverMail(service.dataDir, [ANNA]);
+    const { flowId } = (await sync()).json;
+    nextPages.push(new ServiceError(500, "outcome_unknown", "Nobody knows.", { type: "unknown" }));
+    expect((await send(`/api/flows/${flowId}/approve`, {})).json.flow.status).toBe("failed");
+    const hold = Promise.withResolvers<void>();
+    nextPages.push(hold.promise);
+    const sent = Array.from({ length: 8 }, () => send(`/api/flows/${flowId}/resume`));
+    let refused = 0;
+    for (const one of sent) void one.then(({ status }) => (refused += status === 409 ? 1 : 0));
+    await expect.poll(() => refused).toBe(7);
+    hold.resolve();
+    expect((await Promise.all(sent)).map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+    await expect.poll(async () => (await get(`/api/flows/${flowId}`)).json.flow.status).toBe("completed");
+    expect(pages).toBe(2);
+    expect((await get(`/api/flows/${flowId}`)).json.steps[3].attemptCount).toBe(2);
   });
 
   test("approval may be kept for the dashboard", async () => {
