@@ -65,9 +65,9 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /**
  * Opens the user's tools for a runtime that has no adapter of its own: lists the actions and describes the ones to be
- * offered. With `stateDir` the second start needs no request. Apps among `integrations` that are not known, which may only
- * mean that this user has not connected them, are reported as the event `tools_not_found`, or as a warning of the process
- * where there is no `onEvent`.
+ * offered. With `stateDir` the second start needs no request. Apps among `integrations` that are not known, which may
+ * only mean that this user has not connected them, are reported as the event `tools_not_found`, or as a warning of the
+ * process where there is no `onEvent`.
  *
  * @example
  * const { tools, close } = await openToolbox({ baseUrl, apiKey, stateDir, mediaRoots, approve });
@@ -115,13 +115,17 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 
 function checkOptions(options: ToolboxOptions): void {
   checkNumbers(options, { limit: atLeast(0) });
-  const { limit, integrations } = options as { readonly limit?: number; readonly integrations?: unknown };
-  if (limit !== undefined && limit < MAX_LIMIT && !Number.isInteger(limit)) throw refuse("limit", "a whole number");
+  const { limit = 0 } = options;
+  if (!Number.isInteger(limit) && limit !== Number.POSITIVE_INFINITY) throw refuse("limit", "a whole number");
+  const integrations: unknown = options.integrations;
   if (integrations === undefined) return;
   // A single text would pass for a list and find every app whose name is part of it.
-  if (Array.isArray(integrations) && integrations.every((slug) => typeof slug === "string" && slug.trim() !== ""))
-    return;
+  if (Array.isArray(integrations) && integrations.every(isName)) return;
   throw refuse("integrations", "a list of names, none of them empty");
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value.trim() !== "";
 }
 
 function refuse(field: string, expected: string): SvcError {
