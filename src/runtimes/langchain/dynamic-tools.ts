@@ -62,8 +62,8 @@ export async function createDynamicToolsMiddleware(
 }
 
 /**
- * A tool that was found and cannot be described now goes the way of `svc_call_tool`, which says why: the service is away,
- * or has it no more. An agent would only say that there is no such tool.
+ * A tool that was found and cannot be described now goes the way of `svc_call_tool`, which says why: the service is
+ * away, or has it no more. An agent would only say that there is no such tool.
  */
 function callByFullName<Call extends { readonly name: string; readonly args: unknown }>(
   toolkit: SvcToolkit,

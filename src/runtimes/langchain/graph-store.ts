@@ -33,7 +33,8 @@ function isGraphStore(value: unknown): value is GraphStore {
 
 /**
  * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, and
- * what either knows to be sent counts: a durable store makes the journal safe across machines, `stateDir` across processes of one machine.
+ * what either knows to be sent counts: a durable store makes the journal safe across machines, `stateDir` across
+ * processes of one machine.
  */
 export function createStoreJournal(store: GraphStore, local: CallJournal, principal: string): CallJournal {
   const calls = ["svc_calls", principal];

@@ -10,8 +10,8 @@ export type SvcToolkitOptions = ToolSessionOptions & {
   /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
   readonly describeAhead?: number | undefined;
   /**
-   * Who is asked inside a LangGraph run that can be resumed. `interrupt`, the default: the graph stops with the question
-   * and is resumed with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else.
+   * Who is asked inside a LangGraph run that can be resumed. `interrupt`, the default: the graph stops with the
+   * question and is resumed with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else.
    */
   readonly askThrough?: "interrupt" | "callback" | undefined;
   /** Milliseconds an interrupt may wait for its answer, at most 24 days. Default 7 days. */
