@@ -27,7 +27,9 @@ export function createInterruptChannel(seat: DeskSeat, subject: ChannelSubject):
 /** Answers that are known already, by question id, and the first question that has none. */
 export interface AnswerSheet {
   readonly answers: Map<string, unknown>;
-  open: Question | undefined;
+  open?: Question | undefined;
+  /** Set by the first run of the call, so that every further run is the same call. */
+  callId?: string;
 }
 
 /** Answers from a sheet and notes what is missing there, so that whoever holds the sheet can ask. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import type { AnswerSheet } from "./approval-gate.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
-import { type GraphConfig, type RequestedCall, readOpenCalls } from "./graph-config.ts";
+import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";
 import { loadLangChain } from "./load-langchain.ts";
 import { isRecord } from "./read-value.ts";
 import { SvcTool } from "./svc-tool.ts";
@@ -17,6 +17,13 @@ export interface ApprovalMiddlewareOptions {
 }
 
 const NAME = "SvcApproval";
+/**
+ * Kept between the steps of a run and in its checkpoints, out of the agent's input and output for its underscore. All
+ * approval middlewares of an agent share it, so that none asks what another one has an answer to.
+ */
+const KEY = "_svcAnswers";
+/** Stands among the answers and says which message's calls they are for; no question has such an id. */
+const BATCH = "batch";
 
 /**
  * Asks for all calls a model made at once in one interrupt, before any of them runs, and keeps the answers in the
@@ -34,19 +41,19 @@ export async function createApprovalMiddleware(
 ): Promise<AgentMiddleware> {
   const { createMiddleware } = await loadLangChain("The approval middleware");
   const { name = NAME } = options;
-  // Kept between the steps of a run and in its checkpoints, for each middleware its own; the underscore keeps it out of
-  // the agent's input and output.
-  const key = name === NAME ? "_svcAnswers" : `_svcAnswers_${name}`;
   return createMiddleware({
     name,
-    stateSchema: z.object({ [key]: z.record(z.string(), z.unknown()).optional() }),
+    stateSchema: z.object({ [KEY]: z.record(z.string(), z.unknown()).optional() }),
     afterModel: async (state, runtime) => {
       const config: GraphConfig = { ...runtime, ...readContext(), state };
       const calls = readOpenCalls(state.messages);
       const desk = calls.length === 0 ? undefined : toolkit.openDesk(config);
       if (desk === undefined) return undefined;
-      const answers = await askForBatch(toolkit, calls, config, desk);
-      return { [key]: Object.fromEntries(answers) };
+      const batch = readBatch(state.messages)?.messageIds.at(-1);
+      const kept = readKept(state);
+      const known = batch !== undefined && kept.get(BATCH) === batch ? kept : new Map<string, unknown>();
+      const answers = await askForBatch(toolkit, { calls, config, desk, known });
+      return { [KEY]: { ...Object.fromEntries(answers), [BATCH]: batch ?? "" } };
     },
     wrapToolCall: async (request, handler) => {
       const { toolCall, runtime, state } = request;
@@ -55,8 +62,7 @@ export async function createApprovalMiddleware(
       // Another toolkit's tool, or one whose answers another middleware brings along already, is not asked about here.
       if (!(tool instanceof SvcTool && toolkit.hasMade(tool)) || desk === undefined) return handler(request);
       const seat = desk.enter(toolCall.id ?? toolCall.name);
-      const answers: unknown = Reflect.get(state, key);
-      const known = new Map(Object.entries(isRecord(answers) ? answers : {}));
+      const known = readKept(state);
       try {
         return await runAnswered(seat, known, async (sheet) => handler({ ...request, tool: tool.withSheet(sheet) }));
       } finally {
@@ -75,28 +81,39 @@ function readContext(): Pick<GraphConfig, "context"> {
   return isRecord(run) && run.context !== undefined ? { context: run.context } : {};
 }
 
+/** The answers in an agent's state by question id. */
+function readKept(state: object): Map<string, unknown> {
+  const kept: unknown = Reflect.get(state, KEY);
+  return new Map(isRecord(kept) ? Object.entries(kept) : []);
+}
+
+interface OpenBatch {
+  readonly calls: readonly RequestedCall[];
+  readonly config: GraphConfig;
+  readonly desk: TaskDesk;
+  /** Answers that another middleware got for the same calls. */
+  readonly known: ReadonlyMap<string, unknown>;
+}
+
 /** Rounds, because an answer can raise the next question: first the account, then the approval for it. */
-async function askForBatch(
-  toolkit: SvcToolkit,
-  calls: readonly RequestedCall[],
-  config: GraphConfig,
-  desk: TaskDesk,
-): Promise<Map<string, unknown>> {
+async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<string, unknown>> {
+  const { calls, config, desk, known } = batch;
   const seat = desk.enter("batch");
   const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
-  const answers = new Map<string, unknown>();
+  const answers = new Map(known);
   for (;;) {
     const sheets = await Promise.all(
       calls.map(async (call) => {
-        const sheet: AnswerSheet = { answers, open: undefined };
+        const sheet: AnswerSheet = { answers };
         const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
         await tool?.preview(call, config, sheet);
         return sheet;
       }),
     );
-    const open = sheets.flatMap((sheet) => (sheet.open === undefined ? [] : [sheet.open]));
-    if (open.length === 0) break;
-    for (const [id, answer] of await seat.ask(open)) answers.set(id, answer);
+    // A call that the model repeats under the same id is one call: its question is put once.
+    const open = new Map(sheets.flatMap(({ open }) => (open === undefined ? [] : [[open.id, open] as const])));
+    if (open.size === 0) break;
+    for (const [id, answer] of await seat.ask([...open.values()])) answers.set(id, answer);
   }
   await seat.leave();
   return answers;
@@ -108,8 +125,9 @@ async function runAnswered<Result>(
   answers: Map<string, unknown>,
   run: (sheet: AnswerSheet) => Promise<Result>,
 ): Promise<Result> {
+  const sheet: AnswerSheet = { answers };
   for (;;) {
-    const sheet: AnswerSheet = { answers, open: undefined };
+    sheet.open = undefined;
     const result = await run(sheet);
     if (sheet.open === undefined) return result;
     for (const [id, answer] of await seat.ask([sheet.open])) answers.set(id, answer);

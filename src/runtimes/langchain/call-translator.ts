@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ToolOutcome } from "../../tools/outcome.ts";
 import type { ToolCall } from "../../tools/pipeline.ts";
 import type { ToolSession } from "../../tools/session.ts";
@@ -15,14 +16,21 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What the pipeline is told about a call besides which tool is run. */
 type CallBase = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
+type RunCall = (base: CallBase) => Promise<ToolOutcome>;
 type Target = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
 type Options = Pick<SvcToolkitOptions, "chooseApprover" | "askThrough" | "interruptTtlMs" | "now">;
+
+interface CallUnderWay {
+  readonly call: LangChainCall;
+  readonly outcome: Promise<ToolOutcome>;
+}
 
 /** Turns LangChain's calls into calls of a session: who is asked, what is remembered where, which account is used. */
 export class CallTranslator {
   readonly #session: ToolSession;
   readonly #options: Options;
   readonly #feed: ProgressFeed;
+  readonly #underWay = new WeakMap<TaskDesk, Set<CallUnderWay>>();
 
   constructor(session: ToolSession, options: Options, feed: ProgressFeed) {
     this.#session = session;
@@ -36,25 +44,57 @@ export class CallTranslator {
   }
 
   /** Runs a call. A chosen approver goes first, then answers brought along, then the graph, then the session's own. */
-  async run(call: LangChainCall, run: (base: CallBase) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  async run(call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const approve = this.#options.chooseApprover?.(call.config);
     const isOwn = approve === undefined && call.sheet === undefined;
+    const desk = isOwn ? this.openDesk(call.config) : undefined;
+    if (desk !== undefined) return this.#runOnce(desk, call, run);
+    return this.#runThrough(this.#findChannel(call), call, (base) =>
+      run({ ...base, ...(approve === undefined ? {} : { approve }) }),
+    );
+  }
+
+  /**
+   * A model that repeats a call under one id, in one task, means one call: it is asked about once, and everybody waits
+   * for that. At the desk the second would be waited for by the first, which it waits for itself.
+   */
+  async #runOnce(desk: TaskDesk, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+    const others = this.#underWay.get(desk) ?? new Set();
+    this.#underWay.set(desk, others);
+    const equal = [...others].find((other) => isSameCall(other.call, call));
+    if (equal !== undefined) return equal.outcome;
+    const started = { call, outcome: this.#runAt(desk, call, run) };
+    others.add(started);
+    try {
+      return await started.outcome;
+    } finally {
+      others.delete(started);
+    }
+  }
+
+  async #runAt(desk: TaskDesk, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const subject = this.#describe(call);
-    const seat = isOwn ? this.#takeSeat(call, subject) : undefined;
-    const channel = seat === undefined ? this.#findChannel(call, subject) : createInterruptChannel(seat, subject);
+    const seat = this.#takeSeat(desk, call, subject);
+    try {
+      return await this.#runThrough(createInterruptChannel(seat, subject), call, run);
+    } finally {
+      await seat.leave();
+    }
+  }
+
+  async #runThrough(channel: HumanChannel | undefined, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const stopListening = call.report === undefined ? undefined : this.#feed.listen(call.callId, call.report);
     try {
-      return await run({ ...this.#createBase(call, channel), ...(approve === undefined ? {} : { approve }) });
+      return await run(this.#createBase(call, channel));
     } finally {
       stopListening?.();
-      await seat?.leave();
     }
   }
 
   /** Notes on the call's sheet what a human would be asked first. Nothing is sent. */
   async preview(call: LangChainCall, target: Target | undefined): Promise<void> {
     if (target === undefined || this.#options.chooseApprover?.(call.config) !== undefined) return;
-    const channel = this.#findChannel(call, this.#describe(call));
+    const channel = this.#findChannel(call);
     const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
     // The sheet is what is asked for: a missing answer shows there.
     if (open?.kind === "approval") {
@@ -63,11 +103,9 @@ export class CallTranslator {
     }
   }
 
-  #takeSeat(call: LangChainCall, { now }: ChannelSubject): DeskSeat | undefined {
-    const { callId, toolCallId, config } = call;
-    const seat = this.openDesk(config)?.enter(toolCallId ?? callId);
+  #takeSeat(desk: TaskDesk, { callId, toolCallId, config }: LangChainCall, { now }: ChannelSubject): DeskSeat {
     const { journal = this.#session.journal } = this.#findKept(config);
-    return seat === undefined ? undefined : rememberTaken(seat, { callId, journal, now });
+    return rememberTaken(desk.enter(toolCallId ?? callId), { callId, journal, now });
   }
 
   #describe(call: LangChainCall): ChannelSubject {
@@ -75,8 +113,8 @@ export class CallTranslator {
     return { callId: call.callId, now, ttlMs: interruptTtlMs };
   }
 
-  #findChannel({ sheet }: LangChainCall, subject: ChannelSubject): HumanChannel | undefined {
-    return sheet === undefined ? undefined : createSheetChannel(sheet, subject);
+  #findChannel(call: LangChainCall): HumanChannel | undefined {
+    return call.sheet && createSheetChannel(call.sheet, this.#describe(call));
   }
 
   /** What a run keeps in the caller's store, when it has one. */
@@ -96,6 +134,11 @@ export class CallTranslator {
       ...(channel === undefined ? {} : { ...channel, keepsAnswers: true, approvalTtlMs: this.#describe(call).ttlMs }),
     };
   }
+}
+
+function isSameCall(one: LangChainCall, other: LangChainCall): boolean {
+  if (one.callId !== other.callId || one.toolName !== other.toolName) return false;
+  return isDeepStrictEqual(one.arguments, other.arguments);
 }
 
 /**

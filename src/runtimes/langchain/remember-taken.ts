@@ -14,7 +14,7 @@ export interface TakenSubject {
  * would get the answer that was meant for the call.
  */
 export function rememberTaken(seat: DeskSeat, { callId, journal, now }: TakenSubject): DeskSeat {
-  const key = { callId, fingerprint: "answers taken" };
+  const key = { callId, fingerprint: seat.nth === 1 ? "answers taken" : `answers taken ${seat.nth}` };
   return {
     ...seat,
     async ask(questions) {

@@ -16,6 +16,8 @@ export interface LangChainCall {
   readonly callId: string;
   /** The model's own id of the call. */
   readonly toolCallId: string | undefined;
+  /** What a model calls the tool. */
+  readonly toolName: string;
   readonly arguments: unknown;
   readonly signal?: AbortSignal;
   /** The run's own configuration, for choosing an approver or an account. */
@@ -94,6 +96,7 @@ export class SvcTool extends StructuredTool {
     await this.#fields.preview?.({
       callId: identifyCall(config, call.id, { name: this.name, args: call.args }),
       toolCallId: call.id,
+      toolName: this.name,
       arguments: call.args,
       config: config as ToolRunnableConfig,
       sheet,
@@ -110,9 +113,12 @@ export class SvcTool extends StructuredTool {
     const progress = createProgressReporter(config, runManager);
     try {
       throwIfAborted(config.signal);
+      const callId = this.#sheet?.callId ?? identifyCall(config, toolCallId, { name: this.name, args: input });
+      if (this.#sheet !== undefined) this.#sheet.callId = callId;
       const outcome = await this.#fields.run({
-        callId: identifyCall(config, toolCallId, { name: this.name, args: input }),
+        callId,
         toolCallId,
+        toolName: this.name,
         arguments: input,
         config,
         report: progress.report,

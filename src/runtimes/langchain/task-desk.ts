@@ -17,6 +17,7 @@ import { hasStoredAnswer, type SkippableRun, skipCount, skipShown } from "./skip
 type Awaitable<T> = T | Promise<T>;
 
 interface Place {
+  /** Unique at the desk. */
   readonly caller: string;
   readonly order: number;
   /** waiting: would ask as soon as it is its turn. */
@@ -42,6 +43,7 @@ export class TaskDesk {
   readonly #interrupt: InterruptFunction;
   readonly #now: () => number;
   readonly #places: Place[] = [];
+  readonly #names = new Map<string, number>();
   readonly #past: PastQuestion[] = [];
   #stopped: unknown;
   #opening: Promise<Opening> | undefined;
@@ -64,12 +66,19 @@ export class TaskDesk {
     return desk;
   }
 
-  /** Takes part under the name `caller`: a tool call's id keeps the model's order. Call `leave` at the end. */
+  /**
+   * Takes part under the name `caller`: a tool call's id keeps the model's order. Call `leave` at the end. What has the
+   * name of somebody else is numbered: a model may use an id twice.
+   */
   enter(caller: string): DeskSeat {
-    const place: Place = { caller, order: this.#findOrder(caller), state: "running", taken: 0 };
+    const nth = (this.#names.get(caller) ?? 0) + 1;
+    this.#names.set(caller, nth);
+    const name = nth === 1 ? caller : `${caller}#${nth}`;
+    const place: Place = { caller: name, order: this.#findOrder(caller), state: "running", taken: 0 };
     const at = this.#places.findIndex((other) => other.order > place.order);
     this.#places.splice(at === -1 ? this.#places.length : at, 0, place);
     return {
+      nth,
       ask: (questions) => this.#ask(place, questions),
       countTaken: () => place.taken,
       leave: (recallTaken) => this.#leave(place, recallTaken),
@@ -186,6 +195,8 @@ export class TaskDesk {
 
 /** One call's place at the desk. */
 export interface DeskSeat {
+  /** 1 for the first of its name in this run of the task, then 2, 3 and so on. */
+  readonly nth: number;
   /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
   ask(questions: readonly Question[]): Promise<Map<string, unknown>>;
   /** How many answers it took in this run. */

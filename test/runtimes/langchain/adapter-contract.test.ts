@@ -80,7 +80,7 @@ describe.each(ADAPTERS)("$name", (adapter) => {
     const first = await agent.invoke(ask, config);
     const decide = (title: unknown) => ({ type: title === "no" ? "reject" : "approve" });
     const { state, interrupts } = await answerAll(agent, first, decide);
-    expect(interrupts).toEqual({ single: [3], batch: [1], serial: [1, 1, 1] }[adapter.asks]);
+    expect(interrupts).toEqual({ single: [3], queued: [1, 1, 1], batch: [1], serial: [1, 1, 1] }[adapter.asks]);
     expect(await readTitles(service)).toEqual(["also", "yes"]);
     expect(readStatuses(state).toSorted()).toEqual(["declined", "succeeded", "succeeded", "succeeded"]);
     expectNothingDangling(state);
@@ -182,6 +182,20 @@ describe.each(ADAPTERS)("$name", (adapter) => {
     expect(await readTitles(service)).toEqual(["w1"]);
   });
 
+  it("makes the write once after it was killed between the approval and the request", async () => {
+    const file = join(await makeFolder(), "checkpoints");
+    const stateDir = await makeFolder();
+    await killAt("sending", adapter, file, stateDir);
+    expect(await service.effects()).toEqual([]);
+    // The same key as before: the service would know the request if it had left.
+    const toolkit = await open({ stateDir, idempotencyKeys: "when_known" });
+    const agent = await adapter.start({ toolkit, model: script(), checkpointer: new FileSaver(file) });
+    const state = await agent.invoke(null, config);
+    expect(readStatuses(state)).toEqual(["succeeded"]);
+    expect(await readTitles(service)).toEqual(["w1"]);
+    expectNothingDangling(state);
+  });
+
   it("makes no write again when the task is run again because a sibling asked something", async () => {
     const question = new DynamicStructuredTool({
       name: "ask_user",
@@ -213,7 +227,12 @@ describe.each(ADAPTERS)("$name", (adapter) => {
 const CHILD = new URL("./agent-child.ts", import.meta.url).pathname;
 
 /** Starts the agent in a process of its own and kills it, without warning, at `place`. */
-async function killAt(place: "asked" | "finished", adapter: Adapter, file: string, stateDir: string): Promise<void> {
+async function killAt(
+  place: "asked" | "finished" | "sending",
+  adapter: Adapter,
+  file: string,
+  stateDir: string,
+): Promise<void> {
   const args = [CHILD, adapter.name, service.url, service.apiKey, file, stateDir, place];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";

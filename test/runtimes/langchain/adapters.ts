@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, coerceMessageLikeToMessage, type ToolCall } from "@langchain/core/messages";
 import type { FakeBuiltModel } from "@langchain/core/testing";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
@@ -6,9 +6,11 @@ import {
   type BaseStore,
   Command,
   END,
+  entrypoint,
   MessagesAnnotation,
   START,
   StateGraph,
+  task,
 } from "@langchain/langgraph";
 import { createReactAgent, ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { createDeepAgent } from "deepagents";
@@ -42,8 +44,11 @@ export interface AgentParts {
 /** One way to run tools in LangChain. */
 export interface Adapter {
   readonly name: string;
-  /** single: one interrupt per call at once · batch: one for all of them · serial: one after the other. */
-  readonly asks: "single" | "batch" | "serial";
+  /**
+   * single: one interrupt per call at once · queued: the same, but a run shows the first only · batch: one for all of
+   * them · serial: one after the other.
+   */
+  readonly asks: "single" | "queued" | "batch" | "serial";
   start(parts: AgentParts): Promise<RunningAgent>;
 }
 
@@ -69,6 +74,7 @@ export const ADAPTERS: readonly Adapter[] = [
   },
   { name: "StateGraph with the prebuilt ToolNode", asks: "serial", start: startGraph },
   { name: "createReactAgent", asks: "serial", start: startReactAgent },
+  { name: "tasks of the functional API", asks: "queued", start: startWorkflow },
   { name: "deepagents", asks: "single", start: (parts) => startDeepAgent(parts, []) },
   {
     name: "deepagents with the approval middleware before a retry middleware",
@@ -112,6 +118,26 @@ async function startGraph(parts: AgentParts): Promise<RunningAgent> {
     .addEdge("tools", "agent")
     .compile(kept);
   return { invoke: toInvoke(graph), getStateHistory: (config) => graph.getStateHistory(config) } as RunningAgent;
+}
+
+/** An agent written by hand: each turn of the model and each call is a task. */
+async function startWorkflow(parts: AgentParts): Promise<RunningAgent> {
+  const { model, ...kept } = pickParts(parts);
+  const tools = pick(parts);
+  const think = task("think", async (messages: BaseMessage[]) => model.invoke(messages));
+  const act = task("act", async (call: ToolCall): Promise<BaseMessage> => {
+    return tools.find(({ name }) => name === call.name)?.invoke({ ...call, type: "tool_call" });
+  });
+  const agent = entrypoint({ name: "agent", ...kept }, async (input: Pick<AgentState, "messages">) => {
+    let messages = input.messages.map(coerceMessageLikeToMessage);
+    for (;;) {
+      const said = await think(messages);
+      const calls = AIMessage.isInstance(said) ? (said.tool_calls ?? []) : [];
+      messages = [...messages, said, ...(await Promise.all(calls.map((call) => act(call))))];
+      if (calls.length === 0) return { messages };
+    }
+  });
+  return { invoke: toInvoke(agent), getStateHistory: (config) => agent.getStateHistory(config) } as RunningAgent;
 }
 
 function toInvoke(agent: { invoke: (input: never, config: never) => Promise<unknown> }): RunningAgent["invoke"] {

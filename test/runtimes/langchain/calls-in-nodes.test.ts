@@ -1,10 +1,11 @@
-import { Annotation, END, entrypoint, interrupt, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
+import { interrupt } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SvcTool, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../tools/open-test-session.ts";
-import { type AgentState, type RunningAgent, resume } from "./adapters.ts";
+import { resume } from "./adapters.ts";
 import { answerAll, config, note, readAsked, readTitles } from "./agent-kit.ts";
+import { startNode, startTasks } from "./graph-kit.ts";
 
 /** Calls that the host's own code makes in a graph, without a model's message that asks for them. */
 
@@ -21,38 +22,6 @@ afterEach(closeAll);
 
 const approve = () => ({ type: "approve" });
 const args = (title: string) => ({ title, body: "text" });
-
-function startNode(work: (run: Parameters<SvcTool["invoke"]>[1]) => Promise<unknown>): RunningAgent {
-  const state = Annotation.Root({ done: Annotation<boolean> });
-  const graph = new StateGraph(state)
-    .addNode("work", async (_, run) => {
-      await work(run);
-      return { done: true };
-    })
-    .addEdge(START, "work")
-    .addEdge("work", END)
-    .compile({ checkpointer: new MemorySaver() });
-  return toAgent(graph);
-}
-
-/** Each title is written by a task of its own; several at once. */
-function startTasks(write: (title: string) => Promise<unknown>, titles: string[]): RunningAgent {
-  const writing = task("write", write);
-  const workflow = entrypoint({ name: "workflow", checkpointer: new MemorySaver() }, async (_: unknown) => {
-    await Promise.all(titles.map((title) => writing(title)));
-    return {};
-  });
-  return toAgent(workflow);
-}
-
-function toAgent(graph: { invoke: (input: never, config: never) => Promise<unknown> }): RunningAgent {
-  return {
-    invoke: async (input, run) => (await graph.invoke(input as never, run as never)) as AgentState,
-    getStateHistory: () => {
-      throw new Error("Not needed here.");
-    },
-  };
-}
 
 describe("a call without an id in a node", () => {
   it("is made once it is approved", async () => {

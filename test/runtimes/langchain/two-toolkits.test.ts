@@ -4,8 +4,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../tools/open-test-session.ts";
-import { type AgentState, type RunningAgent, resume } from "./adapters.ts";
+import { type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readStatuses, readTitles, script } from "./agent-kit.ts";
+import { toAgent } from "./graph-kit.ts";
 
 /** One agent with the tools of two services, each with its approval middleware. */
 
@@ -17,7 +18,7 @@ afterEach(closeAll);
 
 const folder = { name: "drive_create_folder", args: { path: "Bills" }, id: "w2" };
 
-async function start(): Promise<RunningAgent> {
+async function start(...calls: Parameters<typeof script>[0]): Promise<RunningAgent> {
   const [notes, drive] = await Promise.all(
     services.map(async ({ url, apiKey }) => closeLater(await SvcToolkit.create({ baseUrl: url, apiKey }))),
   );
@@ -27,7 +28,7 @@ async function start(): Promise<RunningAgent> {
     ...drive.getTools({ integrations: ["drive"], staticTools: false }),
   ];
   const agent = createAgent({
-    model: script([note("w1"), folder]),
+    model: script(calls),
     tools,
     middleware: [
       await createApprovalMiddleware(notes, { name: "Notes" }),
@@ -35,16 +36,11 @@ async function start(): Promise<RunningAgent> {
     ],
     checkpointer: new MemorySaver(),
   });
-  return {
-    invoke: async (input, run) => (await agent.invoke(input as never, run)) as unknown as AgentState,
-    getStateHistory: () => {
-      throw new Error("Not needed here.");
-    },
-  };
+  return toAgent(agent);
 }
 
 it("asks for each service's calls once, and makes them there", async () => {
-  const agent = await start();
+  const agent = await start(note("w1"), folder);
   const { state, interrupts } = await answerAll(agent, await agent.invoke(ask, config), () => ({ type: "approve" }));
   expect(interrupts).toEqual([1, 1]);
   expect(readStatuses(state).toSorted()).toEqual(["succeeded", "succeeded"]);
@@ -53,7 +49,7 @@ it("asks for each service's calls once, and makes them there", async () => {
 });
 
 it("runs nothing of the service that was declined", async () => {
-  const agent = await start();
+  const agent = await start(note("w1"), folder);
   await agent.invoke(ask, config);
   await agent.invoke(resume({ decisions: [{ type: "reject" }] }), config);
   await agent.invoke(resume({ decisions: [{ type: "approve" }] }), config);
