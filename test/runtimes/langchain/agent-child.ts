@@ -11,13 +11,13 @@ const [name = "", baseUrl = "", apiKey = "", file = "", stateDir = "", at = ""] 
 const toolkit = await SvcToolkit.create({
   baseUrl,
   apiKey,
-  idempotencyKeys: "off",
+  idempotencyKeys: at === "sending" ? "when_known" : "off",
   ...(stateDir === "" ? {} : { stateDir }),
   integrations: ["notes", "drive"],
   onEvent: (event) => {
-    if (event.type !== "finished" || at !== "finished") return;
-    console.log("at finished");
-    // Nothing after this line happens: the graph never hears of the result.
+    if (event.type !== at) return;
+    console.log(`at ${at}`);
+    // Nothing after this line happens: the graph never hears of the result, or the service never of the call.
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
   },
 });

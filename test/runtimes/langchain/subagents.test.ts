@@ -1,12 +1,16 @@
-import { AIMessage } from "@langchain/core/messages";
+import { join } from "node:path";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { type FakeBuiltModel, fakeModel } from "@langchain/core/testing";
 import { MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent } from "deepagents";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SvcToolkit } from "../../../src/langchain.ts";
+import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
-import { type AgentState, type RunningAgent, resume } from "./adapters.ts";
+import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
+import { type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readTitles, script } from "./agent-kit.ts";
+import { FileSaver } from "./file-saver.ts";
+import { toAgent } from "./graph-kit.ts";
 
 /** An agent that works through another agent: questions come from both at once. */
 
@@ -35,12 +39,7 @@ async function start(): Promise<RunningAgent> {
       },
     ],
   });
-  return {
-    invoke: async (input, run) => (await agent.invoke(input as never, run as never)) as unknown as AgentState,
-    getStateHistory: () => {
-      throw new Error("Not needed here.");
-    },
-  };
+  return toAgent(agent);
 }
 
 describe("an agent inside an agent", () => {
@@ -69,5 +68,44 @@ describe("an agent inside an agent", () => {
     expect(readAsked(left).map(({ title }) => title)).toEqual(["outer"]);
     await agent.invoke(resume(true), config);
     expect(await readTitles(service)).toEqual(["inner", "outer"]);
+  });
+});
+
+describe.each([
+  ["without the approval middleware", false],
+  ["with an approval middleware of their own", true],
+])("two agents inside an agent that do the same, %s", (_name, isBatched) => {
+  const task = (id: string) => ({ name: "task", args: { description: id, subagent_type: "writer" }, id });
+
+  /** Everything made anew, as in a new process; what the models said is in the checkpoints. */
+  async function restart(file: string, stateDir: string, model: FakeBuiltModel): Promise<RunningAgent> {
+    const options = { baseUrl: service.url, apiKey: service.apiKey, integrations: ["notes"], stateDir };
+    const toolkit = closeLater(await SvcToolkit.create({ ...options, idempotencyKeys: "off" }));
+    const tools = toolkit.getTools();
+    // Both ask for the same call under the same id: only where they are tells them apart.
+    const write = (messages: BaseMessage[]) =>
+      messages.some((message) => ToolMessage.isInstance(message))
+        ? new AIMessage("Written.")
+        : new AIMessage({ content: "", tool_calls: [note("inner")] });
+    const inner = fakeModel().respond(write).respond(write).respond(write).respond(write);
+    const middleware = isBatched ? [await createApprovalMiddleware(toolkit)] : [];
+    const writer = { name: "writer", description: "Writes.", systemPrompt: "Write.", tools, model: inner, middleware };
+    return toAgent(createDeepAgent({ model, tools, checkpointer: new FileSaver(file), subagents: [writer] }));
+  }
+
+  it("are two calls, each with its own decision, in a new process too", async () => {
+    const folder = await makeFolder();
+    const [file, stateDir] = [join(folder, "checkpoints"), join(folder, "state")];
+    const before = await restart(file, stateDir, script([task("t1"), task("t2")]));
+    const asked = readAsked(await before.invoke(ask, config));
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
+    const after = await restart(file, stateDir, script());
+    const [one, two] = asked;
+    const answers = { [String(one?.interruptId)]: true, [String(two?.interruptId)]: "reject" };
+    const state = await after.invoke(resume(answers), config);
+    expect(readAsked(state)).toEqual([]);
+    expect(await readTitles(service)).toEqual(["inner"]);
+    const ended = state.messages.filter((message) => ToolMessage.isInstance(message));
+    expect(ended.map((message) => message.tool_call_id).toSorted()).toEqual(["t1", "t2"]);
   });
 });
