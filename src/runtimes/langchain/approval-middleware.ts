@@ -106,7 +106,8 @@ async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<s
       calls.map(async (call) => {
         const sheet: AnswerSheet = { answers };
         const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
-        await tool?.preview(call, config, sheet);
+        // An agent has one svc_call_tool only; the one of another toolkit is not asked about here.
+        if (tool !== undefined && toolkit.hasGiven(tool)) await tool.preview(call, config, sheet);
         return sheet;
       }),
     );

@@ -44,6 +44,7 @@ export class SvcToolkit extends BaseToolkit {
   /** One object per tool for as long as the toolkit lives: agents refuse a second one of the same name. */
   readonly #built = new Map<string, SvcTool>();
   readonly #made = new WeakSet<SvcTool>();
+  readonly #given = new WeakSet<SvcTool>();
   /** How many actions the last {@link getTools} gave. */
   #listed: number;
   readonly #missing: MissingReport;
@@ -120,7 +121,7 @@ export class SvcToolkit extends BaseToolkit {
     this.#missing.update(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
     const actions = this.#getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
-    return [...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])];
+    return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
   }
 
   /**
@@ -129,10 +130,11 @@ export class SvcToolkit extends BaseToolkit {
    */
   async loadTools(names: readonly string[]): Promise<SvcTool[]> {
     await describeTools(this.session.catalog, names);
-    return names.flatMap((name) => {
+    const found = names.flatMap((name) => {
       const entry = this.session.catalog.peek(name);
       return entry?.schemaHash === undefined ? [] : this.#getActions([entry], false);
     });
+    return this.#give(found);
   }
 
   /** A tool this toolkit made, by the name a model calls it. */
@@ -145,6 +147,11 @@ export class SvcToolkit extends BaseToolkit {
     return this.#made.has(tool);
   }
 
+  /** Whether an agent can have the tool from here: the toolkit made it, and has given it away. */
+  hasGiven(tool: SvcTool): boolean {
+    return this.#given.has(tool);
+  }
+
   /** The graph's own way to ask, in a run that uses it. */
   openDesk(config: GraphConfig): TaskDesk | undefined {
     return this.#caller.openDesk(config);
@@ -153,6 +160,11 @@ export class SvcToolkit extends BaseToolkit {
   /** Writes the cache and closes journal and connections. */
   async close(): Promise<void> {
     await this.session.close();
+  }
+
+  #give(tools: SvcTool[]): SvcTool[] {
+    for (const tool of tools) this.#given.add(tool);
+    return tools;
   }
 
   #getActions(entries: readonly CatalogEntry[], isDeferred: boolean): SvcTool[] {

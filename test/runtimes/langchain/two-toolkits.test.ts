@@ -55,3 +55,13 @@ it("runs nothing of the service that was declined", async () => {
   await agent.invoke(resume({ decisions: [{ type: "approve" }] }), config);
   expect([await readTitles(services[0]), (await services[1].effects()).length]).toEqual([["w1"], 0]);
 });
+
+it("asks about a call through svc_call_tool only for the service whose tool that is", async () => {
+  const { name, args } = note("w1");
+  const agent = await start({ name: "svc_call_tool", args: { name, arguments: args }, id: "w1" });
+  const first = await agent.invoke(ask, config);
+  const { state, interrupts } = await answerAll(agent, first, () => ({ type: "approve" }));
+  expect(interrupts).toEqual([1]);
+  expect(readStatuses(state)).toEqual(["succeeded"]);
+  expect([await readTitles(services[0]), (await services[1].effects()).length]).toEqual([["w1"], 0]);
+});
