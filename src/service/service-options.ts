@@ -83,6 +83,8 @@ const DEFAULT_RETENTION_DAYS = 90;
 
 /** Default of `heartbeatMs`. */
 const DEFAULT_HEARTBEAT_MS = 5000;
+/** Default of `providerTimeoutMs`. */
+const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
 
 /** Shortest `secretKey`: 32 random letters hold more than 128 bits. */
 const MIN_SECRET_KEY = 32;
@@ -94,6 +96,7 @@ export interface CheckedOptions extends ServiceOptions {
   readonly port: number;
   readonly host: string;
   readonly heartbeatMs: number;
+  readonly providerTimeoutMs: number;
   /** 0: for ever. */
   readonly retentionDays: number;
   readonly files: string | S3Place;
@@ -144,6 +147,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     port,
     host,
     heartbeatMs: options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+    providerTimeoutMs: options.providerTimeoutMs ?? DEFAULT_PROVIDER_TIMEOUT_MS,
     retentionDays: retentionDays ?? 0,
     files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,

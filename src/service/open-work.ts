@@ -1,0 +1,82 @@
+import { createId } from "./auth/secrets.ts";
+import { createLiveCatalog } from "./catalog/live-catalog.ts";
+import { connectFirstApps } from "./connections/connect-first-apps.ts";
+import { type Connections, createConnections } from "./connections/connections.ts";
+import { createConnector } from "./connections/connector.ts";
+import { createActivity } from "./executions/activity.ts";
+import { createExecutor, type Executor } from "./executions/execute-tool.ts";
+import { createExecutionLog } from "./executions/execution-log.ts";
+import { createUrlFiles } from "./fetch/url-files.ts";
+import { createAccessTokens } from "./grants/access-tokens.ts";
+import type { Integration } from "./integrations/integration.ts";
+import type { Ground } from "./open-ground.ts";
+import { createSettingsSeal } from "./secrets/seal-settings.ts";
+import type { CheckedOptions } from "./service-options.ts";
+import { createSourceStore } from "./sources/source-store.ts";
+import { findAccount } from "./store/find-account.ts";
+import type { Store } from "./store/open-store.ts";
+import { createServiceKeys } from "./store/service-keys.ts";
+
+/** What carries tools out: catalog, connections, executor and their records. */
+export type Work = ReturnType<typeof createWork>;
+
+/**
+ * Opens what carries tools out for the owner's account, which the first start makes: only one process at a time may be
+ * here.
+ */
+export async function openWork(o: CheckedOptions, ground: Ground): Promise<{ accountId: string; work: Work }> {
+  const known = await findAccount(ground.store);
+  const accountId = known ?? createId("acc");
+  const work = createWork(o, ground, accountId);
+  if (known === undefined) await makeAccount(o, ground.store, { accountId, connections: work.connections });
+  return { accountId, work };
+}
+
+async function makeAccount(
+  o: CheckedOptions,
+  store: Store,
+  { accountId, connections }: { accountId: string; connections: Connections },
+): Promise<void> {
+  await connectFirstApps(connections, o.integrations, typeof o.files === "string" ? o.files : o.dataDir);
+  // Last, so that a first start that was cut short is begun again.
+  const created_at = new Date(o.now()).toISOString();
+  await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
+}
+
+function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, accountId: string) {
+  const { now, integrations, usageLimit } = o;
+  const { catalog, replace } = createLiveCatalog(integrations);
+  const seal = createSettingsSeal(box, catalog);
+  const connections = createConnections({ store, accountId, catalog, seal, now });
+  const accessTokens = createAccessTokens({ store, box, now });
+  const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
+  const executor: Executor = createExecutor({
+    catalog,
+    connections,
+    accessTokens,
+    log,
+    now,
+    providerTimeoutMs: o.providerTimeoutMs,
+    onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
+  });
+  const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
+  const serviceKeys = createServiceKeys({ store, box, now });
+  const ownFolders = [o.dataDir, ...(typeof o.files === "string" ? [o.files] : [])];
+  const connector = createConnector({ connections, accessTokens, ownFolders });
+  const activity = createActivity(store);
+  const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
+  return {
+    catalog,
+    install,
+    connections,
+    connector,
+    accessTokens,
+    sources: createSourceStore(store, now),
+    activity,
+    executionLog: log,
+    executor,
+    blobs,
+    urlFiles,
+    serviceKeys,
+  };
+}

@@ -1,0 +1,103 @@
+import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
+import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.ts";
+import { createSecret } from "./auth/secrets.ts";
+import { createCanonicalExecutions } from "./canonical/canonical-executions.ts";
+import { createIdempotencyKeys } from "./canonical/idempotency-keys.ts";
+import { createIngestTokens } from "./files/ingest-tokens.ts";
+import type { Flows } from "./flows/flows.ts";
+import { createProviderSignIns } from "./grants/provider-sign-ins.ts";
+import { createApp } from "./http/app.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { SIGNED_IN_PATH } from "./http/routes/pages-signed-in.ts";
+import { createOAuth } from "./oauth/create-oauth.ts";
+import type { Ground } from "./open-ground.ts";
+import type { Work } from "./open-work.ts";
+import { createBootstrap } from "./registration/bootstrap.ts";
+import { createPairing } from "./registration/pairing.ts";
+import { type CheckedOptions, listHosts, toLocalOrigin } from "./service-options.ts";
+import { readIngestSecret } from "./store/ingest-secret.ts";
+import type { Store } from "./store/open-store.ts";
+import type { ServiceKeys } from "./store/service-keys.ts";
+import { createSpentTokens } from "./store/spent-tokens.ts";
+import { isShared } from "./store/turns.ts";
+
+/** Running requests get this long when the service stops. */
+const GRACE_MS = 5000;
+
+/** What requests are answered with. */
+interface ServedParts {
+  readonly ground: Ground;
+  readonly work: Work;
+  readonly flows: Flows;
+  readonly accountId: string;
+}
+
+/** The service as it can be reached. */
+interface Served {
+  readonly url: string;
+  readonly keys: ApiKeys;
+  readonly sessions: OwnerSessions;
+}
+
+/** Listens, and answers once everything is there; what ends it is handed to `onClose` at once. */
+export async function serveHttp(
+  o: CheckedOptions,
+  parts: ServedParts,
+  onClose: (undo: () => Promise<unknown>) => void,
+): Promise<Served> {
+  const app = Promise.withResolvers<ReturnType<typeof createApp>>();
+  const listener: Listener = await listen({
+    ...o,
+    fetch: async (request, env) => (await app.promise).fetch(request, env),
+  });
+  onClose(() => listener.close(GRACE_MS));
+  const { store } = parts.ground;
+  const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
+  const sessions = createOwnerSessions(store, o.now);
+  const keys = createApiKeys(store, o.now);
+  const allowedHosts = listHosts(o, listener.port);
+  app.resolve(createApp({ ...(await createParts(o, parts, { url, keys })), keys, sessions, allowedHosts }));
+  return { url, keys, sessions };
+}
+
+async function createParts(
+  o: CheckedOptions,
+  { ground, work, flows, accountId }: ServedParts,
+  { url, keys }: { url: string; keys: ApiKeys },
+) {
+  const { now } = o;
+  const { store, node } = ground;
+  const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, work.serviceKeys) : o.ingestSecret;
+  const spent = createSpentTokens(store, now);
+  const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
+  const canonical = createCanonicalExecutions({
+    ...work,
+    log: work.executionLog,
+    ingestTokens,
+    idempotencyKeys: createIdempotencyKeys(store, now),
+    now,
+    waitForTwinMs: o.providerTimeoutMs,
+  });
+  return {
+    ...work,
+    pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
+    bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
+    canonical,
+    providerSignIns: createProviderSignIns({ ...ground, now, redirectUri: `${url}${SIGNED_IN_PATH}` }),
+    oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId }),
+    mcpExtras: o.mcpExtras,
+    node,
+    ingestTokens,
+    flows,
+    flowApprovals: o.flowApprovals ?? "api",
+    fileEnvelopes: o.fileEnvelopes ?? true,
+    baseUrl: url,
+    now,
+    log: o.log,
+  } as const;
+}
+
+/** What one process of a shared store signs, the others have to accept. */
+function findIngestSecret({ dataDir }: CheckedOptions, store: Store, keys: ServiceKeys): Promise<string> {
+  return isShared(store) ? keys.read("ingest", createSecret) : readIngestSecret(dataDir);
+}
