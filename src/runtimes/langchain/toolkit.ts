@@ -1,25 +1,20 @@
 import { BaseToolkit } from "@langchain/core/tools";
-import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
+import type { FlowTool } from "../../flows/flow-tool.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
-import { buildTools, type ToolDefinition } from "../../tools/build.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
 import { describeTools } from "../../tools/describe-tools.ts";
 import { describeUnlisted } from "../../tools/describe-unlisted.ts";
 import { createToolSession, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
-import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
 import { CallTranslator } from "./call-translator.ts";
 import { checkFilter, checkToolkitOptions } from "./check-options.ts";
 import type { GraphConfig } from "./graph-config.ts";
-import { createLiveSchema, toToolSchema } from "./live-schema.ts";
 import { MissingReport } from "./missing-report.ts";
 import { ProgressFeed } from "./progress.ts";
 import { selectEntries } from "./select-entries.ts";
-import { type LangChainCall, SvcTool } from "./svc-tool.ts";
+import type { SvcTool } from "./svc-tool.ts";
 import type { TaskDesk } from "./task-desk.ts";
+import { ToolShelf } from "./tool-shelf.ts";
 import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
-
-const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /** What a toolkit is made of besides its session. */
 interface ToolkitParts {
@@ -41,9 +36,7 @@ export class SvcToolkit extends BaseToolkit {
   /** Catalogue, journal, standing permissions and the pipeline itself. */
   readonly session: ToolSession;
   readonly #caller: CallTranslator;
-  /** One object per tool for as long as the toolkit lives: agents refuse a second one of the same name. */
-  readonly #built = new Map<string, SvcTool>();
-  readonly #made = new WeakSet<SvcTool>();
+  readonly #shelf: ToolShelf;
   readonly #given = new WeakSet<SvcTool>();
   /** How many actions the last {@link getTools} gave. */
   #listed: number;
@@ -60,9 +53,15 @@ export class SvcToolkit extends BaseToolkit {
     this.#caller = caller;
     this.#missing = missing;
     this.#integrations = integrations;
-    this.#static = session.staticTools.map((tool) => this.#createStaticTool(tool));
-    this.#flow = flowTools.map((tool) => this.#createFlowTool(tool));
-    for (const tool of [...this.#static, ...this.#flow]) this.#made.add(tool);
+    this.#shelf = new ToolShelf(session, caller);
+    this.#static = session.staticTools.map((tool) => {
+      const isSearch = tool.name === "svc_search_tools";
+      return this.#shelf.createStatic(
+        tool,
+        isSearch ? () => tool.description + this.#describeLeftOut() : tool.description,
+      );
+    });
+    this.#flow = flowTools.map((tool) => this.#shelf.createFlow(tool));
   }
 
   /**
@@ -111,7 +110,7 @@ export class SvcToolkit extends BaseToolkit {
    * are not known, which may only mean that this user has not connected the app, are named there too and reported as
    * the event `tools_not_found`, or as a warning of the process where there is no `onEvent`.
    *
-   * @throws SvcError `invalid_config` for a wrong limit or level, `unsupported` when names collide
+   * @throws SvcError `invalid_config` for a wrong limit, level or name, `unsupported` when names collide
    */
   override getTools(filter: ToolFilter = {}): SvcTool[] {
     checkFilter(filter);
@@ -119,7 +118,7 @@ export class SvcToolkit extends BaseToolkit {
     const entries = selectEntries(catalog, filter);
     this.#listed = entries.length;
     this.#missing.update(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
-    const actions = this.#getActions(entries, filter.deferLoading === true);
+    const actions = this.#shelf.getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
   }
@@ -132,19 +131,19 @@ export class SvcToolkit extends BaseToolkit {
     await describeTools(this.session.catalog, names);
     const found = names.flatMap((name) => {
       const entry = this.session.catalog.peek(name);
-      return entry?.schemaHash === undefined ? [] : this.#getActions([entry], false);
+      return entry?.schemaHash === undefined ? [] : this.#shelf.getActions([entry], false);
     });
     return this.#give(found);
   }
 
   /** A tool this toolkit made, by the name a model calls it. */
   findTool(name: string): SvcTool | undefined {
-    return this.#built.get(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
+    return this.#shelf.findAction(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
   }
 
   /** Whether this toolkit made the tool; false for a copy that {@link SvcTool.withSheet} gave. */
   hasMade(tool: SvcTool): boolean {
-    return this.#made.has(tool);
+    return this.#shelf.hasMade(tool);
   }
 
   /** Whether an agent can have the tool from here: the toolkit made it, and has given it away. */
@@ -167,50 +166,7 @@ export class SvcToolkit extends BaseToolkit {
     return tools;
   }
 
-  #getActions(entries: readonly CatalogEntry[], isDeferred: boolean): SvcTool[] {
-    const definitions = buildTools(entries, { profile: this.session.profile, reserved: RESERVED_NAMES });
-    return definitions.map((definition) => this.#getTool(definition, isDeferred));
-  }
-
-  #getTool({ name, description, toolName, integration, effect }: ToolDefinition, isDeferred: boolean): SvcTool {
-    const known = this.#built.get(name);
-    if (known !== undefined && (known.extras !== undefined) === isDeferred) return known;
-    const readTarget = (call: LangChainCall) => ({ toolName, arguments: call.arguments });
-    const tool = new SvcTool({
-      name,
-      description,
-      schema: createLiveSchema(this.session, toolName),
-      metadata: { toolName, integration, effect },
-      ...(isDeferred ? { extras: { defer_loading: true } } : {}),
-      run: (call) => this.#caller.run(call, (base) => this.session.call({ ...base, ...readTarget(call) })),
-      preview: (call) => this.#caller.preview(call, readTarget(call)),
-    });
-    this.#built.set(name, tool);
-    this.#made.add(tool);
-    return tool;
-  }
-
   #describeLeftOut(): string {
     return describeUnlisted(this.session.catalog, this.#listed) + this.#missing.describe();
-  }
-
-  #createStaticTool(tool: StaticTool): SvcTool {
-    return new SvcTool({
-      name: tool.name,
-      description:
-        tool.name === "svc_search_tools" ? () => tool.description + this.#describeLeftOut() : tool.description,
-      schema: toToolSchema(tool.schema),
-      run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
-      preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
-    });
-  }
-
-  #createFlowTool(tool: FlowTool): SvcTool {
-    return new SvcTool({
-      name: tool.name,
-      description: tool.description,
-      schema: toToolSchema(tool.schema),
-      run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
-    });
   }
 }

@@ -1,0 +1,90 @@
+import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
+import { buildTools, type ToolDefinition } from "../../tools/build.ts";
+import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import type { ToolSession } from "../../tools/session.ts";
+import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
+import type { CallTranslator } from "./call-translator.ts";
+import { createLiveSchema, toToolSchema } from "./live-schema.ts";
+import { type LangChainCall, SvcTool } from "./svc-tool.ts";
+
+const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
+
+/** Makes a toolkit's tools and keeps those of actions: agents refuse a second object of the same name. */
+export class ToolShelf {
+  readonly #session: ToolSession;
+  readonly #caller: CallTranslator;
+  readonly #actions = new Map<string, SvcTool>();
+  readonly #made = new WeakSet<SvcTool>();
+
+  constructor(session: ToolSession, caller: CallTranslator) {
+    this.#session = session;
+    this.#caller = caller;
+  }
+
+  /**
+   * One tool per action, the same as before where there is one; with `isDeferred` marked for later loading.
+   *
+   * @throws SvcError `unsupported` when names collide
+   */
+  getActions(entries: readonly CatalogEntry[], isDeferred: boolean): SvcTool[] {
+    const definitions = buildTools(entries, { profile: this.#session.profile, reserved: RESERVED_NAMES });
+    return definitions.map((definition) => this.#getAction(definition, isDeferred));
+  }
+
+  /** An action's tool by the name a model calls it, once it was made. */
+  findAction(name: string): SvcTool | undefined {
+    return this.#actions.get(name);
+  }
+
+  /** False also for a copy that {@link SvcTool.withSheet} gave. */
+  hasMade(tool: SvcTool): boolean {
+    return this.#made.has(tool);
+  }
+
+  /** A static tool; a function is asked for its description each time. */
+  createStatic(tool: StaticTool, description: string | (() => string)): SvcTool {
+    return this.#keep(
+      new SvcTool({
+        name: tool.name,
+        description,
+        schema: toToolSchema(tool.schema),
+        run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
+        preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
+      }),
+    );
+  }
+
+  /** A flow tool. */
+  createFlow(tool: FlowTool): SvcTool {
+    return this.#keep(
+      new SvcTool({
+        name: tool.name,
+        description: tool.description,
+        schema: toToolSchema(tool.schema),
+        run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
+      }),
+    );
+  }
+
+  #getAction({ name, description, toolName, integration, effect }: ToolDefinition, isDeferred: boolean): SvcTool {
+    const known = this.#actions.get(name);
+    if (known !== undefined && (known.extras !== undefined) === isDeferred) return known;
+    const readTarget = (call: LangChainCall) => ({ toolName, arguments: call.arguments });
+    const tool = new SvcTool({
+      name,
+      description,
+      schema: createLiveSchema(this.#session, toolName),
+      metadata: { toolName, integration, effect },
+      ...(isDeferred ? { extras: { defer_loading: true } } : {}),
+      run: (call) => this.#caller.run(call, (base) => this.#session.call({ ...base, ...readTarget(call) })),
+      preview: (call) => this.#caller.preview(call, readTarget(call)),
+    });
+    this.#actions.set(name, tool);
+    return this.#keep(tool);
+  }
+
+  #keep(tool: SvcTool): SvcTool {
+    this.#made.add(tool);
+    return tool;
+  }
+}
