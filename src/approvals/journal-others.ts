@@ -3,12 +3,13 @@ import { join } from "node:path";
 import {
   chooseRecord,
   hasLeft,
+  isEqualTo,
   isUnanswered,
   type JournalKey,
   type JournalRecord,
   toMapKey,
 } from "./journal-record.ts";
-import { ignoreMissing, isSegmentName, readSegment } from "./journal-segment.ts";
+import { hasEnded, ignoreMissing, isSegmentName, readSegment } from "./journal-segment.ts";
 
 interface Seen {
   /** In bytes; a file only grows. */
@@ -26,6 +27,11 @@ export class OtherSegments {
 
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /** True when the folder is used by no other process that still runs, as of the last refresh. */
+  get haveEnded(): boolean {
+    return [...this.#seen.keys()].every(hasEnded);
   }
 
   /** Reads what is new, in every file but `own`. */
@@ -52,9 +58,9 @@ export class OtherSegments {
     return records.length === 0 ? undefined : records.reduce(chooseRecord);
   }
 
-  /** Calls with this fingerprint that were sent and, as far as the other files say, never answered. */
+  /** Calls equal to this fingerprint that were sent and, as far as the other files say, never answered. */
   listUnanswered(fingerprint: string): JournalRecord[] {
     const all = [...this.#seen.values()].flatMap((seen) => [...seen.records.values()]);
-    return all.filter((record) => record.fingerprint === fingerprint && isUnanswered(record));
+    return all.filter((record) => isEqualTo(record, fingerprint) && isUnanswered(record));
   }
 }

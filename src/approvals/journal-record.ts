@@ -22,6 +22,8 @@ export interface JournalRecord extends JournalKey {
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
   readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string };
+  /** Set once a request that may act has left: the fingerprint of what was sent, after edits and with the chosen account. */
+  readonly request?: string;
   /**
    * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
    * (milliseconds since the epoch) and acts at most once.
@@ -50,6 +52,11 @@ export function leavesDoubt(record: JournalRecord): boolean {
   return isUnanswered(record) && record.warnedAt === undefined;
 }
 
+/** True for a call with this fingerprint, and for one that was sent as a call with this fingerprint would be. */
+export function isEqualTo(record: JournalRecord, fingerprint: string): boolean {
+  return record.fingerprint === fingerprint || record.request === fingerprint;
+}
+
 /** True when a request that may have acted was sent, answered or not. */
 export function hasLeft(record: JournalRecord): boolean {
   return isUnanswered(record) || record.state === "done";
@@ -63,10 +70,46 @@ export function isWithin(now: number, from: number, until: number): boolean {
   return from <= now && now < until;
 }
 
-/** Which of two records of one call counts: one of a request that has left, then the later one. */
+/**
+ * Which of two records of one call counts, as two processes wrote them: the one by which more has happened, then the
+ * later one. The clock does not decide first: it may have been set back in between.
+ */
 export function chooseRecord(a: JournalRecord, b: JournalRecord): JournalRecord {
-  if (hasLeft(a) !== hasLeft(b)) return hasLeft(a) ? a : b;
+  const [first, second] = [rank(a), rank(b)];
+  if (first !== second) return first > second ? a : b;
   return a.at > b.at ? a : b;
+}
+
+/** What one process was told not to do, another may have sent; what has an answer is not sent again. */
+function rank(record: JournalRecord): number {
+  if (!hasLeft(record)) return 0;
+  if (isUnanswered(record)) return 2;
+  const { outcome } = record;
+  const isDeclined =
+    typeof outcome === "object" && outcome !== null && "status" in outcome && outcome.status === "declined";
+  return isDeclined ? 1 : 3;
+}
+
+/** True for a call without an answer that is left out of a search. */
+export type IsKnown = (record: JournalRecord) => boolean;
+
+/** On which terms a request may leave. */
+export interface BeginTerms {
+  /** What the caller has read and written of this call: anything else was written by another process. */
+  readonly known: readonly JournalRecord[];
+  /** True for a call without an answer that a human was told of, and for one that does not matter. */
+  readonly isKnown: IsKnown;
+}
+
+/** True when another process has sent this call: `found` was not written or read by the caller. */
+export function isOvertaken(found: JournalRecord | undefined, { known }: BeginTerms): found is JournalRecord {
+  if (found === undefined || !hasLeft(found)) return false;
+  return !known.some(({ state, at }) => state === found.state && at === found.at);
+}
+
+/** By which a call is equal to others: what was asked for, and what is sent. */
+export function listFingerprints({ fingerprint, request }: JournalRecord): string[] {
+  return request === undefined || request === fingerprint ? [fingerprint] : [fingerprint, request];
 }
 
 /** The journal's key as one string. */
@@ -81,6 +124,7 @@ const recordSchema = z.object({
   at: z.number(),
   tool: z.string(),
   approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  request: z.string().optional(),
   repeatable: z.object({ key: z.string(), arguments: jsonObject, until: z.number() }).optional(),
   warnedAt: z.number().optional(),
   outcome: z.unknown().optional(),
@@ -90,9 +134,10 @@ const recordSchema = z.object({
 export function readJournalRecord(value: unknown): JournalRecord | undefined {
   const record = recordSchema.safeParse(value);
   if (!record.success) return undefined;
-  const { approval, repeatable, warnedAt, ...rest } = record.data;
+  const { approval, request, repeatable, warnedAt, ...rest } = record.data;
   return {
     ...rest,
+    ...(request === undefined ? {} : { request }),
     ...(warnedAt === undefined ? {} : { warnedAt }),
     ...(approval === undefined ? {} : { approval }),
     ...(repeatable === undefined ? {} : { repeatable }),

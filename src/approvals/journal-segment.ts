@@ -148,8 +148,8 @@ export async function removeSegment(folder: string, segment: OwnSegment): Promis
   openNames.delete(segment.name);
 }
 
-/** A file of another machine (a shared home folder) is read but never taken over. */
-function hasEnded(name: string): boolean {
+/** True when the process of a file has ended. A file of another machine (a shared home folder) is read but never taken over. */
+export function hasEnded(name: string): boolean {
   const { host, pid } = NAME.exec(name)?.groups ?? {};
   if (host !== hostTag() || pid === undefined) return false;
   if (Number(pid) === process.pid) return !openNames.has(name);

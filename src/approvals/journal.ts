@@ -1,6 +1,10 @@
+import { createBegin } from "./journal-begin.ts";
 import { JournalFile } from "./journal-file.ts";
 import {
+  type BeginTerms,
   chooseRecord,
+  type IsKnown,
+  isEqualTo,
   isUnanswered,
   type JournalKey,
   type JournalRecord,
@@ -16,8 +20,17 @@ export interface CallJournal {
   refresh?(): Promise<void>;
   /** State of this call, or undefined when it is new. */
   find(key: JournalKey): Awaitable<JournalRecord | undefined>;
-  /** A call with the same fingerprint, whatever its id, that was sent and never answered, and that nobody was warned of. */
-  findUnanswered(fingerprint: string): Awaitable<JournalRecord | undefined>;
+  /**
+   * A call with the same fingerprint, or whose request had it, whatever its id, that was sent and never answered, and that
+   * nobody was warned of. `isKnown` leaves out such as the caller has found before.
+   */
+  findUnanswered(fingerprint: string, isKnown?: IsKnown): Awaitable<JournalRecord | undefined>;
+  /**
+   * Records that a request leaves, unless something is in its way: this call, sent by another process since `known`, or an
+   * equal one for which `isKnown` is false. That one is returned, and nothing recorded. No other process that uses the
+   * folder begins meanwhile. A journal without it can only look first and record then.
+   */
+  begin?(record: JournalRecord, terms: BeginTerms): Promise<JournalRecord | undefined>;
   /** Resolves once the record would survive a power cut. */
   record(record: JournalRecord): Promise<void>;
   /** Drops a call that provably did nothing, so that it may be made again. */
@@ -28,7 +41,8 @@ export interface CallJournal {
 export interface Journal extends CallJournal {
   refresh(): Promise<void>;
   find(key: JournalKey): JournalRecord | undefined;
-  findUnanswered(fingerprint: string): JournalRecord | undefined;
+  findUnanswered(fingerprint: string, isKnown?: IsKnown): JournalRecord | undefined;
+  begin(record: JournalRecord, terms: BeginTerms): Promise<JournalRecord | undefined>;
   /** Lines that could not be read at opening. */
   readonly damagedLines: number;
   close(): Promise<void>;
@@ -68,26 +82,30 @@ export async function openJournal(
     const other = file?.others.find(key);
     return own !== undefined && other !== undefined ? chooseRecord(other, own) : (own ?? other);
   };
+  const findUnanswered = (fingerprint: string, isKnown: IsKnown = () => false) => {
+    const own = [...unanswered.values()].filter((record) => isEqualTo(record, fingerprint));
+    const all = [...own, ...(file?.others.listUnanswered(fingerprint) ?? [])];
+    return all.map((record) => find(record) ?? record).find((record) => leavesDoubt(record) && !isKnown(record));
+  };
+  const write = async (record: JournalRecord) => {
+    await file?.append(record);
+    keep(record);
+    dropOldest(records);
+  };
+  const forget = async (key: JournalKey) => {
+    if (!records.has(toMapKey(key))) return;
+    await file?.append({ callId: key.callId, fingerprint: key.fingerprint, forgotten: true });
+    records.delete(toMapKey(key));
+    unanswered.delete(toMapKey(key));
+  };
   return {
     damagedLines: file?.damagedLines ?? 0,
     refresh: async () => file?.refresh(),
     find,
-    findUnanswered(fingerprint) {
-      const own = [...unanswered.values()].filter((record) => record.fingerprint === fingerprint);
-      const all = [...own, ...(file?.others.listUnanswered(fingerprint) ?? [])];
-      return all.map((record) => find(record) ?? record).find(leavesDoubt);
-    },
-    async record(record) {
-      await file?.append(record);
-      keep(record);
-      dropOldest(records);
-    },
-    async forget(key) {
-      if (!records.has(toMapKey(key))) return;
-      await file?.append({ callId: key.callId, fingerprint: key.fingerprint, forgotten: true });
-      records.delete(toMapKey(key));
-      unanswered.delete(toMapKey(key));
-    },
+    findUnanswered,
+    record: write,
+    begin: createBegin(folder, { file, findUnanswered, write, forget }),
+    forget,
     close: async () => file?.close(),
   };
 }

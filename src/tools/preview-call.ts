@@ -1,7 +1,8 @@
 import type { ApprovalRequest } from "../approvals/request.ts";
 import { isControlFlow, throwIfAborted } from "./abort.ts";
-import { isApproved } from "./bind-plan.ts";
-import { answerFromJournal, bindRecord, createCallKey, openCallRecord } from "./call-record.ts";
+import { answerFromJournal, bindRecord } from "./answer-from-journal.ts";
+import { fingerprintRequest, isApproved } from "./bind-plan.ts";
+import { createCallKey, openCallRecord } from "./call-record.ts";
 import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
 import { createFirstRequest } from "./request-approval.ts";
 import { resolveTool } from "./resolve-tool.ts";
@@ -39,7 +40,7 @@ async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQue
   if (!parsed.ok) return undefined;
   const key = createCallKey(apart, call, { entry, args: parsed.value.args });
   const record = await openCallRecord(apart, call, entry, key);
-  if (answerFromJournal(apart, call, entry, record) !== undefined) return undefined;
+  if (answerFromJournal(apart, call, entry, record.known) !== undefined) return undefined;
   let asked: ConnectionQuestion | undefined;
   const chooseConnection: ToolCall["chooseConnection"] = async (question, options) => {
     const answer = await call.chooseConnection?.(question, options);
@@ -51,6 +52,7 @@ async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQue
   if (!planned.ok) return undefined;
   const plan = bindRecord(apart, planned.value, record);
   if (!plan.mustAsk || isApproved(apart, plan)) return undefined;
+  await record.doubts.look(fingerprintRequest(apart, plan));
   const request = createFirstRequest(apart, call, plan, record);
   return request === undefined ? undefined : { kind: "approval", request };
 }

@@ -5,8 +5,9 @@ import { canonicalJson } from "../approvals/fingerprint.ts";
 import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
 import { createStableId } from "../approvals/stable-id.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
-import { fingerprintPlan, toApprovalFile } from "./bind-plan.ts";
+import { fingerprintPlan, fingerprintRequest, toApprovalFile } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
+import type { DoubtList } from "./doubt-list.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { findPinObjection, planCall } from "./plan-call.ts";
@@ -16,6 +17,7 @@ import { cleanText } from "./safe-text.ts";
 
 /** Edits of one call before it counts as declined. */
 const MAX_EDITS = 8;
+const DOUBT = "An equal call was sent before and never answered: it may already have happened.";
 
 /**
  * Step 6. Puts the plan before a human, or finds a standing rule. The returned plan carries the fingerprint that was
@@ -28,24 +30,33 @@ export async function requestApproval(
   plan: CallPlan,
   record: CallRecord,
 ): Promise<Step<CallPlan>> {
+  await record.doubts.look(fingerprintRequest(pipeline, plan));
   if (isAllowedByRule(pipeline, plan, record)) {
+    await record.save("approved");
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(pipeline, plan), notes: [...plan.notes, note] });
   }
   // A refused edit may be insisted on like a refused call, but only here: the next run starts with the same rules.
   const apart: Pipeline = { ...pipeline, advised: new Set() };
+  const agree = async (agreed: CallPlan) => {
+    await record.save("approved", { approved: agreed.approved });
+    return proceed(agreed);
+  };
   let current = plan;
-  let reason = explainReason(pipeline, plan, record);
+  let reason = explainReason(pipeline, plan);
   for (let round = 0; round <= MAX_EDITS; round += 1) {
-    const request = createRequest(pipeline, call, current, { reason, round });
+    const request = createRequest(pipeline, call, current, { reason, round, doubts: record.doubts });
     await record.save("pending", { request });
     const answered = await ask(pipeline, call, request);
     if (!answered.ok) return answered;
     const decision = answered.value;
     if (decision.type === "decline") return stop(decline(current, decision.message));
-    if (decision.type === "approve") return proceed(await accept(pipeline, current, request, decision));
+    if (decision.type === "approve") return agree(await accept(pipeline, current, request, decision));
     const edited = await applyEdit(apart, call, current, decision.arguments);
-    if (edited.isAsTyped) return proceed({ ...edited.plan, approved: fingerprintPlan(pipeline, edited.plan) });
+    const hasNewDoubts = await record.doubts.look(fingerprintRequest(pipeline, edited.plan));
+    if (edited.isAsTyped && !hasNewDoubts) {
+      return agree({ ...edited.plan, approved: fingerprintPlan(pipeline, edited.plan) });
+    }
     current = edited.plan;
     reason = edited.reason;
   }
@@ -60,21 +71,19 @@ export function createFirstRequest(
   record: CallRecord,
 ): ApprovalRequest | undefined {
   if (isAllowedByRule(pipeline, plan, record)) return undefined;
-  return createRequest(pipeline, call, plan, { reason: explainReason(pipeline, plan, record), round: 0 });
+  const reason = explainReason(pipeline, plan);
+  return createRequest(pipeline, call, plan, { reason, round: 0, doubts: record.doubts });
 }
 
 /** A rule allows the tool, not another try of a call that may have happened. */
 function isAllowedByRule(pipeline: Pipeline, { entry, connectionId }: CallPlan, record: CallRecord): boolean {
-  if (findPinObjection(pipeline, entry) !== undefined || record.earlierUnanswered !== undefined) return false;
+  if (findPinObjection(pipeline, entry) !== undefined || !record.doubts.isEmpty) return false;
   const { principal } = pipeline.client;
   return pipeline.rules.allows({ principal, tool: entry.name, connection: connectionId, effect: entry.effect });
 }
 
-function explainReason(pipeline: Pipeline, plan: CallPlan, record: CallRecord): string {
+function explainReason(pipeline: Pipeline, plan: CallPlan): string {
   const parts = [findPinObjection(pipeline, plan.entry), plan.askReason, plan.entry.policyReason];
-  if (record.earlierUnanswered !== undefined) {
-    parts.unshift("An equal call was sent before and never answered: it may already have happened.");
-  }
   const said = parts.filter((part) => part !== undefined && part !== "");
   return said.length > 0 ? said.join(" ") : `This tool can ${describeEffect(plan)}, so you are asked first.`;
 }
@@ -89,12 +98,14 @@ function createRequest(
   pipeline: Pipeline,
   call: ToolCall,
   plan: CallPlan,
-  question: { readonly reason: string; readonly round: number },
+  question: { readonly reason: string; readonly round: number; readonly doubts: DoubtList },
 ): ApprovalRequest {
   const { entry, connectionId } = plan;
-  const { reason, round } = question;
-  const id =
-    call.keepsAnswers === true ? createStableId([call.callId, fingerprintPlan(pipeline, plan), round]) : undefined;
+  const { round, doubts } = question;
+  const reason = doubts.isEmpty ? question.reason : `${DOUBT} ${question.reason}`;
+  // An answer to a question without the warning is none to the one with it.
+  const parts = [call.callId, fingerprintPlan(pipeline, plan), round, ...doubts.names];
+  const id = call.keepsAnswers === true ? createStableId(parts) : undefined;
   const used = entry.connections.find((choice) => choice.id === connectionId);
   return createApprovalRequest(
     {

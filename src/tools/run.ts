@@ -1,17 +1,11 @@
-import { type JournalKey, toMapKey } from "../approvals/journal-record.ts";
+import { type JournalKey, type JournalRecord, toMapKey } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
+import { answerFromJournal, bindRecord, createUnknownOutcome } from "./answer-from-journal.ts";
 import { answerObjection, nameObjection, type RaisedObjection } from "./answer-objection.ts";
 import { awaitConnection } from "./await-connection.ts";
 import { isApproved } from "./bind-plan.ts";
-import {
-  answerFromJournal,
-  bindRecord,
-  type CallRecord,
-  createCallKey,
-  createUnknownOutcome,
-  openCallRecord,
-} from "./call-record.ts";
+import { type CallRecord, createCallKey, openCallRecord } from "./call-record.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { findConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
@@ -94,7 +88,7 @@ async function runOnce(
     const record = await openCallRecord(pipeline, call, given.entry, key);
     const repeated = await askAgain(pipeline, call, given.entry, record);
     if (repeated !== undefined) return repeated;
-    const remembered = answerFromJournal(pipeline, call, given.entry, record);
+    const remembered = answerFromJournal(pipeline, call, given.entry, record.known);
     if (remembered !== undefined) return remembered;
     const planned = await makePlan(pipeline, call, given);
     if (!planned.ok) return planned.outcome;
@@ -157,7 +151,6 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
       const approval = await requestApproval(pipeline, call, plan, record);
       if (!approval.ok) return approval.outcome;
       plan = approval.value;
-      await record.save("approved", { approved: plan.approved });
       continue;
     }
     const repeatable = isApproved(pipeline, plan) ? await planKeyedSend(pipeline, call, plan) : undefined;
@@ -168,6 +161,12 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
     }
     if (findPinObjection(pipeline, plan.entry) !== undefined) await pipeline.pins.accept(plan.entry);
     const sent = await sendCall(pipeline, call, plan, record, repeatable);
+    if ("obstacle" in sent) {
+      const overtaken = answerOvertaken(pipeline, call, plan, record, sent.obstacle);
+      if (overtaken !== undefined) return overtaken;
+      plan = { ...plan, approved: undefined, mustAsk: true };
+      continue;
+    }
     if (!sent.ok) return sent.outcome;
     const judgement = judgeReply(sent.value.reply, sent.value);
     const objection = findObjection(judgement, sent.value, answered);
@@ -185,6 +184,18 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
     if (!next.ok) return next.outcome;
     plan = next.value;
   }
+}
+
+/** What another process has made of this call in the meantime; undefined when an equal call is in the way. */
+function answerOvertaken(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  record: CallRecord,
+  obstacle: JournalRecord,
+): ToolOutcome | undefined {
+  if (toMapKey(obstacle) !== toMapKey(record.key)) return undefined;
+  return answerFromJournal(pipeline, call, plan.entry, obstacle);
 }
 
 /** The objection that is still worth an answer. A confirmation asked for after it was given is a refusal. */

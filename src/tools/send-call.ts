@@ -1,9 +1,11 @@
+import type { JournalRecord } from "../approvals/journal-record.ts";
 import type { ExecuteReply } from "../client/executions.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
 import { createFilesBody, fillFileArguments } from "../media/attach-files.ts";
 import { throwIfAborted } from "./abort.ts";
+import { createUnknownOutcome } from "./answer-from-journal.ts";
 import { isApproved } from "./bind-plan.ts";
-import { type CallRecord, createUnknownOutcome } from "./call-record.ts";
+import type { CallRecord } from "./call-record.ts";
 import { describeSvcError } from "./describe-error.ts";
 import type { SentRequest } from "./judge-reply.ts";
 import { isLostAnswer } from "./lost-answer.ts";
@@ -16,6 +18,11 @@ const READ_TRIES = 3;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
 
+/** Nothing was sent, because of this record of the journal: see `CallRecord.begin`. */
+export interface Obstructed {
+  readonly obstacle: JournalRecord;
+}
+
 /** An answer, and what the answered request held. */
 export interface Answered extends SentRequest {
   readonly reply: ExecuteReply;
@@ -24,7 +31,8 @@ export interface Answered extends SentRequest {
 /**
  * Steps 7 and 8. Streams files into the request and sends it. Reads are tried up to three times on lost connections,
  * 429 and 503; anything that may act is sent once, and when its answer is lost the outcome is `unknown`. A write under
- * an idempotency key that the service honours (`repeatable`) is the exception: its answer is asked for again.
+ * an idempotency key that the service honours (`repeatable`) is the exception: its answer is asked for again. Nothing
+ * is sent while the journal has something that stands in the way.
  */
 export async function sendCall(
   pipeline: Pipeline,
@@ -32,15 +40,18 @@ export async function sendCall(
   plan: CallPlan,
   record: CallRecord,
   repeatable: Repeatable | undefined,
-): Promise<Step<Answered>> {
+): Promise<Step<Answered> | Obstructed> {
   const isRead = isPlainRead(plan);
+  throwIfAborted(call.signal);
+  const state = isApproved(pipeline, plan) ? "sending" : "probing";
+  const obstacle = isRead ? undefined : await record.begin(state, plan, repeatable);
+  if (obstacle !== undefined) return { obstacle };
   if (repeatable !== undefined) {
-    await record.save("sending", { repeatable });
     const answer = await sendKeyed(pipeline, call, plan.entry, repeatable);
     return readKeyedAnswer(pipeline, plan, answer);
   }
   for (let tries = 1; ; tries += 1) {
-    const sent = await sendOnce(pipeline, call, plan, record);
+    const sent = await sendOnce(pipeline, call, plan);
     const wait = isRead && tries < READ_TRIES ? waitBeforeRetry(pipeline, sent, tries) : undefined;
     if (wait === undefined)
       return sent.kind === "reply" ? proceed(sent.answered) : stop(toOutcome(pipeline, plan, sent));
@@ -66,12 +77,11 @@ type Sent =
   | { readonly kind: "reply"; readonly answered: Answered }
   | { readonly kind: "error"; readonly error: SvcError };
 
-async function sendOnce(pipeline: Pipeline, call: ToolCall, plan: CallPlan, record: CallRecord): Promise<Sent> {
+async function sendOnce(pipeline: Pipeline, call: ToolCall, plan: CallPlan): Promise<Sent> {
   const confirmed = isApproved(pipeline, plan);
   const hasEnvelope = plan.upload === "envelope" && plan.files.length > 0;
   const { name } = plan.entry;
   throwIfAborted(call.signal);
-  if (!isPlainRead(plan)) await record.save(confirmed ? "sending" : "probing");
   pipeline.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
   const options = {
     ...(call.signal === undefined ? {} : { signal: call.signal }),
