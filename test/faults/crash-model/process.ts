@@ -1,0 +1,84 @@
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcClient } from "../../../src/client/client.ts";
+import { createToolSession, type ToolSession } from "../../../src/tools/session.ts";
+import type { Machine } from "./machine.ts";
+import { type CallSpec, nameCall, type Push, Run } from "./run.ts";
+
+/** Runs of one process at the same time. */
+const WIDTH = 2;
+const HALF_A_LINE = '{"callId":"c1","fingerprint":"';
+
+/** A process that uses the state folder; it is opened when it is first needed, and again after a crash. */
+export class ModelProcess {
+  readonly #machine: Machine;
+  #opened: { readonly session: ToolSession; readonly client: SvcClient; readonly journalName: string } | undefined;
+  #runs: Run[] = [];
+  /** Bumped by a crash: what is left of an earlier life sleeps for good. */
+  #life = 0;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  async call(spec: CallSpec): Promise<void> {
+    this.#runs = this.#runs.filter(({ isOver }) => !isOver);
+    // The same call made twice at once is one run, which has tests of its own.
+    if (this.#runs.length >= WIDTH || this.#runs.some(({ call }) => call === nameCall(spec))) return;
+    const { session } = await this.#open();
+    const run = new Run(this.#machine, spec);
+    this.#runs.push(run);
+    await run.start(session);
+  }
+
+  async step(nth: number, push: Push, times: number): Promise<void> {
+    this.#runs = this.#runs.filter(({ isOver }) => !isOver);
+    const run = this.#runs[nth % Math.max(1, this.#runs.length)];
+    for (let time = 0; time < times && run?.isOver === false; time += 1) await run.push(push);
+  }
+
+  async revoke(tool: string, connection: string): Promise<void> {
+    const { session } = await this.#open();
+    await session.rules.revoke({ principal: session.principal, tool, connection });
+    this.#machine.oracle.revoke(tool, connection);
+  }
+
+  /** Ends it where it stands, as SIGKILL does; `torn` in the middle of a line of the journal. */
+  async crash(torn: boolean): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#life += 1;
+    for (const run of this.#runs.splice(0)) run.kill();
+    if (opened === undefined) return;
+    const { session, client, journalName } = opened;
+    // Neither writes a line of the journal: they free what the system frees after a kill.
+    await session.close();
+    await client.close();
+    if (!torn) return;
+    await appendFile(join(this.#machine.stateDir, "journal", journalName), HALF_A_LINE);
+    this.#machine.torn.lines += 1;
+  }
+
+  async #open() {
+    this.#opened ??= await this.#openNow();
+    return this.#opened;
+  }
+
+  async #openNow() {
+    const { stateDir, service, clock, folder } = this.#machine;
+    const life = this.#life;
+    const now = () => clock.now;
+    const sleep = () => (life === this.#life ? Promise.resolve() : new Promise<never>(() => {}));
+    const before = listOpenJournals();
+    const client = new SvcClient({ baseUrl: service.url, apiKey: "svc_live_model", sleep, now });
+    const session = await createToolSession({ client, stateDir, mediaRoots: [folder], sleep, now, random: () => 0.5 });
+    const [journalName = ""] = listOpenJournals().filter((name) => !before.includes(name));
+    return { session, client, journalName };
+  }
+}
+
+/** The journals this process writes, as every copy of the plugin in it knows them. */
+function listOpenJournals(): string[] {
+  const names: unknown = Reflect.get(globalThis, Symbol.for("svc-agent-plugin.openJournals"));
+  return names instanceof Set ? [...names].map(String) : [];
+}
