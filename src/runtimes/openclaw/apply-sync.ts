@@ -58,10 +58,10 @@ function describeNext(config: ConfigReport, folder: string): string {
     case "changed":
       return [
         "A running gateway now reloads its plugins, some seconds without tools, and then offers the tools; a stopped one when it starts.",
-        "While a call of one of them waits for you or is under way, a gateway keeps the tools it has: when the call has ended, run openclaw plugins reload svc-actions",
+        "While an agent is at work or a call waits for you, it keeps the tools it has and does not try again. Afterwards run: openclaw plugins reload svc-actions",
       ].join("\n");
     case "unchanged":
-      return "The names are as before; new descriptions count from the next turn on.";
+      return "The names are as before; new descriptions count from the next turn on. Where a gateway lacks some: openclaw plugins reload svc-actions";
     case "refused":
       return `The configuration could not be written (${config.reason}): add ${folder} to plugins.load.paths by hand.`;
   }

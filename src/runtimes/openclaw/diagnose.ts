@@ -33,7 +33,8 @@ const SOURCES = {
   file: "the plugin's own file",
 } as const;
 
-const PAIR = "openclaw models auth login --provider svc --method pair, or /login svc in a chat";
+const PAIR =
+  "openclaw svc pair (the same as openclaw models auth login --provider svc --method pair), or /login svc in a chat";
 
 /** Looks at settings, key, service, clock, action tools, configuration and media folders, and explains missing tools. */
 export async function diagnose(

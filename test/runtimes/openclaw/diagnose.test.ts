@@ -57,7 +57,10 @@ describe("openclaw svc status", () => {
 
   test("says how to pair, and looks at the address all the same", async () => {
     const { exit, finding, findings } = await look(open({ baseUrl: service.url }), "key");
-    expect(finding).toMatchObject({ level: "fail", fix: expect.stringMatching(/models auth login.*\/login svc/) });
+    expect(finding).toMatchObject({
+      level: "fail",
+      fix: expect.stringMatching(/openclaw svc pair.*models auth login.*\/login svc/),
+    });
     expect(findings).toContainEqual(expect.objectContaining({ id: "service", level: "ok" }));
     expect(exit).toBe(3);
   });
