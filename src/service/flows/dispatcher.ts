@@ -17,7 +17,7 @@ export interface Dispatcher {
   isActive(flow: FlowRow): boolean;
   /** Continues a flow whose process died, or lost it; of several that try, one does. */
   takeOver(flow: FlowRow): Promise<void>;
-  /** Drops a segment that has not begun. */
+  /** Drops a segment that has not begun; nobody waits any longer for one that has. */
   drop(flow: FlowRow): Promise<void>;
   /** Lets the engine, if it is open, forget segments that ended before a time. */
   forget(endedBefore: Date): Promise<void>;
@@ -27,7 +27,7 @@ export interface Dispatcher {
 /** Creates the dispatcher; `onEnd` is called when a segment came to its end here. */
 export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; onEnd: () => void }): Dispatcher {
   const { store } = parts;
-  const waiters = new Set<{ readonly key: string; end(): void }>();
+  const waiting = createWaiting();
   const running = new Map<string, Promise<void>>();
   let isStopping = false;
 
@@ -41,7 +41,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     running.set(key, work);
     await work;
     if (running.get(key) === work) running.delete(key);
-    for (const waiter of waiters) if (waiter.key === key) waiter.end();
+    waiting.end(key);
     o.onEnd();
   };
   const onFault = (message: string, cause: unknown) => parts.log({ level: "error", message, cause });
@@ -63,9 +63,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     if (!isUnderWay(loaded.flow)) return dropOrders(loaded.flow);
     const input = toSegmentInput(loaded);
     const key = toSegmentKey(input);
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const waiter = { key, end };
-    waiters.add(waiter);
+    const { ended, leave } = waiting.enter(key);
     try {
       await hand(input);
       if (waitMs > 0) await Promise.race([ended, sleep(waitMs)]);
@@ -73,7 +71,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
       parts.log({ level: "warn", message: "A flow has to wait: its engine does not work.", cause });
       o.onEnd();
     } finally {
-      waiters.delete(waiter);
+      leave();
     }
   };
 
@@ -81,7 +79,7 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     deliver,
     isActive({ id: flowId, segment }) {
       const key = toSegmentKey({ flowId, segment });
-      return running.has(key) || [...waiters].some((waiter) => waiter.key === key);
+      return running.has(key) || waiting.has(key);
     },
     async takeOver(flow) {
       if (isStopping || !(await changeFlow(store, flow, { runner: parts.node.id }))) return;
@@ -96,7 +94,9 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     },
     async drop({ id: flowId, segment }) {
       await store.deleteFrom("flow_outbox").where("flow_id", "=", flowId).execute();
-      await (await engine.find())?.cancel(toSegmentKey({ flowId, segment }));
+      const key = toSegmentKey({ flowId, segment });
+      await (await engine.find())?.cancel(key);
+      waiting.end(key);
     },
     async forget(endedBefore) {
       await (await engine.find())?.forget(endedBefore);
@@ -104,6 +104,23 @@ export function createDispatcher(parts: FlowParts, o: { openEngine: OpenEngine; 
     async close() {
       isStopping = true;
       await (await engine.find())?.close();
+    },
+  };
+}
+
+/** Those who wait for the ends of segments. */
+function createWaiting() {
+  const waiters = new Set<{ readonly key: string; end(): void }>();
+  return {
+    enter(key: string) {
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const waiter = { key, end };
+      waiters.add(waiter);
+      return { ended, leave: () => waiters.delete(waiter) };
+    },
+    has: (key: string) => [...waiters].some((waiter) => waiter.key === key),
+    end(key: string) {
+      for (const waiter of waiters) if (waiter.key === key) waiter.end();
     },
   };
 }

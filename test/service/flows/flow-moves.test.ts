@@ -93,6 +93,25 @@ describe("cancel", () => {
   });
 });
 
+test("an approval is answered at once when the flow is cancelled, however long its step takes", async () => {
+  const slow = await openTestFlows({
+    createEngine: (dataDir) => chooseEngine({ dataDir }),
+    settleMs: 600_000,
+    onEnd: (cleanUp) => cleanUps.push(cleanUp),
+  });
+  const { flow } = await start(slow.flows, "chain");
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  slow.lab.next.push(promise);
+  try {
+    const approved = slow.flows.approve(accountId, flow.id, by);
+    await waitFor(slow.flows, flow.id, () => slow.lab.ran.includes("put:one"));
+    await slow.flows.cancel(accountId, flow.id);
+    expect((await approved).flow.status).toBe("cancelled");
+  } finally {
+    release();
+  }
+});
+
 describe("approve", () => {
   test("says what became of a flow that somebody cancelled meanwhile", async () => {
     const { flow } = await start(t.flows, "chain");
