@@ -176,6 +176,22 @@ describe("the companion plugin", () => {
     expect(after.assemble().map(({ name }) => name)).toEqual(["app_change", "app_look", "app_news"]);
   });
 
+  it("offers a removed tool no more; a turn that has it already is asked before it acts", async () => {
+    const plan = await planSync(await kit.host.openDesk(undefined), undefined);
+    await applySync(kit.host, kit.api, plan);
+    registerTools(kit.api, kit.host);
+    const companion = await loadCompanion();
+    const held = companion.assemble().find(({ name }) => name === "app_change");
+    const actions = plan.next.actions.filter(({ name }) => name === "app_look");
+    await applySync(kit.host, kit.api, { next: { ...plan.next, actions } });
+    expect(companion.assemble().map(({ name }) => name)).toEqual(["app_look"]);
+    const gate = companion.recorded.hooks[0]?.handler;
+    const call = { toolName: "app_change", params: { text: "x" }, toolCallId: "held" };
+    expect(await gate?.(call, { toolName: "app_change" })).toBeUndefined();
+    expect((await held?.execute("held", { text: "x" }))?.details).toMatchObject({ outcome: "needs_approval" });
+    expect(app.calls.filter(({ action }) => action === "change")).toEqual([]);
+  });
+
   it("gates exactly the names it declares", async () => {
     await sync();
     const { recorded } = await loadCompanion();
