@@ -21,7 +21,8 @@ export class ModelProcess {
     this.#machine = machine;
   }
 
-  async call(spec: CallSpec): Promise<void> {
+  /** Makes a call and pushes it on so many times. */
+  async call(spec: CallSpec, push: Push, times: number): Promise<void> {
     this.#runs = this.#runs.filter(({ isOver }) => !isOver);
     // The same call made twice at once is one run, which has tests of its own.
     if (this.#runs.length >= WIDTH || this.#runs.some(({ call }) => call === nameCall(spec))) return;
@@ -29,12 +30,13 @@ export class ModelProcess {
     const run = new Run(this.#machine, spec);
     this.#runs.push(run);
     await run.start(session);
+    await pushOn(run, push, times);
   }
 
   async step(nth: number, push: Push, times: number): Promise<void> {
     this.#runs = this.#runs.filter(({ isOver }) => !isOver);
     const run = this.#runs[nth % Math.max(1, this.#runs.length)];
-    for (let time = 0; time < times && run?.isOver === false; time += 1) await run.push(push);
+    if (run !== undefined) await pushOn(run, push, times);
   }
 
   async revoke(tool: string, connection: string): Promise<void> {
@@ -75,6 +77,10 @@ export class ModelProcess {
     const [journalName = ""] = listOpenJournals().filter((name) => !before.includes(name));
     return { session, client, journalName };
   }
+}
+
+async function pushOn(run: Run, push: Push, times: number): Promise<void> {
+  for (let time = 0; time < times && !run.isOver; time += 1) await run.push(push);
 }
 
 /** The journals this process writes, as every copy of the plugin in it knows them. */
