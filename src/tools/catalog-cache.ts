@@ -7,6 +7,7 @@ import { sideEffectLevelSchema } from "../wire/catalog.ts";
 import { jsonSchemaSchema } from "../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import type { OmittedTools } from "./fetch-tools.ts";
+import type { ListedApps } from "./listed-apps.ts";
 
 const entrySchema = z.object({
   name: z.string().min(1),
@@ -25,7 +26,7 @@ const entrySchema = z.object({
 const cacheSchema = z.object({
   version: z.literal(1),
   principal: z.string(),
-  syncedAt: z.number(),
+  listed: z.object({ integrations: z.array(z.string()).nullable(), syncedAt: z.number() }).optional(),
   hash: z.string(),
   omitted: z.array(z.object({ integration: z.string().nullable(), count: z.number() })).default([]),
   tools: z.array(entrySchema),
@@ -35,8 +36,8 @@ const TOOLS_MEMBER = ',"tools":';
 
 /** What a catalogue keeps between two runs. */
 export interface CachedCatalog {
-  /** Milliseconds since the epoch. */
-  readonly syncedAt: number;
+  /** Undefined while only single tools have been described. */
+  readonly listed: ListedApps | undefined;
   readonly tools: readonly CatalogEntry[];
   /** Tools the lists did not show. */
   readonly omitted: readonly OmittedTools[];
@@ -65,19 +66,19 @@ export async function readCatalogCache(folder: string, principal: string): Promi
   }
   const parsed = cacheSchema.safeParse(value);
   if (!parsed.success) return { kind: "damaged", reason: "the cached tool list has another form" };
-  const { tools, hash, syncedAt, omitted } = parsed.data;
+  const { tools, hash, listed, omitted } = parsed.data;
   if (parsed.data.principal !== principal)
     return { kind: "damaged", reason: "the cached tool list is another account's" };
   if (hashText(cutTools(text)) !== hash)
     return { kind: "damaged", reason: "the cached tool list does not match its hash" };
-  return { kind: "found", catalog: { syncedAt, omitted, tools: tools.map(toEntry) } };
+  return { kind: "found", catalog: { listed, omitted, tools: tools.map(toEntry) } };
 }
 
 /** Replaces the cached catalogue of `principal` atomically. */
 export async function writeCatalogCache(folder: string, principal: string, catalog: CachedCatalog): Promise<void> {
-  const { syncedAt, omitted, tools } = catalog;
+  const { listed, omitted, tools } = catalog;
   const list = JSON.stringify(tools);
-  const head = JSON.stringify({ version: 1, principal, syncedAt, hash: hashText(list), omitted });
+  const head = JSON.stringify({ version: 1, principal, listed, hash: hashText(list), omitted });
   await replaceFile(cachePath(folder, principal), `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
 }
 

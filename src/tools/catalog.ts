@@ -5,12 +5,10 @@ import { readCatalogCache, writeCatalogCache } from "./catalog-cache.ts";
 import { addActionDetail, type CatalogEntry, mustAskFirst, readCatalogEntry } from "./catalog-entry.ts";
 import { compareSchemas } from "./compare-schemas.ts";
 import { type FetchToolsOptions, fetchTools, type OmittedTools } from "./fetch-tools.ts";
+import { addListed, coversApps, isFresh, type ListedApps } from "./listed-apps.ts";
 import { fillGaps, keepDescription } from "./merge-entries.ts";
 import type { SchemaChange, SessionEvent } from "./session-events.ts";
 import { suggestTools } from "./suggest-tools.ts";
-
-/** A cached catalogue younger than this is used as it is; an older one is used while a new one is fetched. */
-const FRESH_MS = 6 * 60 * 60 * 1_000;
 
 /** Settings of {@link createCatalog}. */
 export interface CatalogOptions {
@@ -27,6 +25,7 @@ export interface SyncReport {
   readonly integrations: number;
   /** Tools the lists did not show; reachable by search. */
   readonly omitted: readonly OmittedTools[];
+  /** Milliseconds since the epoch; of the oldest list that is still used. */
   readonly syncedAt: number;
 }
 
@@ -34,7 +33,10 @@ export interface SyncReport {
 export interface ToolCatalog {
   /** Fetches the list; per integration when one page does not hold everything. Throws SvcError. */
   sync(options?: FetchToolsOptions): Promise<SyncReport>;
-  /** Uses the cache when there is one, fetching a new list behind it when it is older than 6 hours; else syncs. */
+  /**
+   * Uses the cache when there is one that has the list of these apps, fetching a new list behind it when it is older than
+   * 6 hours; else syncs.
+   */
   load(options?: FetchToolsOptions): Promise<SyncReport>;
   /** Known tools by integration, then name. */
   list(): readonly CatalogEntry[];
@@ -67,6 +69,8 @@ class Catalog implements ToolCatalog {
   readonly #now: () => number;
   readonly #emit: (event: SessionEvent) => void;
   readonly #entries = new Map<string, CatalogEntry>();
+  /** Undefined until a list has been read. */
+  #listed: ListedApps | undefined;
   /** Names whose description was read in this session; a cached one is used but read anew in the background. */
   readonly #checked = new Set<string>();
   readonly #describing = new Map<string, Promise<CatalogEntry | undefined>>();
@@ -91,7 +95,11 @@ class Catalog implements ToolCatalog {
     const listed = fetched.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
     this.#replace(listed, { integrations: options.integrations, isComplete: fetched.omitted.length === 0 });
     for (const omitted of fetched.omitted) this.#emit({ type: "tools_omitted", ...omitted });
-    this.report = this.#createReport(fetched.omitted, this.#now());
+    const before = this.#listed;
+    this.#listed = addListed(before, options.integrations, this.#now());
+    const isOther = ({ integration }: OmittedTools) => !(integration && options.integrations?.includes(integration));
+    const kept = this.#listed.syncedAt === before?.syncedAt ? (this.report?.omitted.filter(isOther) ?? []) : [];
+    this.report = this.#createReport([...kept, ...fetched.omitted], this.#listed.syncedAt);
     this.#save();
     return this.report;
   }
@@ -102,11 +110,13 @@ class Catalog implements ToolCatalog {
     if (reading.kind === "damaged") this.#emit({ type: "cache_rebuilt", reason: reading.reason });
     if (reading.kind !== "found" || reading.catalog.tools.length === 0) return this.sync(options);
     for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
-    // Written before any list was read: descriptions only.
-    if (reading.catalog.syncedAt === 0) return this.sync(options);
-    this.report = this.#createReport(reading.catalog.omitted, reading.catalog.syncedAt);
-    const isFresh = this.#now() - reading.catalog.syncedAt < FRESH_MS;
-    if (!isFresh) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
+    const { omitted, listed } = reading.catalog;
+    this.#listed = listed;
+    // Undefined when it was written before any list was read: descriptions only.
+    if (listed !== undefined) this.report = this.#createReport(omitted, listed.syncedAt);
+    if (listed === undefined || this.report === undefined || !coversApps(listed, options.integrations))
+      return this.sync(options);
+    if (!isFresh(listed, this.#now())) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
     return this.report;
   }
 
@@ -230,8 +240,7 @@ class Catalog implements ToolCatalog {
     this.#isSaveQueued = true;
     const write = async () => {
       this.#isSaveQueued = false;
-      const { syncedAt = 0, omitted = [] } = this.report ?? {};
-      const catalog = { syncedAt, omitted, tools: this.list() };
+      const catalog = { listed: this.#listed, omitted: this.report?.omitted ?? [], tools: this.list() };
       await writeCatalogCache(folder, this.#client.principal, catalog);
     };
     // A cache that cannot be written costs a sync next time and nothing else.

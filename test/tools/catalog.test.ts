@@ -204,6 +204,31 @@ describe("the disk cache", () => {
     expect(events.filter((event) => event.type === "cache_rebuilt")).toHaveLength(1);
   });
 
+  it("holding the list of one app does not pass for that of another, nor for all", async () => {
+    const folder = await makeFolder();
+    for (const app of ["drive", "notes", "mail"]) {
+      const tools = [{ ...createTool(`${app}_list`, "read"), integration: app }];
+      const body = { tools, count: 1, total: 1, truncated: false, integration: app };
+      service.answer(`/api/tools?integration=${app}&limit=200`, { status: 200, body });
+      service.offer(createTool(`${app}_list`, "read"));
+    }
+    const load = async (integrations?: readonly string[]) => {
+      const before = service.seen.length;
+      const catalog = open(folder);
+      const { syncedAt } = await catalog.load(integrations === undefined ? {} : { integrations });
+      await catalog.close();
+      return { names: catalog.list().map(({ name }) => name), requests: service.seen.length - before, syncedAt };
+    };
+    const start = clock.now;
+    expect(await load(["drive"])).toMatchObject({ names: ["drive_list"], requests: 1 });
+    clock.now += HOUR;
+    expect(await load(["notes"])).toEqual({ names: ["drive_list", "notes_list"], requests: 1, syncedAt: start });
+    expect(await load(["notes", "drive"])).toMatchObject({ requests: 0 });
+    expect(await load()).toMatchObject({ names: ["drive_list", "mail_list", "notes_list"], requests: 1 });
+    expect(await load()).toMatchObject({ requests: 0 });
+    expect(await load(["mail"])).toMatchObject({ requests: 0 });
+  });
+
   it("holding descriptions only does not pass for a catalogue", async () => {
     const folder = await makeFolder();
     service.offer(createTool("probe_a", "read"));
