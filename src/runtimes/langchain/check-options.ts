@@ -1,5 +1,4 @@
-import { SvcError } from "../../errors.ts";
-import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../../tools/check-settings.ts";
+import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../tools/check-settings.ts";
 import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
 
 const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"];
@@ -10,10 +9,9 @@ const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"
  * @throws SvcError `invalid_config` naming the setting
  */
 export function checkToolkitOptions(options: SvcToolkitOptions): void {
-  checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: atLeast(0) });
-  checkWhole(options, "describeAhead");
+  checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: countFrom(0) });
   checkChoices(options, { askThrough: ["interrupt", "callback"] });
-  checkNames(options, "integrations");
+  checkNames(options, ["integrations"]);
 }
 
 /**
@@ -22,36 +20,7 @@ export function checkToolkitOptions(options: SvcToolkitOptions): void {
  * @throws SvcError `invalid_config` naming the member
  */
 export function checkFilter(filter: ToolFilter): void {
-  checkNumbers(filter, { limit: atLeast(1) });
-  checkWhole(filter, "limit");
-  checkNames(filter, "integrations");
-  checkNames(filter, "tools");
+  checkNumbers(filter, { limit: countFrom(1) });
+  checkNames(filter, ["integrations", "tools"]);
   for (const levels of filter.levels ?? []) checkChoices({ levels }, { levels: LEVELS });
-}
-
-/**
- * Refuses a number with a fraction.
- *
- * @throws SvcError `invalid_config` naming the setting
- */
-export function checkWhole<Settings extends object>(settings: Settings, field: keyof Settings & string): void {
-  const value: unknown = settings[field];
-  if (value === undefined || Number.isInteger(value) || value === Number.POSITIVE_INFINITY) return;
-  throw refuse(field, "a whole number");
-}
-
-function checkNames<Settings extends object>(settings: Settings, field: keyof Settings & string): void {
-  const value: unknown = settings[field];
-  if (value === undefined) return;
-  // A single text would pass for a list and find every app whose name is part of it.
-  if (Array.isArray(value) && value.every((name) => typeof name === "string" && name.trim() !== "")) return;
-  throw refuse(field, "a list of names, none of them empty");
-}
-
-function refuse(field: string, expected: string): SvcError {
-  return new SvcError("invalid_config", `The setting ${field} must be ${expected}.`, {
-    field,
-    hint: `Correct ${field}, or leave it out to use the default.`,
-    sent: false,
-  });
 }

@@ -1,7 +1,6 @@
 import { toModelName } from "../../tools/build.ts";
 import { checkNumbers } from "../../tools/check-settings.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
-import { checkWhole } from "./check-options.ts";
 import { loadLangChain } from "./load-langchain.ts";
 import { isRecord } from "./read-value.ts";
 import type { SvcToolkit } from "./toolkit.ts";
@@ -37,8 +36,7 @@ export async function createDynamicToolsMiddleware(
   toolkit: SvcToolkit,
   options: DynamicToolsOptions = {},
 ): Promise<AgentMiddleware> {
-  checkNumbers(options, { maxTools: { min: 1, max: MAX_ALLOWED } });
-  checkWhole(options, "maxTools");
+  checkNumbers(options, { maxTools: { min: 1, max: MAX_ALLOWED, isWhole: true } });
   const { createMiddleware } = await loadLangChain("The dynamic tools middleware");
   offering.add(toolkit);
   const { maxTools = MAX_TOOLS } = options;

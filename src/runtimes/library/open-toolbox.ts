@@ -1,8 +1,7 @@
-import { SvcError } from "../../errors.ts";
 import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { buildTools, type ToolDefinition } from "../../tools/build.ts";
-import { atLeast, checkNumbers } from "../../tools/check-settings.ts";
+import { checkNames, checkNumbers, countFrom } from "../../tools/check-settings.ts";
 import { describeTools } from "../../tools/describe-tools.ts";
 import { describeUnlisted } from "../../tools/describe-unlisted.ts";
 import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
@@ -75,7 +74,8 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
  * @throws SvcError for bad settings, an unreachable service or a key it does not accept
  */
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
-  checkOptions(options);
+  checkNumbers(options, { limit: countFrom(0) });
+  checkNames(options, ["integrations"]);
   const session = await createToolSession(options);
   try {
     const { integrations, limit = DEFAULT_LIMIT } = options;
@@ -111,29 +111,6 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     await session.close();
     throw error;
   }
-}
-
-function checkOptions(options: ToolboxOptions): void {
-  checkNumbers(options, { limit: atLeast(0) });
-  const { limit = 0 } = options;
-  if (!Number.isInteger(limit) && limit !== Number.POSITIVE_INFINITY) throw refuse("limit", "a whole number");
-  const integrations: unknown = options.integrations;
-  if (integrations === undefined) return;
-  // A single text would pass for a list and find every app whose name is part of it.
-  if (Array.isArray(integrations) && integrations.every(isName)) return;
-  throw refuse("integrations", "a list of names, none of them empty");
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === "string" && value.trim() !== "";
-}
-
-function refuse(field: string, expected: string): SvcError {
-  return new SvcError("invalid_config", `The setting ${field} must be ${expected}.`, {
-    field,
-    hint: `Correct ${field}, or leave it out to use the default.`,
-    sent: false,
-  });
 }
 
 function reportMissing({ catalog }: ToolSession, { integrations = [], onEvent = warn }: ToolboxOptions): void {
