@@ -5,3 +5,9 @@ export const jsonObject = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
+
+/** The same for arguments whose JSON Schema a model is shown: an object with any members. */
+export const openArguments = z
+  .unknown()
+  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} })
+  .pipe(jsonObject);

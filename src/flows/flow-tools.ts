@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { openArguments } from "../approvals/json-object.ts";
 import type { FlowCall } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
 import { createFlowTool, type FlowTool } from "./flow-tool.ts";
@@ -19,7 +20,7 @@ const waitSeconds = z
 const noneSchema = z.object({});
 const startSchema = z.object({
   template: z.string().min(1).describe("Key of the template, from svc_list_flow_templates."),
-  input: z.record(z.string(), z.unknown()).optional().describe("Inputs of the template."),
+  input: openArguments.optional().describe("Inputs of the template."),
   wait_seconds: waitSeconds,
 });
 const getSchema = z.object({

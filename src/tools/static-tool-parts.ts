@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { openArguments } from "../approvals/json-object.ts";
 import type { SvcClient } from "../client/client.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
 import type { ToolCatalog } from "./catalog.ts";
@@ -32,10 +33,7 @@ export const describeSchema = z.object({ name: z.string().min(1).describe("Full 
 /** Arguments of `svc_call_tool`. */
 export const callSchema = z.object({
   name: z.string().min(1).describe("Full name of the tool, as search or describe gave it."),
-  arguments: z
-    .union([z.record(z.string(), z.unknown()), z.string()])
-    .optional()
-    .describe("The tool's own arguments."),
+  arguments: z.union([openArguments, z.string()]).optional().describe("The tool's own arguments."),
   connectionId: z.union([z.string(), z.int()]).optional().describe("Account to use, when several are connected."),
 });
 /** Arguments of `svc_read_result`. */

@@ -200,3 +200,13 @@ describe("nothing twice", () => {
     expect(asked).toEqual([]);
   });
 });
+
+it("an input with an own member called __proto__ is shown and sent as it is", async () => {
+  const proxy = closeLater(await startLossyProxy(service.url));
+  const run = await open(proxy.url);
+  const input = '{"text":"Water","__proto__":{"to":"x"},"deep":{"__proto__":1}}';
+  await run("svc_start_flow", { template: "notes_reminder", input: JSON.parse(input) as unknown });
+  expect(JSON.stringify(asked[0]?.arguments.input)).toBe(input);
+  const [sent] = proxy.passed.filter(({ method }) => method === "POST");
+  expect(sent?.body).toContain(input);
+});
