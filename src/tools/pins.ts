@@ -1,7 +1,7 @@
 import { replaceFile } from "../approvals/replace-file.ts";
 import { takeTurns } from "../approvals/take-turns.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
-import { type PinFile, type PinReading, readPinFile, toPin } from "./pin-file.ts";
+import { createPinReader, type PinFile, type PinReading, toPin } from "./pin-file.ts";
 
 /** off: not compared · report: told to the host · ask: a human must agree before the first call. */
 export type PinMode = "off" | "report" | "ask";
@@ -20,6 +20,7 @@ type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
 
 /** The tools a human has agreed to, by name, effect and schema. Only tools that may act are compared. */
 export interface Pins {
+  /** As of now: without a setting it follows the file. */
   readonly mode: PinMode;
   /** Set when the file cannot be used: every tool that may act counts as new then, and the file is left alone. */
   readonly problem: string | undefined;
@@ -44,53 +45,60 @@ export interface PinOptions {
   readonly now: () => number;
 }
 
-/** Opens the pins. Never throws for a damaged file: see {@link Pins.problem}. */
+/**
+ * Opens the pins. Never throws for a damaged file: see {@link Pins.problem}. The file is looked at anew for every answer:
+ * what another process pins, or takes back by deleting it, counts at once.
+ */
 export async function openPins(options: PinOptions): Promise<Pins> {
   const { file, service } = options;
-  const read = async (): Promise<PinReading> => (file === undefined ? { kind: "missing" } : readPinFile(file, service));
-  const first = await read();
-  const mode = options.mode ?? (first.kind === "missing" ? "off" : "ask");
-  const problem = first.kind === "damaged" ? first.reason : undefined;
-  let tools: PinFile["tools"] = first.kind === "found" ? first.tools : {};
+  let held: PinFile["tools"] = {};
+  const look = file === undefined ? (): PinReading => ({ kind: "missing" }) : createPinReader(file, service);
+  const read = (): { tools: PinFile["tools"]; mode: PinMode; problem: string | undefined } => {
+    const reading = look();
+    const isMissing = reading.kind === "missing";
+    const mode = options.mode ?? (isMissing ? "off" : "ask");
+    if (reading.kind === "found") return { tools: reading.tools, mode, problem: undefined };
+    // What was agreed to counts for this process when there is no file to write it to.
+    const tools = isMissing && file !== undefined ? {} : held;
+    return { tools, mode, problem: isMissing ? undefined : reading.reason };
+  };
   const write = async (changed: PinFile["tools"]) => {
-    tools = changed;
+    held = changed;
     if (file === undefined) return;
     const sorted = Object.fromEntries(Object.entries(changed).sort(([a], [b]) => (a < b ? -1 : 1)));
     const pinnedAt = new Date(options.now()).toISOString();
     await replaceFile(file, `${JSON.stringify({ version: 1, service, pinnedAt, tools: sorted }, null, 2)}\n`);
   };
   const inTurn = takeTurns(file);
-  const compare = (entry: Pinned) => comparePin(entry, tools[entry.name], problem);
+  const compare = (entry: Pinned) => {
+    const { tools, problem } = read();
+    return comparePin(entry, Object.hasOwn(tools, entry.name) ? tools[entry.name] : undefined, problem);
+  };
   return {
-    mode,
-    problem,
-    judge: (entry) => (mode === "off" ? undefined : compare(entry)),
+    get mode() {
+      return read().mode;
+    },
+    get problem() {
+      return read().problem;
+    },
+    judge: (entry) => (read().mode === "off" ? undefined : compare(entry)),
     check(entries) {
       const names = new Set(entries.map(({ name }) => name));
-      const gone = Object.entries(tools).filter(([name, { effect }]) => effect !== "read" && !names.has(name));
-      return [
-        ...entries.flatMap((entry) => compare(entry) ?? []),
-        ...gone.map(([tool, { effect }]) => ({
-          tool,
-          kind: "gone" as const,
-          effect,
-          reason: "It is not offered any more.",
-        })),
-      ];
+      return [...entries.flatMap((entry) => compare(entry) ?? []), ...listGone(read().tools, names)];
     },
     async accept(entry) {
-      if (problem !== undefined) {
-        tools = { ...tools, [entry.name]: toPin(entry) };
-        return;
-      }
-      await inTurn(async () => {
-        // Another process may have added to the file since it was read.
-        const current = await read();
-        await write({ ...(current.kind === "found" ? current.tools : tools), [entry.name]: toPin(entry) });
-      });
+      if (read().problem !== undefined) held = { ...held, [entry.name]: toPin(entry) };
+      // Another process may have added to the file since.
+      else await inTurn(() => write({ ...read().tools, [entry.name]: toPin(entry) }));
     },
     pin: (entries) => inTurn(() => write(Object.fromEntries(entries.map((entry) => [entry.name, toPin(entry)])))),
   };
+}
+
+function listGone(tools: PinFile["tools"], names: ReadonlySet<string>): PinChange[] {
+  return Object.entries(tools)
+    .filter(([name, { effect }]) => effect !== "read" && !names.has(name))
+    .map(([tool, { effect }]) => ({ tool, kind: "gone", effect, reason: "It is not offered any more." }));
 }
 
 function comparePin(

@@ -145,9 +145,11 @@ export async function makePlan(
 async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, record: CallRecord): Promise<ToolOutcome> {
   const answered = new Set<string>();
   let plan = first;
+  let toldOfPin: string | undefined;
   for (let changes = 0; ; ) {
     plan = followEffect(pipeline, plan);
     if (plan.mustAsk && !isApproved(pipeline, plan)) {
+      toldOfPin = findPinObjection(pipeline, plan.entry);
       const approval = await requestApproval(pipeline, call, plan, record);
       if (!approval.ok) return approval.outcome;
       plan = approval.value;
@@ -159,7 +161,13 @@ async function carryOut(pipeline: Pipeline, call: ToolCall, first: CallPlan, rec
       if (changes > MAX_CHANGES) return describeRestless(plan);
       continue;
     }
-    if (findPinObjection(pipeline, plan.entry) !== undefined) await pipeline.pins.accept(plan.entry);
+    const pinObjection = findPinObjection(pipeline, plan.entry);
+    if (pinObjection !== undefined && pinObjection !== toldOfPin) {
+      // Pinned otherwise while the human was asked: they agreed to the tool without knowing.
+      plan = { ...plan, approved: undefined, mustAsk: true };
+      continue;
+    }
+    if (pinObjection !== undefined) await pipeline.pins.accept(plan.entry);
     const sent = await sendCall(pipeline, call, plan, record, repeatable);
     if ("obstacle" in sent) {
       const overtaken = answerOvertaken(pipeline, call, plan, record, sent.obstacle);
