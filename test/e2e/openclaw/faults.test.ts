@@ -66,6 +66,8 @@ test("an expired account: the person gets a link, and the call goes on when it i
 
 test("no service: the call fails with the next step, and works again afterwards", async () => {
   const { redirect, invoke, service } = host();
+  // With the accounts of this file: of several that another one had, a person would be asked for one.
+  expect(await invoke("probe_echo", { text: "up" })).toMatchObject({ details: { status: "ok" } });
   await redirect(0);
   const failed = await callInTurn("down", "probe_echo", { text: "down" });
   expect(failed).toMatch(/\bfailed\b/);

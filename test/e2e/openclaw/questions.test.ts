@@ -45,6 +45,10 @@ describe("several accounts", () => {
   });
   afterAll(async () => {
     for (const id of added) await host().service.service.connections.remove(id);
+    // The gateway goes on with other files, and is to know of the one account.
+    expect(await host().invoke("probe_echo", { text: "one again" })).toMatchObject({
+      details: { outcome: "succeeded" },
+    });
   });
 
   test("are asked about once, and the call runs with the chosen one", async () => {
