@@ -1,18 +1,16 @@
 import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { decide } from "../approvals/decide.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
-import { canonicalJson } from "../approvals/fingerprint.ts";
 import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
 import { createStableId } from "../approvals/stable-id.ts";
 import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
+import { applyEdit } from "./apply-edit.ts";
 import { fingerprintPlan, fingerprintRequest, toApprovalFile } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { DoubtList } from "./doubt-list.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
-import { findPinObjection, planCall } from "./plan-call.ts";
-import { prepareCall } from "./prepare-call.ts";
-import { parseArguments } from "./restore-arguments.ts";
+import { findPinObjection } from "./plan-call.ts";
 import { cleanText } from "./safe-text.ts";
 
 /** Edits of one call before it counts as declined. */
@@ -187,46 +185,6 @@ async function accept(
     ? "the user allows this tool on this account from now on"
     : "a standing permission cannot be given for this tool; it is asked about every time";
   return { ...approved, notes: [...plan.notes, note] };
-}
-
-interface AppliedEdit {
-  readonly plan: CallPlan;
-  /** True when what was typed is, without any change, what would be sent. */
-  readonly isAsTyped: boolean;
-  readonly reason: string;
-}
-
-async function applyEdit(
-  pipeline: Pipeline,
-  call: ToolCall,
-  plan: CallPlan,
-  typed: Record<string, unknown>,
-): Promise<AppliedEdit> {
-  const keep = (outcome: ToolOutcome): AppliedEdit => {
-    const why = [outcome.message, ...(outcome.details ?? [])].join(" ");
-    return { plan, isAsTyped: false, reason: `Your edit cannot be used; this is the call before it. ${why}` };
-  };
-  const parsed = parseArguments(plan.entry.name, typed);
-  if (!parsed.ok) return keep(parsed.outcome);
-  const { validation } = pipeline.settings;
-  const prepared = prepareCall(plan.entry, parsed.value.args, { validation, advised: pipeline.advised });
-  if (!prepared.ok) return keep(prepared.outcome);
-  const parts = { entry: plan.entry, prepared: prepared.value, connectionId: plan.connectionId, notes: [] };
-  const planned = await planCall(pipeline, call, parts);
-  if (!planned.ok) return keep(planned.outcome);
-  const { arguments: args, files, notes } = planned.value;
-  const next: CallPlan = {
-    ...plan,
-    arguments: args,
-    files,
-    notes: [...plan.notes, "the user edited the arguments", ...notes],
-  };
-  const isAsTyped =
-    prepared.value.problems.length === 0 &&
-    canonicalJson(args) === canonicalJson(parsed.value.args) &&
-    canonicalJson(files.map(toApprovalFile)) === canonicalJson(plan.files.map(toApprovalFile));
-  const adjusted = notes.length === 0 ? "a file changed or the arguments were completed" : notes.join("; ");
-  return { plan: next, isAsTyped, reason: `This is your edit as it would be sent (${adjusted}).` };
 }
 
 function decline(plan: CallPlan, message: string | undefined): ToolOutcome {

@@ -1,0 +1,114 @@
+import { type JournalRecord, toMapKey } from "../approvals/journal-record.ts";
+import { answerFromJournal } from "./answer-from-journal.ts";
+import { answerObjection, nameObjection, type RaisedObjection } from "./answer-objection.ts";
+import { awaitConnection } from "./await-connection.ts";
+import { isApproved } from "./bind-plan.ts";
+import type { CallRecord } from "./call-record.ts";
+import { type Judgement, judgeReply } from "./judge-reply.ts";
+import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
+import { findPinObjection, followEffect } from "./plan-call.ts";
+import { requestApproval } from "./request-approval.ts";
+import { type Answered, sendCall } from "./send-call.ts";
+import { planKeyedSend } from "./send-keyed.ts";
+import { settleReply } from "./settle-reply.ts";
+
+/** How often a tool may change its effect between the yes and the request, of one call. */
+const MAX_CHANGES = 8;
+
+/** Steps 6 to 10: approve, send, answer objections, each at most once. */
+export async function carryOut(
+  pipeline: Pipeline,
+  call: ToolCall,
+  first: CallPlan,
+  record: CallRecord,
+): Promise<ToolOutcome> {
+  const answered = new Set<string>();
+  let plan = first;
+  let toldOfPin: string | undefined;
+  for (let changes = 0; ; ) {
+    plan = followEffect(pipeline, plan);
+    if (plan.mustAsk && !isApproved(pipeline, plan)) {
+      toldOfPin = findPinObjection(pipeline, plan.entry);
+      const approval = await requestApproval(pipeline, call, plan, record);
+      if (!approval.ok) return approval.outcome;
+      plan = approval.value;
+      continue;
+    }
+    const repeatable = isApproved(pipeline, plan) ? await planKeyedSend(pipeline, call, plan) : undefined;
+    if (followEffect(pipeline, plan) !== plan) {
+      changes += 1;
+      if (changes > MAX_CHANGES) return describeRestless(plan);
+      continue;
+    }
+    const pinObjection = findPinObjection(pipeline, plan.entry);
+    if (pinObjection !== undefined && pinObjection !== toldOfPin) {
+      // Pinned otherwise while the human was asked: they agreed to the tool without knowing.
+      plan = { ...plan, approved: undefined, mustAsk: true };
+      continue;
+    }
+    if (pinObjection !== undefined) await pipeline.pins.accept(plan.entry);
+    const sent = await sendCall(pipeline, call, plan, record, repeatable);
+    if ("obstacle" in sent) {
+      const overtaken = answerOvertaken(pipeline, call, plan, record, sent.obstacle);
+      if (overtaken !== undefined) return overtaken;
+      plan = { ...plan, approved: undefined, mustAsk: true };
+      continue;
+    }
+    if (!sent.ok) return sent.outcome;
+    const judgement = judgeReply(sent.value.reply, sent.value);
+    const objection = findObjection(judgement, sent.value, answered);
+    if (objection === undefined) {
+      const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
+      answered.add(judgement.kind);
+      // While a human connects the app, nothing is under way: whoever stops here leaves no doubt behind.
+      if (canConnect && isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
+      // Made again unchanged, as the document says, once the app can be used.
+      if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) continue;
+      return settleReply(pipeline, call, plan, judgement);
+    }
+    answered.add(nameObjection(objection));
+    const next = await answerObjection(pipeline, call, plan, objection);
+    if (!next.ok) return next.outcome;
+    plan = next.value;
+  }
+}
+
+/** What another process has made of this call in the meantime; undefined when an equal call is in the way. */
+function answerOvertaken(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  record: CallRecord,
+  obstacle: JournalRecord,
+): ToolOutcome | undefined {
+  if (toMapKey(obstacle) !== toMapKey(record.key)) return undefined;
+  return answerFromJournal(pipeline, call, plan.entry, obstacle);
+}
+
+/** The objection that is still worth an answer. A confirmation asked for after it was given is a refusal. */
+function findObjection(judgement: Judgement, sent: Answered, answered: Set<string>): RaisedObjection | undefined {
+  switch (judgement.kind) {
+    case "success":
+    case "needs_connection":
+    case "key":
+    case "failure":
+      return undefined;
+    default: {
+      const objection = { kind: judgement.kind, failure: judgement.failure };
+      if (objection.kind === "confirmation" && sent.confirmed) return undefined;
+      return answered.has(nameObjection(objection)) ? undefined : objection;
+    }
+  }
+}
+
+/** A tool whose effect is another one each time it is looked at. */
+function describeRestless(plan: CallPlan): ToolOutcome {
+  const told = {
+    code: "approval_wrong_fingerprint",
+    message: "What this tool does changed each time before it could be sent. Nothing was run.",
+    hint: "Tell the user that the service cannot say what this tool does.",
+    retryable: false,
+  };
+  return createOutcome("needs_approval", plan.entry.name, told, plan.notes);
+}
