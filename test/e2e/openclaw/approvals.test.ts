@@ -126,5 +126,5 @@ test("a client without the right to approve cannot reach the commands that decid
   const reader = await connectOperator(gateway, state, ["operator.read", "operator.write"]);
   const words = ["approve", "AAAAAAAA"];
   await expect(reader.request("svc.command", { words })).rejects.toThrow(/scope|operator\.approvals/i);
-  reader.close();
+  await reader.close();
 });

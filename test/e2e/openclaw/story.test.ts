@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  operator?.close();
+  await operator?.close();
   await gateway?.stop();
   await model?.close();
   await service?.close();
@@ -107,7 +107,7 @@ test("the same, declined by the person, changes nothing", async () => {
 });
 
 test("no prompt, log or transcript holds the key", async () => {
-  for (const { raw } of model.requests) expect(raw).not.toMatch(KEY);
+  for (const { raw } of [...model.requests, ...model.asides]) expect(raw).not.toMatch(KEY);
   expect(gateway.output()).not.toMatch(KEY);
   expect(JSON.stringify(operator.events)).not.toMatch(KEY);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { throughReload } from "./host/through-reload.ts";
 import { useHost } from "./host/use-host.ts";
 
@@ -47,6 +47,13 @@ describe("the agent", () => {
 });
 
 describe.each(["coding", "full"])("under the profile %s", (profile) => {
+  /** The other files find no profile set. */
+  afterAll(async () => {
+    const { state, operator } = host();
+    const patch = await createPatch({ tools: null });
+    await throughReload(state, () => operator.request("config.patch", patch), "tools");
+  });
+
   test("the agent has the same tools", async () => {
     const { state, invoke, operator } = host();
     const patch = await createPatch({ tools: { profile } });

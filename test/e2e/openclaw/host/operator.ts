@@ -38,14 +38,16 @@ export interface Operator {
   chat(message: string, options?: { sessionKey?: string; attachments?: readonly ChatAttachment[] }): Promise<Turn>;
   /** Takes the next approval card and answers it. Returns what the person was shown. */
   answerCard(decision: "allow-once" | "allow-always" | "deny"): Promise<Record<string, unknown>>;
-  close(): void;
+  /** Comes back when the gateway has let go, too: until then it may still count this person as there. */
+  close(): Promise<void>;
 }
 
 const SCOPES = ["read", "write", "approvals", "questions", "admin"].map((name) => `operator.${name}`);
 /** A client without "approvals" is never asked for one, whatever its scopes. */
 const CAPS = ["tool-events", "approvals"];
 const PROTOCOL = 4;
-const EVENT_MS = 60_000;
+/** For what hangs; below the time a test has, so that it can say what came instead. */
+const EVENT_MS = 240_000;
 const RETRY_MS = 200;
 const CONNECT_TRIES = 150;
 
@@ -62,7 +64,7 @@ export async function connectOperator(
       await line.greet(token, scopes, caps);
       return createOperator(line);
     } catch (error) {
-      line.close();
+      await line.close();
       const busy = error instanceof GatewayError && error.code === "UNAVAILABLE";
       if (!busy || tries === CONNECT_TRIES) throw error;
       await wait(RETRY_MS);
@@ -94,6 +96,7 @@ class Line {
   readonly events: GatewayEvent[] = [];
   readonly taken = new Set<GatewayEvent>();
   readonly #socket: WebSocket;
+  readonly #closed = Promise.withResolvers<void>();
   readonly #bell = new EventEmitter().setMaxListeners(0);
   readonly #waiting = new Map<
     string,
@@ -103,7 +106,10 @@ class Line {
   constructor(url: string) {
     this.#socket = new WebSocket(url);
     this.#socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Frame);
-    this.#socket.onclose = ({ code, reason }) => this.#end(new GatewayError("CLOSED", `${code} ${reason}`));
+    this.#socket.onclose = ({ code, reason }) => {
+      this.#end(new GatewayError("CLOSED", `${code} ${reason}`));
+      this.#closed.resolve();
+    };
     this.#socket.onerror = () => this.#end(new GatewayError("UNAVAILABLE", "no connection"));
   }
 
@@ -145,8 +151,9 @@ class Line {
     }
   }
 
-  close(): void {
+  close(): Promise<void> {
     this.#socket.close();
+    return this.#closed.promise;
   }
 
   #receive(frame: Frame): void {

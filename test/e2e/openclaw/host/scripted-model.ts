@@ -34,7 +34,10 @@ export interface ScriptedModel {
   readonly port: number;
   /** Base URL of its API. */
   readonly url: string;
+  /** Turns of an agent, in their order. */
   readonly requests: readonly ModelRequest[];
+  /** What the host asked beside: without any tool, a title for a conversation, say. Answered with words. */
+  readonly asides: readonly ModelRequest[];
   /** Replaces the script. Without one the model says "Nothing to do.". */
   play(script: ModelScript): void;
   /**
@@ -48,13 +51,15 @@ export interface ScriptedModel {
 /** Starts a model that speaks the streaming Chat Completions protocol on a free port. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
+  const asides: ModelRequest[] = [];
   const silent: ModelScript = () => "Nothing to do.";
   let script = silent;
   const server = createServer((incoming, outgoing) => {
     void json(incoming).then((body) => {
       const request = readRequest(body as WireRequest);
-      requests.push(request);
-      sendReply(outgoing, request, script(request));
+      const isAside = request.tools.length === 0;
+      (isAside ? asides : requests).push(request);
+      sendReply(outgoing, request, (isAside ? silent : script)(request));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -64,6 +69,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     port,
     url: `http://127.0.0.1:${port}/v1`,
     requests,
+    asides,
     play(next) {
       script = next;
     },

@@ -1,5 +1,5 @@
 import { cp, rm } from "node:fs/promises";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll, inject, vi } from "vitest";
 import type { ServiceOptions } from "../../../../src/service/service-options.ts";
 import { aimExchange } from "./exchange.ts";
 import { type HostService, startHostService } from "./host-service.ts";
@@ -7,6 +7,9 @@ import { type Invocation, invokeTool } from "./invoke-tool.ts";
 import { connectOperator, type Operator } from "./operator.ts";
 import type { ProvidedHost } from "./provide-host.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
+
+// Bounds for what hangs: on two very busy cores a turn with a dozen calls takes minutes, and so does a command.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 /** The shared host as one test file sees it. */
 export interface SharedHost extends Pick<ProvidedHost, "gateway" | "state"> {
@@ -31,7 +34,7 @@ export function useHost(options: Partial<ServiceOptions> = {}): () => SharedHost
   });
   afterAll(async () => {
     if (host === undefined) return;
-    host.operator.close();
+    await host.operator.close();
     await host.redirect(0);
     await host.service.close();
     await host.model.close();
