@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type HostService, startHostService } from "./host/host-service.ts";
 import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
@@ -138,20 +138,37 @@ test("a run of the command line: a connected person is asked, else it waits for 
 
 /** Makes the call, and makes it again when the host has lost its result. */
 function insist(call: { tool: string; args: object }): void {
-  model.play(({ results }) => (/missing tool result|^$/.test(results.at(-1) ?? "") ? call : "Done."));
+  model.play(({ results }) => (isResult(results.at(-1)) ? "Done." : call));
 }
 
 /**
  * Kills the gateway and starts it again. The host then goes on with the turn by itself, in a run that may show nobody a
- * card. Returns what the call gave the model in that run.
+ * card, and that may end before anybody is connected. Returns what the call gave the model in that run.
  */
 async function restart(sessionKey: string): Promise<string> {
+  const asked = model.requests.length;
   await gateway.kill();
-  person.close();
+  await person.close();
   gateway = await startGateway(state);
   person = await connectOperator(gateway, state);
-  await person.take("chat", (chat) => String(chat.sessionKey).endsWith(`:${sessionKey}`) && chat.state === "final");
-  return model.requests.at(-1)?.results.at(-1) ?? "";
+  const result = await vi.waitFor(
+    () =>
+      model.requests
+        .slice(asked)
+        .findLast(({ results }) => isResult(results.at(-1)))
+        ?.results.at(-1) ?? expect.fail(),
+    { timeout: 120_000, interval: 100 },
+  );
+  await vi.waitFor(async () => expect(await isIdle(sessionKey)).toBe(true), { timeout: 120_000, interval: 250 });
+  return result;
+}
+
+/** False for the words that stand in for a result the host has lost. */
+const isResult = (text: string | undefined) => text !== undefined && !/missing tool result|^$/.test(text);
+
+async function isIdle(sessionKey: string): Promise<boolean> {
+  const { sessionInfo } = await person.request("chat.history", { sessionKey });
+  return (sessionInfo as { hasActiveRun?: boolean } | undefined)?.hasActiveRun === false;
 }
 
 test("a gateway that dies while a card is open: nothing is sent, the old card is worth nothing, the call is asked about anew", async () => {
