@@ -8,8 +8,6 @@ export interface RunFacts {
   /** Call id and what was asked for: the same for a call made again. */
   readonly call: string;
   readonly startedAt: number;
-  /** When the journal let its request go, which may be long before it arrives. */
-  readonly begunAt: number;
   effects: number;
 }
 
@@ -52,6 +50,8 @@ export class Oracle {
   readonly #rules: Rule[] = [];
   readonly #keys = new Map<string, { readonly write: string; readonly grant: Grant | undefined }>();
   readonly #warnings: Warning[] = [];
+  readonly #told: Warning[] = [];
+  readonly #begun = new Map<string, number>();
   #doubts: Doubt[] = [];
 
   /** Counts events; not a time of day. */
@@ -82,6 +82,11 @@ export class Oracle {
     }
   }
 
+  /** The journal let a request go, which may be long before it arrives, or before another run asks for its answer. */
+  begun(run: RunFacts): void {
+    this.#begun.set(run.call, this.tick());
+  }
+
   /** A request to act has arrived. */
   sent(run: RunFacts, arrival: Arrival): void {
     const { key, write } = arrival;
@@ -97,15 +102,16 @@ export class Oracle {
       ({ place, since, until }) => isAt(place, write) && since < now && until > run.startedAt,
     );
     if (arrival.isConfirmed && grant === undefined && !hasRule) this.#note("sent without an approval", run, write);
-    const sent: Doubt = { run, write, key, begunAt: run.begunAt, grant };
+    const sent: Doubt = { run, write, key, begunAt: this.#begun.get(run.call) ?? now, grant };
     for (const doubt of this.#doubts) {
       if (doubt.write !== write) continue;
       const [first, second] = doubt.begunAt < sent.begunAt ? [doubt, sent] : [sent, doubt];
-      const isTold = second.grant?.isWarned === true && second.grant.askedAt > first.begunAt;
-      if (!isTold) this.#note(`sent again without a word about ${first.run.call}`, second.run, write);
+      const isWarned = second.grant?.isWarned === true && second.grant.askedAt > first.begunAt;
+      if (!isWarned && !this.#isTold(first))
+        this.#note(`sent again without a word about ${first.run.call}`, second.run, write);
     }
     if (grant?.isWarned === true) this.#warnings.push({ run, write, askedAt: grant.askedAt });
-    this.#doubts.push(sent);
+    if (!this.#isTold(sent)) this.#doubts.push(sent);
   }
 
   acted(run: RunFacts, arrival: Arrival): void {
@@ -135,12 +141,14 @@ export class Oracle {
     }
     if (status === "unknown") return;
     const hasEnded = status === "succeeded" || status === "failed";
-    // Told once of a doubt, and gone on all the same to an end that is known: nobody is told again.
-    const told = this.#warnings.filter((warning) => warning.run === run && hasEnded);
     this.written(run, keys);
-    const isOver = (doubt: Doubt) =>
-      told.some(({ write, askedAt }) => write === doubt.write && askedAt > doubt.begunAt);
-    this.#doubts = this.#doubts.filter((doubt) => !isOver(doubt));
+    if (hasEnded) this.#told.push(...this.#warnings.filter((warning) => warning.run === run));
+    this.#doubts = this.#doubts.filter((doubt) => !this.#isTold(doubt));
+  }
+
+  /** A human was told of it and went on all the same to an end that is known: nobody is told again. */
+  #isTold({ write, begunAt }: Doubt): boolean {
+    return this.#told.some((warning) => warning.write === write && warning.askedAt > begunAt);
   }
 
   /** Calls that were sent and whose end nobody was told. */

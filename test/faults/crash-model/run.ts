@@ -35,7 +35,6 @@ type Stop =
 /** One run of a call, which stands still at every question, every line of the journal and every request. */
 export class Run implements RunFacts {
   effects = 0;
-  begunAt = 0;
   readonly call: string;
   readonly startedAt: number;
   isOver = false;
@@ -168,7 +167,7 @@ export class Run implements RunFacts {
       begin: async (record, terms) => {
         await this.#stand();
         const obstacle = await journal.begin(record, terms);
-        if (obstacle === undefined) this.begunAt = this.#machine.oracle.tick();
+        if (obstacle === undefined) this.#machine.oracle.begun(this);
         await this.#stand();
         return obstacle;
       },
