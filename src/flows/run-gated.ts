@@ -1,3 +1,4 @@
+import { beginCall } from "../approvals/begin-call.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
@@ -5,6 +6,8 @@ import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts
 import { isSvcError } from "../errors.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
+
+const SENT_BEFORE = "It was sent earlier and never answered.";
 
 /** What {@link runGated} works with. */
 export interface GateParts extends AskParts {
@@ -37,24 +40,28 @@ export async function runGated(
   const known = await journal.find(key);
   const remembered = known === undefined ? undefined : answerFromJournal(tool, known);
   if (remembered !== undefined) return remembered;
-  const note = (state: JournalRecord["state"], more: Partial<JournalRecord> = {}) =>
-    journal.record({ ...key, state, at: parts.now(), tool, ...more });
+  const describe = (state: JournalRecord["state"], more: Partial<JournalRecord> = {}): JournalRecord => {
+    return { ...key, state, at: parts.now(), tool, ...more };
+  };
   const question = await action.prepare();
   if (isOutcome(question)) return question;
   const request = createFlowRequest(parts, call, question);
   const { id, fingerprint, expiresAt } = request;
-  await note("pending", { approval: { id, fingerprint, expiresAt } });
+  const approval = { id, fingerprint, expiresAt };
+  await journal.record(describe("pending", { approval }));
   const decision = await askHuman(parts, call, request);
   if (isOutcome(decision)) return decision;
   if (decision.type !== "approve") return refuse(tool, decision);
   const now = await action.prepare();
   if (isOutcome(now)) return now;
   if (createFlowRequest(parts, call, now).fingerprint !== fingerprint) return describeChange(tool);
-  await note("sending", { approval: { id, fingerprint, expiresAt } });
+  // Whatever another process has done with this call was done since the first look: it was not answered then.
+  const overtaken = await beginCall(journal, describe("sending", { approval }), { known: [], isKnown: () => true });
+  if (overtaken !== undefined) return answerFromJournal(tool, overtaken) ?? describeUnknown(tool, SENT_BEFORE);
   const outcome = await send(tool, action, call);
   if (outcome.status !== "unknown") {
     const isOver = outcome.status === "succeeded" || outcome.retryable !== true;
-    await (isOver ? note("done", { outcome }) : journal.forget(key));
+    await (isOver ? journal.record(describe("done", { outcome })) : journal.forget(key));
   }
   return outcome;
 }
@@ -72,7 +79,7 @@ async function send(tool: string, action: GatedAction, call: FlowCall): Promise<
 }
 
 function answerFromJournal(tool: string, known: JournalRecord): FlowOutcome | undefined {
-  if (isUnanswered(known)) return describeUnknown(tool, "It was sent earlier and never answered.");
+  if (isUnanswered(known)) return describeUnknown(tool, SENT_BEFORE);
   if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
   const at = new Date(known.at).toISOString();
   const note = `answered from the journal: this call already ended at ${at} and was not made again`;

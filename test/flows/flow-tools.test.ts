@@ -179,6 +179,21 @@ describe("nothing twice", () => {
     expect(((await run("svc_get_flow", {})).result as { flows: unknown[] }).flows).toHaveLength(1);
   });
 
+  it("a call that another process makes while this one is asked about is done once", async () => {
+    const stateDir = await makeFolder();
+    const [one, other] = [await open(service.url, stateDir), await open(service.url, stateDir)];
+    const call = { callId: "c1" };
+    let made: FlowOutcome | undefined;
+    const approve: FlowCall["approve"] = async (request) => {
+      made = await other("svc_start_flow", REMINDER, call);
+      return sayYes(request);
+    };
+    const outcome = await one("svc_start_flow", REMINDER, { ...call, approve });
+    expect(outcome).toMatchObject({ status: "succeeded", result: made?.result });
+    expect(outcome.notes.join(" ")).toContain("answered from the journal");
+    expect(((await one("svc_get_flow", {})).result as { flows: unknown[] }).flows).toHaveLength(1);
+  });
+
   it("an interrupt of a graph passes through, and the call made again goes on with its answer", async () => {
     const run = await open();
     const interrupt = Object.assign(new Error("interrupt"), { is_bubble_up: true });

@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
+import { beginCall } from "../../approvals/begin-call.ts";
 import type { CallJournal } from "../../approvals/journal.ts";
 import {
   chooseRecord,
+  type IsKnown,
+  isOvertaken,
   type JournalKey,
   type JournalRecord,
   leavesDoubt,
+  listFingerprints,
   readJournalRecord,
   toMapKey,
 } from "../../approvals/journal-record.ts";
@@ -39,10 +43,25 @@ function isGraphStore(value: unknown): value is GraphStore {
 export function createStoreJournal(store: GraphStore, local: CallJournal, principal: string): CallJournal {
   const calls = ["svc_calls", principal];
   const unanswered = ["svc_unanswered", principal];
+  const findMark = (fingerprint: string) => readRecord(store, unanswered, fingerprint);
   /** The mark of an equal call under another id stays. */
   const settle = async ({ fingerprint, callId }: JournalKey) => {
-    const mark = await readRecord(store, unanswered, fingerprint);
-    if (mark?.callId === callId) await store.delete(unanswered, fingerprint);
+    const mark = await findMark(fingerprint);
+    if (mark?.callId !== callId) return;
+    for (const one of listFingerprints(mark)) {
+      if ((await findMark(one))?.callId === callId) await store.delete(unanswered, one);
+    }
+  };
+  const putInStore = async (record: JournalRecord) => {
+    await store.put(calls, hashKey(record), toValue(record), false);
+    if (!leavesDoubt(record)) return settle(record);
+    for (const one of listFingerprints(record)) await store.put(unanswered, one, toValue(record), false);
+  };
+  const findUnanswered = async (fingerprint: string, isKnown: IsKnown = () => false) => {
+    const near = await local.findUnanswered(fingerprint, isKnown);
+    if (near !== undefined && !isKnown(near)) return near;
+    const far = await findMark(fingerprint);
+    return far !== undefined && leavesDoubt(far) && !isKnown(far) ? far : undefined;
   };
   return {
     refresh: async () => local.refresh?.(),
@@ -50,14 +69,23 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
       const [near, far] = [await local.find(key), await readRecord(store, calls, hashKey(key))];
       return near !== undefined && far !== undefined ? chooseRecord(far, near) : (near ?? far);
     },
-    async findUnanswered(fingerprint) {
-      return (await local.findUnanswered(fingerprint)) ?? (await readRecord(store, unanswered, fingerprint));
+    findUnanswered,
+    /** One step for the processes of one machine; the store of several offers no more than looking first. */
+    async begin(record, terms) {
+      const far = await readRecord(store, calls, hashKey(record));
+      if (isOvertaken(far, terms)) return far;
+      const isKnown = (other: JournalRecord) => toMapKey(other) === toMapKey(record) || terms.isKnown(other);
+      for (const fingerprint of listFingerprints(record)) {
+        const other = await findUnanswered(fingerprint, isKnown);
+        if (other !== undefined) return other;
+      }
+      const obstacle = await beginCall(local, record, terms);
+      if (obstacle === undefined) await putInStore(record);
+      return obstacle;
     },
     async record(record) {
       await local.record(record);
-      await store.put(calls, hashKey(record), toValue(record), false);
-      if (leavesDoubt(record)) await store.put(unanswered, record.fingerprint, toValue(record), false);
-      else await settle(record);
+      await putInStore(record);
     },
     async forget(key) {
       await local.forget(key);

@@ -53,3 +53,33 @@ it("a human's word about a call that was never answered counts on every machine"
   expect(await other.findUnanswered("f1")).toBeUndefined();
   expect(await other.find(record({}))).toMatchObject({ state: "sending" });
 });
+
+it("a call is begun by one machine only, whatever the other was going to do with it", async () => {
+  const [one, other] = await openTwo();
+  await one.record(record({}));
+  await other.record(record({}));
+  const terms = { known: [record({})], isKnown: () => true };
+  const sending = record({ state: "sending", at: 2_000 });
+  expect(await one.begin?.(sending, terms)).toBeUndefined();
+  expect(await other.begin?.({ ...sending, at: 3_000 }, terms)).toMatchObject({ state: "sending", at: 2_000 });
+});
+
+it("a request that would be equal to one without an answer is held back on every machine, until a human knows", async () => {
+  const [one, other] = await openTwo();
+  const isKnown = () => false;
+  await one.begin?.(record({ state: "sending", request: "edited" }), { known: [], isKnown });
+  const equal = record({ callId: "c2", fingerprint: "f2", request: "edited", state: "sending" });
+  expect(await other.begin?.(equal, { known: [], isKnown })).toMatchObject({ callId: "c1" });
+  expect(await other.find(equal)).toBeUndefined();
+  expect(await other.begin?.(equal, { known: [], isKnown: ({ callId }) => callId === "c1" })).toBeUndefined();
+  expect(await one.findUnanswered("edited", ({ callId }) => callId === "c1")).toMatchObject({ callId: "c2" });
+});
+
+it("an answer takes every mark of its call away", async () => {
+  const [one, other] = await openTwo();
+  await one.record(record({ state: "sending", request: "edited" }));
+  expect(await other.findUnanswered("edited")).toMatchObject({ callId: "c1" });
+  await one.record(record({ state: "done" }));
+  expect(await other.findUnanswered("edited")).toBeUndefined();
+  expect(await other.findUnanswered("f1")).toBeUndefined();
+});
