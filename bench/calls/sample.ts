@@ -28,6 +28,13 @@ const [candidate = "", tool = "", concurrency = "1", baseUrl = "", apiKey = "", 
   process.argv.slice(2);
 const args = ARGUMENTS[tool] ?? {};
 let count = 0;
+
+/** Each write is another one: a human is told of an equal one under way, which is not what is measured here. */
+function nextArguments(): Record<string, unknown> {
+  count += 1;
+  return tool === "bench_send" ? { ...args, query: `budget ${count}` } : args;
+}
+
 const { call, close } = await (candidate === "bare" ? prepareBare() : prepareSession());
 await run(WARM_UP);
 const times: number[] = [];
@@ -72,8 +79,8 @@ async function prepareSession() {
   };
   return {
     call: async () => {
-      count += 1;
-      check(await session.call({ callId: `call-${count}`, toolName: tool, arguments: args }));
+      const call = { toolName: tool, arguments: nextArguments() };
+      check(await session.call({ ...call, callId: `call-${count}` }));
     },
     close: () => session.close(),
   };
@@ -88,7 +95,7 @@ async function prepareBare() {
   const confirmed = tool === "bench_send" ? { confirmed: true } : {};
   return {
     call: async () => {
-      const body = JSON.stringify({ arguments: args, ...confirmed });
+      const body = JSON.stringify({ arguments: nextArguments(), ...confirmed });
       const reply = await agent.request({ origin, path, method: "POST", headers, body });
       await reply.body.json();
       if (reply.statusCode !== 200) throw new Error(`The server answered ${reply.statusCode}`);
