@@ -3,9 +3,9 @@ import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
+import { shortenText } from "../shorten-text.ts";
 import { boundSchema } from "./bound-schema.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
-import { shortenText } from "./shorten-text.ts";
 
 /** Validators by schema: compiling one dereferences the whole schema. */
 const validators = new WeakMap<JsonSchema, Validator>();

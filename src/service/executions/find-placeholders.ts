@@ -1,4 +1,4 @@
-import { shortenText } from "./shorten-text.ts";
+import { shortenText } from "../shorten-text.ts";
 
 /** A whole value that was meant to be filled in: `<file id>`, `{id}`, `{{id}}`, `YOUR_TOKEN`, `REPLACE_ME`. */
 const PLACEHOLDER =

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
-import { shortenText } from "./shorten-text.ts";
+import { shortenText } from "../shorten-text.ts";
 
 /** A failure as a row keeps it: everything that the same answer needs again, nothing internal. */
 const storedErrorSchema = z.looseObject({
