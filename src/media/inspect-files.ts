@@ -65,20 +65,23 @@ export async function inspectFiles(
   for (const file of distinct) {
     const result = await withFile(roots, file, options.signal, (open) => inspect(open, file, options.signal));
     if (!result.ok) return result;
-    if (result.value.size !== measured.value.get(file.reference)) return refused("changed_while_reading", file);
+    if (result.value.size !== (measured.value.get(file.reference) ?? result.value.size)) {
+      return refused("changed_while_reading", file);
+    }
     seen.set(file.reference, result.value);
   }
   const pointers = choosePointers(distinct, files);
   return { ok: true, files: local.flatMap((file) => combine(file, seen, pointers)) };
 }
 
-/** Sizes only, so that a call above the caps is refused before a byte is read. */
+/** Sizes only, so that a call above the caps is refused before a byte is read. One file alone has its cap when opened. */
 async function measure(
   roots: MediaRoots,
   files: readonly LocatedFile[],
   signal: AbortSignal | undefined,
 ): Promise<Result<Map<string, number>>> {
   const sizes = new Map<string, number>();
+  if (files.length === 1) return { ok: true, value: sizes };
   let total = 0;
   for (const file of files) {
     const size = await withFile(roots, file, signal, async (open) => ({ ok: true, value: open.size }));
