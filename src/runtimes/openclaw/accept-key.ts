@@ -1,11 +1,11 @@
 import { checkServiceAt } from "../../pairing/check-service.ts";
 import { explainPairing } from "./explain-pairing.ts";
 import type { HostConfig } from "./host-config.ts";
+import { PROFILE_ID, PROVIDER_ID } from "./host-names.ts";
 import type { HostUnattendedAuthContext } from "./host-sign-in.ts";
 import { rememberKeyOrigin } from "./key-origins.ts";
 import { loadSdk } from "./load-sdk.ts";
 import { DEFAULT_BASE_URL } from "./plugin-settings.ts";
-import { PROFILE_ID, PROVIDER_ID } from "./provider-id.ts";
 import type { SvcHost } from "./svc-host.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { askGateway } from "./ask-gateway.ts";
 import { askYesNo, canAsk, say } from "./cli-output.ts";
 import { type CommandAnswer, EXIT, refuse } from "./command-answer.ts";
-import { COMMAND_METHOD } from "./command-method.ts";
+import { COMMAND_METHOD } from "./host-names.ts";
 import { readEnvironment } from "./read-environment.ts";
 
 /** Commands that only the running gateway can answer: asks it with the rights of an operator who decides. */

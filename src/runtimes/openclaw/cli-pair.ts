@@ -1,8 +1,8 @@
 import type { CliCall } from "./cli-commands.ts";
 import { askLine, canAsk, say } from "./cli-output.ts";
 import { answer, type CommandAnswer, refuse } from "./command-answer.ts";
+import { PROVIDER_ID } from "./host-names.ts";
 import { loadSdk } from "./load-sdk.ts";
-import { PROVIDER_ID } from "./provider-id.ts";
 
 /**
  * `openclaw svc pair`: the host's own sign-in, so that key, agents and gateway are treated as after

@@ -16,16 +16,16 @@ export async function runDecisionCommand(
   const [name, first, second] = words;
   switch (name) {
     case "pending":
-      return listTickets(host.tickets, { form });
+      return listTickets((await host.openBooks()).tickets, { form });
     case "show":
-      return showTicket(host, first, form);
+      return showTicket(await host.openBooks(), first, form);
     case "approve":
       if (second !== undefined && second !== "always") {
         return refuse('After the code only "always" may stand: this and all later calls of the tool on this account.');
       }
-      return decideTicket(host.tickets, first, second === "always" ? "always" : "approve", form);
+      return decideTicket((await host.openBooks()).tickets, first, second === "always" ? "always" : "approve", form);
     case "decline":
-      return decideTicket(host.tickets, first, "decline", form);
+      return decideTicket((await host.openBooks()).tickets, first, "decline", form);
     case "rules":
       return runRules(host, { verb: first, which: second, form });
     default:

@@ -1,12 +1,12 @@
 import { SvcError } from "../../errors.ts";
 import type { HostApi } from "./host-api.ts";
 import type { HostConfig } from "./host-config.ts";
+import { PROVIDER_ID } from "./host-names.ts";
 import type { HostToolContext } from "./host-tool.ts";
 import { readKeyOrigin } from "./key-origins.ts";
 import { loadSdk } from "./load-sdk.ts";
 import type { Places } from "./places.ts";
 import type { PluginSettings, SecretReference } from "./plugin-settings.ts";
-import { PROVIDER_ID } from "./provider-id.ts";
 import type { Environment } from "./read-environment.ts";
 
 /** A key and where it came from. */

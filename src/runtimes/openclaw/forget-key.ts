@@ -1,7 +1,7 @@
 import type { HostApi } from "./host-api.ts";
 import type { HostConfig } from "./host-config.ts";
+import { PROVIDER_ID } from "./host-names.ts";
 import { loadSdk } from "./load-sdk.ts";
-import { PROVIDER_ID } from "./provider-id.ts";
 
 /**
  * Takes the plugin's keys out of the host's credential store, for every agent, and their names out of its

@@ -21,7 +21,7 @@ export const GATE_MS = 60_000;
 export function createGate(host: SvcHost): Gate {
   return async (event, context) => {
     const { judgeCall } = await import("./judge-call.ts");
-    return judgeCall(host, event, context);
+    return judgeCall({ ...host, ...(await host.openBooks()) }, event, context);
   };
 }
 

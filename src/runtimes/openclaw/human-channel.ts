@@ -6,6 +6,7 @@ import { createAccountQuestion } from "./account-question.ts";
 import { createHostCard } from "./approval-card.ts";
 import { askDeferred } from "./ask-deferred.ts";
 import { type Answers, askQuestion, type HostQuestion } from "./ask-question.ts";
+import type { Books } from "./books.ts";
 import { CONNECTED, createConnectQuestion } from "./connect-question.ts";
 import { nameCall, type Refusal } from "./decision-book.ts";
 import { explainMissing } from "./explain-missing.ts";
@@ -24,7 +25,7 @@ export interface HumanChannel {
 }
 
 /** Parts of the host a channel uses. */
-export type ChannelHost = Pick<SvcHost, "settings" | "decisions" | "tickets" | "cards" | "log">;
+export type ChannelHost = Pick<SvcHost, "settings" | "log"> & Books;
 
 /** Replaced in tests. */
 export interface ChannelOptions {

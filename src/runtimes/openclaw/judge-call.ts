@@ -3,6 +3,7 @@ import type { ToolCall } from "../../tools/pipeline.ts";
 import type { OpenQuestion } from "../../tools/preview-call.ts";
 import { readActions } from "./actions-file.ts";
 import { createHostCard } from "./approval-card.ts";
+import type { Books } from "./books.ts";
 import { createCallId } from "./call-id.ts";
 import { nameCall } from "./decision-book.ts";
 import type { Desk } from "./desk.ts";
@@ -19,7 +20,7 @@ import type { SvcHost } from "./svc-host.ts";
 import { findCardWait } from "./wait-limits.ts";
 
 /** Parts of the host the gate uses. */
-export type GateHost = Pick<SvcHost, "places" | "settings" | "openDesk" | "decisions" | "tickets" | "cards" | "log">;
+export type GateHost = Pick<SvcHost, "places" | "settings" | "openDesk" | "log"> & Books;
 
 /**
  * What the host should do with a call: show a card, block a call that a human has just refused or whose yes would be

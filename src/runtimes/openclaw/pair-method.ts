@@ -4,11 +4,11 @@ import { openCredentialStore } from "../../pairing/credentials.ts";
 import { type PairAtOptions, pairAt } from "../../pairing/pair-at.ts";
 import { explainPairing } from "./explain-pairing.ts";
 import { createHandoverStore } from "./handover-store.ts";
+import { PROFILE_ID, PROVIDER_ID } from "./host-names.ts";
 import type { HostAuthContext, HostAuthResult } from "./host-sign-in.ts";
 import { rememberKeyOrigin } from "./key-origins.ts";
 import { createPairingScreen } from "./pairing-screen.ts";
 import { DEFAULT_BASE_URL } from "./plugin-settings.ts";
-import { PROFILE_ID, PROVIDER_ID } from "./provider-id.ts";
 import type { SvcHost } from "./svc-host.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { COMMAND_METHOD } from "./command-method.ts";
 import type { HostApi } from "./host-api.ts";
+import { COMMAND_METHOD } from "./host-names.ts";
 import type { SvcHost } from "./svc-host.ts";
 
 const DESCRIPTION = "Pair, sync and check svc, and decide on calls that wait for you";

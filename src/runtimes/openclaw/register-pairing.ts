@@ -1,6 +1,6 @@
 import type { HostApi } from "./host-api.ts";
+import { PROVIDER_ID } from "./host-names.ts";
 import type { HostAuthMethod } from "./host-sign-in.ts";
-import { PROVIDER_ID } from "./provider-id.ts";
 import type { SvcHost } from "./svc-host.ts";
 
 /** Adds pairing to the host's sign-in screens: `openclaw configure`, `openclaw models auth login`, `/login svc`. */

@@ -33,14 +33,15 @@ async function runCall(
   definition: HostToolDefinition,
   { toolCallId, signal, onUpdate, arguments: args }: Execution,
 ): Promise<HostOutcome> {
-  const callId = createCallId(context, toolCallId, host.decisions.findRun(nameCall(context, toolCallId)));
+  const books = await host.openBooks();
+  const callId = createCallId(context, toolCallId, books.decisions.findRun(nameCall(context, toolCallId)));
   const progress = onUpdate && reportProgress(callId, onUpdate);
   let stopListening: (() => void) | undefined;
   try {
     const { createHumanChannel } = await import("./human-channel.ts");
     const desk = await host.openDesk(context);
     noteAccount(host, context, desk.session.principal);
-    const { explain, ...channel } = createHumanChannel(host, context, toolCallId);
+    const { explain, ...channel } = createHumanChannel({ ...host, ...books }, context, toolCallId);
     stopListening = progress && desk.onEvent(progress.listen);
     return explain(adviseOnKey(await definition.run(desk, { callId, arguments: args, signal, ...channel })));
   } catch (error) {

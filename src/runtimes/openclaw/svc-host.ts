@@ -1,5 +1,4 @@
-import { type CardBook, createCardBook } from "./card-book.ts";
-import { createDecisionBook, type DecisionBook } from "./decision-book.ts";
+import type { Books } from "./books.ts";
 import type { Desk } from "./desk.ts";
 import type { DeskBook } from "./desk-book.ts";
 import type { AccountKey } from "./find-account-key.ts";
@@ -9,7 +8,6 @@ import type { HostToolContext } from "./host-tool.ts";
 import { createPlaces, type Places } from "./places.ts";
 import { type PluginSettings, readPluginSettings } from "./plugin-settings.ts";
 import { type Environment, readEnvironment } from "./read-environment.ts";
-import { createTicketBook, type TicketBook } from "./tickets.ts";
 
 /** What every registration of the plugin in this process shares. */
 export interface SvcHost {
@@ -25,12 +23,8 @@ export interface SvcHost {
    * @throws SvcError `credentials_missing` with the ways to pair, `invalid_config` for unusable settings
    */
   openDesk(context: HostToolContext | undefined): Promise<Desk>;
-  /** What humans said to cards of calls that are about to run. */
-  readonly decisions: DecisionBook;
-  /** Calls that wait for a command of a human. */
-  readonly tickets: TicketBook;
-  /** Cards the host shows cut, in full. */
-  readonly cards: CardBook;
+  /** What humans said and were shown. Loaded by the first call or command that needs it. */
+  openBooks(): Promise<Books>;
   readonly log: HostLog;
   /** Closes every session as soon as no call runs in it; the next `openDesk` opens anew. */
   close(): Promise<void>;
@@ -39,15 +33,14 @@ export interface SvcHost {
 /** Where registrations of one process meet: the host loads the plugin anew for each, from a copy it removes later. */
 const SHARED = Symbol.for("svc-agent-plugin.openclaw");
 
-/** What a human said or was shown; it outlives a reload. */
-type Books = Pick<SvcHost, "decisions" | "tickets" | "cards">;
-
 /** A host together with the registration that owns it. */
 interface SharedHost {
   readonly host: SvcHost;
   /** The copy of the plugin the host was made by: it must not be used after the host dropped that copy. */
   readonly code: symbol;
   readonly version: string | undefined;
+  /** The books, once somebody has opened them; the next copy of the plugin takes them over. */
+  readonly books: Promise<Books> | undefined;
   /** Owned by a registration that lasts, until the host drops it. */
   readonly isLasting: boolean;
   adopt(api: HostApi): void;
@@ -69,8 +62,7 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
     return known.host;
   }
   if (known?.isLasting && !isLasting) return known.host;
-  const books = known !== undefined && known.version === api.version ? known.host : createBooks();
-  const made = createHost(api, environment, books);
+  const made = createHost(api, environment, known?.version === api.version ? known?.books : undefined);
   hosts.set(environment.stateDir, made);
   known?.host.close().catch((error: unknown) => made.host.log.warn(`Sessions could not be closed: ${String(error)}`));
   return made.host;
@@ -90,12 +82,9 @@ function findHosts(): Map<string, SharedHost> {
   return holder[SHARED];
 }
 
-function createBooks(): Books {
-  return { decisions: createDecisionBook(), tickets: createTicketBook(), cards: createCardBook() };
-}
-
-function createHost(first: HostApi, environment: Environment, books: Books): SharedHost {
+function createHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
   let api = first;
+  let books = inherited;
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
   let desks: DeskBook | undefined;
@@ -119,9 +108,10 @@ function createHost(first: HostApi, environment: Environment, books: Books): Sha
       desks ??= createDeskBook(places);
       return desks.open(found, settings());
     },
-    decisions: books.decisions,
-    tickets: books.tickets,
-    cards: books.cards,
+    openBooks() {
+      books ??= import("./books.ts").then(({ createBooks }) => createBooks());
+      return books;
+    },
     log,
     close: async () => desks?.close(),
   };
@@ -130,6 +120,9 @@ function createHost(first: HostApi, environment: Environment, books: Books): Sha
     host,
     code: CODE,
     version: first.version,
+    get books() {
+      return books;
+    },
     get isLasting() {
       return isLasting;
     },

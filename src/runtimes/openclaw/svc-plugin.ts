@@ -1,4 +1,25 @@
-import { registerSvc } from "./register-svc.ts";
+import { registerGate } from "./gate.ts";
+import type { HostApi } from "./host-api.ts";
+import { registerCommands } from "./register-commands.ts";
+import { registerPairing } from "./register-pairing.ts";
+import { registerRefresh } from "./register-refresh.ts";
+import { registerTools } from "./register-tools.ts";
+import { leaveHost, shareHost } from "./svc-host.ts";
+
+/** Registers everything the plugin offers. Synchronous and light: nothing is read, sent or opened here. */
+function registerSvc(api: HostApi): void {
+  const host = shareHost(api);
+  registerPairing(api, host);
+  registerCommands(api, host);
+  if (api.registrationMode !== "cli-metadata") {
+    registerTools(api, host);
+    registerGate(api, host);
+    registerRefresh(api, host);
+    const leave = () => leaveHost(host, api);
+    api.registerService({ id: "svc-sessions", start: () => undefined, stop: leave });
+    api.lifecycle?.registerRuntimeLifecycle({ id: "svc-sessions", dispose: leave });
+  }
+}
 
 /** The plugin as OpenClaw loads it. */
 export const svcPlugin = {

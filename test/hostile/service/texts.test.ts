@@ -7,8 +7,8 @@ import { showOutcome } from "../../../src/cli/show-outcome.ts";
 import { createTerminal } from "../../../src/cli/terminal.ts";
 import { SvcToolkit } from "../../../src/runtimes/langchain/toolkit.ts";
 import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
+import { createGate } from "../../../src/runtimes/openclaw/gate.ts";
 import { createHumanChannel } from "../../../src/runtimes/openclaw/human-channel.ts";
-import { judgeCall } from "../../../src/runtimes/openclaw/judge-call.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { createTerminalApprover } from "../../../src/runtimes/terminal/approve-in-terminal.ts";
 import { runSvc } from "../../e2e/run-svc.ts";
@@ -146,6 +146,7 @@ describe("OpenClaw", () => {
     const folder = createStateFolder();
     const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: server.url, apiKey: KEY } });
     const host = shareHost(api, folder.environment);
+    const [judge, books] = [createGate(host), await host.openBooks()];
     const shown: unknown[] = [];
     const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s1", messageChannel: "webchat" };
     const loadSdk = async () => ({
@@ -158,10 +159,8 @@ describe("OpenClaw", () => {
     for (const name of TOOLS) {
       const params = { name, arguments: { text: "a" } };
       const event = { toolName: "svc_call_tool", params, toolCallId: name, runId: name };
-      shown.push(
-        await judgeCall(host, event, { toolName: "svc_call_tool", ...context, requester: { channel: "webchat" } }),
-      );
-      const { explain, ...channel } = createHumanChannel(host, context, name, { loadSdk });
+      shown.push(await judge(event, { toolName: "svc_call_tool", ...context, requester: { channel: "webchat" } }));
+      const { explain, ...channel } = createHumanChannel({ ...host, ...books }, context, name, { loadSdk });
       const desk = await host.openDesk(context);
       const tool = desk.session.staticTools.find((one) => one.name === "svc_call_tool");
       const outcome = await tool?.run(params, { callId: name, ...channel });

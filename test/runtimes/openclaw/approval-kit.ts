@@ -1,4 +1,5 @@
 import type { HostCard } from "../../../src/runtimes/openclaw/approval-card.ts";
+import type { Books } from "../../../src/runtimes/openclaw/books.ts";
 import { createCallId } from "../../../src/runtimes/openclaw/call-id.ts";
 import { nameCall } from "../../../src/runtimes/openclaw/decision-book.ts";
 import type {
@@ -40,7 +41,7 @@ type PlayedResult =
 /** A paired plugin in a host that is played, against the real service. */
 export interface ApprovalKit {
   readonly service: ProbeService;
-  readonly host: SvcHost;
+  readonly host: SvcHost & Books;
   /** Cards shown before a call and within one, in order. */
   readonly cards: HostApproval[];
   /** Questions asked within calls, as the host got them. */
@@ -58,7 +59,8 @@ export async function openApprovalKit(): Promise<ApprovalKit> {
   const service = await startProbeService();
   const folder = createStateFolder();
   const { api } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: service.apiKey } });
-  const host = shareHost(api, folder.environment);
+  const shared = shareHost(api, folder.environment);
+  const host = { ...shared, ...(await shared.openBooks()) };
   const cards: HostApproval[] = [];
   const questions: Record<string, unknown>[] = [];
   const answers: CardAnswer[] = [];
@@ -124,7 +126,7 @@ async function playCall(
 }
 
 async function execute(
-  host: SvcHost,
+  host: SvcHost & Books,
   context: HostToolContext,
   { explain, ...channel }: HumanChannel,
   { callId, params }: { callId: string; params: object },

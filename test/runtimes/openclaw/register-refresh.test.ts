@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createActionTools } from "../../../src/runtimes/openclaw/action-tools.ts";
 import { readActions, writeActions } from "../../../src/runtimes/openclaw/actions-file.ts";
 import { planSync } from "../../../src/runtimes/openclaw/plan-sync.ts";
-import { type RefreshClock, registerRefresh } from "../../../src/runtimes/openclaw/register-refresh.ts";
+import type { RefreshClock } from "../../../src/runtimes/openclaw/refresher.ts";
+import { registerRefresh } from "../../../src/runtimes/openclaw/register-refresh.ts";
 import type { SvcHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { type ActionFacts, createManyApp } from "./many-actions.ts";
 import { openSyncKit, type SyncKit } from "./sync-kit.ts";
@@ -177,4 +178,14 @@ it("stops: no timer is left, and nothing is written after it", async () => {
   await start();
   await stop();
   expect(ticks).toEqual([]);
+});
+
+it("stopped while it starts, it does not start; started twice at once, it looks with one timer", async () => {
+  registerRefresh(kit.api, kit.host, clock);
+  const starting = service()?.start(context);
+  await stop();
+  await starting;
+  expect(ticks).toEqual([]);
+  await Promise.all([service()?.start(context), service()?.start(context)]);
+  expect(ticks).toHaveLength(1);
 });

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createActionTools } from "../../../src/runtimes/openclaw/action-tools.ts";
 import { type ActionsFile, writeActions } from "../../../src/runtimes/openclaw/actions-file.ts";
-import { registerGate } from "../../../src/runtimes/openclaw/gate.ts";
+import { createGate, registerGate } from "../../../src/runtimes/openclaw/gate.ts";
 import type { HostTool, HostToolContext, HostToolFactory } from "../../../src/runtimes/openclaw/host-tool.ts";
-import { judgeCall } from "../../../src/runtimes/openclaw/judge-call.ts";
 import { planSync } from "../../../src/runtimes/openclaw/plan-sync.ts";
 import { registerTools } from "../../../src/runtimes/openclaw/register-tools.ts";
 import { STATIC_DEFINITIONS } from "../../../src/runtimes/openclaw/static-definitions.ts";
@@ -64,7 +63,7 @@ describe("the static tools", () => {
     const session = { sessionKey: "main", toolName: "svc_call_tool", requester: { channel: "webchat" } };
     const again = { toolName: "svc_call_tool", params, toolCallId: "call_0" };
     const make = async (runId: string) => {
-      const verdict = await judgeCall(kit.host, { ...again, runId }, session);
+      const verdict = await createGate(kit.host)({ ...again, runId }, session);
       await verdict?.requireApproval?.onResolution?.("allow-once");
       return (await find(staticTools({ sessionKey: "main" }), "svc_call_tool").execute("call_0", params)).details;
     };

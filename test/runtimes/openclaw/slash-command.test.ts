@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApprovalRequest } from "../../../src/approvals/request.ts";
+import type { Books } from "../../../src/runtimes/openclaw/books.ts";
 import { runGatewayCommand } from "../../../src/runtimes/openclaw/gateway-command.ts";
 import type { HostCommandContext } from "../../../src/runtimes/openclaw/host-command.ts";
 import { registerCommands } from "../../../src/runtimes/openclaw/register-commands.ts";
@@ -9,9 +10,11 @@ import { createManyApp, createNumberedActions } from "./many-actions.ts";
 import { openSyncKit, type SyncKit } from "./sync-kit.ts";
 
 let kit: SyncKit;
+let books: Books;
 
 beforeEach(async () => {
   kit = await openSyncKit([numbered("crm", 3)]);
+  books = await kit.host.openBooks();
 });
 
 afterEach(() => kit.close());
@@ -64,10 +67,10 @@ describe("who may use /svc", () => {
     ["somebody else in a channel", { senderIsOwner: false }, false],
     ["somebody the host says nothing about", {}, false],
   ])("%s", async (_who, sender, isAllowed) => {
-    const ticket = kit.host.tickets.open(request());
+    const ticket = books.tickets.open(request());
     const reply = await send(`approve ${ticket?.code}`, sender);
     expect(reply).toMatch(isAllowed ? /^Approved/ : /^Only an owner/);
-    expect(kit.host.tickets.isDecided("f1")).toBe(isAllowed);
+    expect(books.tickets.isDecided("f1")).toBe(isAllowed);
   });
 
   test.each([
@@ -146,7 +149,7 @@ describe("/svc", () => {
   test("pending, show and decline", async () => {
     expect(await send("pending")).toBe("No call waits for approval.");
     expect(await send("show")).toMatch(/Which one/);
-    const ticket = kit.host.tickets.open(request({ arguments: { note: "x".repeat(9000) } }));
+    const ticket = books.tickets.open(request({ arguments: { note: "x".repeat(9000) } }));
     expect(await send("pending")).toMatch(new RegExp(`^${ticket?.code} {2}write .*Write a note \\(1\\d min left\\)`));
     const card = await send(`show ${ticket?.code.toLowerCase()}`);
     expect(card).toContain("x".repeat(9000));
@@ -155,29 +158,29 @@ describe("/svc", () => {
       `Expires:   ${new Date(ticket?.expiresAt ?? 0).toISOString()}`,
     );
     expect(await send(`decline ${ticket?.code}`)).toMatch(/^Declined: Write a note/);
-    expect(kit.host.tickets.take("f1")).toBe("decline");
+    expect(books.tickets.take("f1")).toBe("decline");
     expect(await send(`approve ${ticket?.code}`)).toMatch(/No request waits under this code/);
   });
 
   test("show also finds the card that the host showed cut", async () => {
-    const code = kit.host.cards.add(request({ arguments: { note: "everything" } }));
+    const code = books.cards.add(request({ arguments: { note: "everything" } }));
     expect(await send(`show ${code}`)).toContain("everything");
     expect(await send(`approve ${code}`), "its code releases nothing").toMatch(/No request waits/);
   });
 
   test("what an approval lets through is said", async () => {
     const [once, always] = ["f1", "f2"].map((fingerprint) =>
-      kit.host.tickets.open(request({ fingerprint, account: "Desk", connection: "con_1" })),
+      books.tickets.open(request({ fingerprint, account: "Desk", connection: "con_1" })),
     );
     expect(await send(`approve ${once?.code}`)).toMatch(/let through once, a changed one is asked about again/);
     expect(await send(`approve ${always?.code} always`)).toMatch(/every call of crm_write_1 on Desk\.$/);
   });
 
   test("approve always stands only where a standing permission may", async () => {
-    const dangerous = kit.host.tickets.open(request({ effect: "delete" }));
+    const dangerous = books.tickets.open(request({ effect: "delete" }));
     expect(await send(`approve ${dangerous?.code} always`)).toMatch(/only for a call that writes/);
     expect(await send(`approve ${dangerous?.code} forever`)).toMatch(/only "always" may stand/);
-    expect(kit.host.tickets.isDecided("f1")).toBe(false);
+    expect(books.tickets.isDecided("f1")).toBe(false);
   });
 
   test("rules lists what is always allowed, and takes back exactly the named one", async () => {
@@ -217,7 +220,7 @@ test("the gateway's method answers what only the gateway knows, and nothing else
     });
     return answers;
   };
-  kit.host.tickets.open(request());
+  books.tickets.open(request());
   expect(await ask(["pending"])).toEqual([
     [true, expect.objectContaining({ exit: 0, data: [expect.objectContaining({ tool: "crm_write_1" })] })],
   ]);

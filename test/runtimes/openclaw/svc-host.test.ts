@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/key-origins.ts";
-import { registerSvc } from "../../../src/runtimes/openclaw/register-svc.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
+import { svcPlugin } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "./fake-api.ts";
 
@@ -174,7 +174,7 @@ describe("registering", () => {
     try {
       for (let count = 0; count < 50; count += 1) {
         const { api, recorded } = createFakeApi(paired());
-        registerSvc(api);
+        svcPlugin.register(api);
         expect(recorded.runtimeReads).toBe(0);
         await host.openDesk(undefined);
       }
@@ -192,14 +192,13 @@ describe("registering", () => {
     const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
     const shareCopy = (host: FakeHost) => copy.shareHost(createFakeApi(host).api, folder.environment);
     const host = share(paired());
-    const desk = await host.openDesk(undefined);
+    const [desk, books] = [await host.openDesk(undefined), await host.openBooks()];
     expect(shareCopy({ mode: "discovery" })).toBe(host);
     expect(await host.openDesk(undefined)).toBe(desk);
 
     const next = shareCopy(paired());
     expect(next).not.toBe(host);
-    expect([next.decisions, next.tickets, next.cards]).toEqual([host.decisions, host.tickets, host.cards]);
-    expect(next.tickets).toBe(host.tickets);
+    expect(await next.openBooks()).toBe(books);
     expect(await host.openDesk(undefined), "the sessions of the copy before are closed").not.toBe(desk);
     await host.close();
     expect(shareCopy({ mode: "discovery" })).toBe(next);
@@ -225,8 +224,8 @@ describe("registering", () => {
   test("closes the sessions when the host drops the latest registration, and only then", async () => {
     process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
     const [earlier, latest] = [createFakeApi(paired()), createFakeApi(paired())];
-    registerSvc(earlier.api);
-    registerSvc(latest.api);
+    svcPlugin.register(earlier.api);
+    svcPlugin.register(latest.api);
     delete process.env.OPENCLAW_STATE_DIR;
     const host = shareHost(latest.api, folder.environment);
     const desk = await host.openDesk(undefined);
@@ -242,7 +241,7 @@ describe("registering", () => {
   test("touches no runtime while the host only reads the commands", () => {
     process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
     const { api, recorded } = createFakeApi({ mode: "cli-metadata" });
-    registerSvc(api);
+    svcPlugin.register(api);
     delete process.env.OPENCLAW_STATE_DIR;
     expect(recorded.runtimeReads).toBe(0);
   });
