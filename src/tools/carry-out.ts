@@ -6,7 +6,7 @@ import { isApproved } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
 import { type Judgement, judgeReply } from "./judge-reply.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
-import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
+import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { findPinObjection, followEffect } from "./plan-call.ts";
 import { requestApproval } from "./request-approval.ts";
 import { type Answered, sendCall } from "./send-call.ts";
@@ -44,7 +44,7 @@ export async function carryOut(
     const pinObjection = findPinObjection(pipeline, plan.entry);
     if (pinObjection !== undefined && pinObjection !== toldOfPin) {
       // Pinned otherwise while the human was asked: they agreed to the tool without knowing.
-      plan = { ...plan, approved: undefined, mustAsk: true };
+      plan = withoutApproval(plan);
       continue;
     }
     if (pinObjection !== undefined) await pipeline.pins.accept(plan.entry);
@@ -52,26 +52,41 @@ export async function carryOut(
     if ("obstacle" in sent) {
       const overtaken = answerOvertaken(pipeline, call, plan, record, sent.obstacle);
       if (overtaken !== undefined) return overtaken;
-      plan = { ...plan, approved: undefined, mustAsk: true };
+      plan = withoutApproval(plan);
       continue;
     }
     if (!sent.ok) return sent.outcome;
-    const judgement = judgeReply(sent.value.reply, sent.value);
-    const objection = findObjection(judgement, sent.value, answered);
-    if (objection === undefined) {
-      const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
-      answered.add(judgement.kind);
-      // While a human connects the app, nothing is under way: whoever stops here leaves no doubt behind.
-      if (canConnect && isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
-      // Made again unchanged, as the document says, once the app can be used.
-      if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) continue;
-      return settleReply(pipeline, call, plan, judgement);
-    }
-    answered.add(nameObjection(objection));
-    const next = await answerObjection(pipeline, call, plan, objection);
+    const next = await meetReply(pipeline, call, plan, { record, sent: sent.value, answered });
     if (!next.ok) return next.outcome;
     plan = next.value;
   }
+}
+
+/** The plan as it was, for a human to be asked about once more. */
+function withoutApproval(plan: CallPlan): CallPlan {
+  return { ...plan, approved: undefined, mustAsk: true };
+}
+
+/** What is sent next, or the outcome when nothing more is done about the reply; `answered` is told what it was. */
+async function meetReply(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  { record, sent, answered }: { readonly record: CallRecord; readonly sent: Answered; readonly answered: Set<string> },
+): Promise<Step<CallPlan>> {
+  const judgement = judgeReply(sent.reply, sent);
+  const objection = findObjection(judgement, sent, answered);
+  if (objection !== undefined) {
+    answered.add(nameObjection(objection));
+    return answerObjection(pipeline, call, plan, objection);
+  }
+  const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
+  answered.add(judgement.kind);
+  // While a human connects the app, nothing is under way: whoever stops here leaves no doubt behind.
+  if (canConnect && isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
+  // Made again unchanged, as the document says, once the app can be used.
+  if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) return proceed(plan);
+  return stop(await settleReply(pipeline, call, plan, judgement));
 }
 
 /** What another process has made of this call in the meantime; undefined when an equal call is in the way. */
