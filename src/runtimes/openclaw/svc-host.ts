@@ -84,7 +84,16 @@ function findHosts(): Map<string, SharedHost> {
 
 function createHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
   let api = first;
-  let books = inherited;
+  let books: Promise<Books> | undefined;
+  const useBooks = (opening: Promise<Books>) => {
+    books = opening;
+    // The host may have removed the copy of the plugin they are loaded from; the next one tries anew.
+    opening.catch(() => {
+      if (books === opening) books = undefined;
+    });
+    return opening;
+  };
+  if (inherited !== undefined) useBooks(inherited);
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
   let desks: DeskBook | undefined;
@@ -108,10 +117,7 @@ function createHost(first: HostApi, environment: Environment, inherited: Promise
       desks ??= createDeskBook(places);
       return desks.open(found, settings());
     },
-    openBooks() {
-      books ??= import("./books.ts").then(({ createBooks }) => createBooks());
-      return books;
-    },
+    openBooks: () => books ?? useBooks(import("./books.ts").then(({ createBooks }) => createBooks())),
     log,
     close: async () => desks?.close(),
   };

@@ -205,6 +205,19 @@ describe("registering", () => {
     await next.close();
   });
 
+  test("tries again to load the books where another copy of the plugin could not", async () => {
+    vi.resetModules();
+    vi.doMock("../../../src/runtimes/openclaw/books.ts", () => {
+      throw new Error("removed");
+    });
+    const gone = await import("../../../src/runtimes/openclaw/svc-host.ts");
+    const opening = gone.shareHost(createFakeApi(paired()).api, folder.environment).openBooks();
+    const next = share(paired());
+    await expect(opening).rejects.toThrow();
+    vi.doUnmock("../../../src/runtimes/openclaw/books.ts");
+    expect((await next.openBooks()).tickets.list()).toEqual([]);
+  });
+
   test("again and again from new copies leaves one open journal", async () => {
     let host = share(paired());
     for (let count = 0; count < 5; count += 1) {
