@@ -16,7 +16,7 @@ export function createScriptedModel() {
   return fakeModel()
     .respond(() => callTool("mail_search", { query: "is:unread" }))
     .respond((messages) => {
-      const id = findMessageId(messages);
+      const id = findInLastResult(messages, "message_id");
       return id === undefined
         ? new AIMessage("There is no unread mail, so there is nothing to save.")
         : callTool("mail_read_message", { message_id: id });
@@ -30,11 +30,10 @@ export function createScriptedModel() {
     )
     .respond((messages) => {
       const last = messages.findLast((message) => ToolMessage.isInstance(message));
-      return new AIMessage(
-        last?.status === "error"
-          ? "The file was not saved. I did not try again."
-          : "Done: the quote is in your drive, in the folder Quotes.",
-      );
+      if (last?.status === "error") return new AIMessage("The file was not saved. I did not try again.");
+      // The human may have changed folder or name, and the drive numbers a name that is taken.
+      const path = findInLastResult(messages, "path");
+      return new AIMessage(`Done: the quote is in your drive${path === undefined ? "" : `, as ${path}`}.`);
     });
 }
 
@@ -45,8 +44,8 @@ function callTool(name: string, args: Record<string, unknown>): AIMessage {
   return new AIMessage({ content: "", tool_calls: [{ id: `call_${callCount}`, name, args, type: "tool_call" }] });
 }
 
-/** The id of the first message in the last tool result, whatever stands around it. */
-function findMessageId(messages: readonly BaseMessage[]): string | undefined {
+/** The first text of this key in the last tool result, whatever stands around it. */
+function findInLastResult(messages: readonly BaseMessage[], key: "message_id" | "path"): string | undefined {
   const last = messages.findLast((message) => ToolMessage.isInstance(message));
-  return last?.text.match(/"message_id":\s*"([^"]+)"/)?.[1];
+  return last?.text.match(new RegExp(`"${key}":\\s*"([^"]+)"`))?.[1];
 }
