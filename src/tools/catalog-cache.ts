@@ -35,7 +35,7 @@ const cacheSchema = z.object({
 const TOOLS_MEMBER = ',"tools":';
 
 /** What a catalogue keeps between two runs. */
-export interface CachedCatalog {
+interface CachedCatalog {
   /** Undefined while only single tools have been described. */
   readonly listed: ListedApps | undefined;
   readonly tools: readonly CatalogEntry[];
@@ -43,17 +43,49 @@ export interface CachedCatalog {
   readonly omitted: readonly OmittedTools[];
 }
 
-/** Result of {@link readCatalogCache}: `damaged` says why the file cannot be used. */
-export type CacheReading =
+/** Result of {@link CatalogCache.read}: `damaged` says why the file cannot be used. */
+type CacheReading =
   | { readonly kind: "found"; readonly catalog: CachedCatalog }
   | { readonly kind: "missing" }
   | { readonly kind: "damaged"; readonly reason: string };
 
-/** Reads the catalogue of `principal`; its content hash is checked, so that a torn or edited file is never used. */
-export async function readCatalogCache(folder: string, principal: string): Promise<CacheReading> {
+/** The disk cache of one principal's catalogue. */
+export interface CatalogCache {
+  /** What is on disk; its content hash is checked, so that a torn or edited file is never used. */
+  read(): Promise<CacheReading>;
+  /**
+   * Replaces the file atomically by what `take` returns once it is its turn. Saves are coalesced: while one waits its
+   * turn, later ones go with it. One that cannot be written costs a sync next time and nothing else.
+   */
+  save(take: () => CachedCatalog): void;
+  /** Resolves when what was saved so far is on disk, or could not be written. */
+  settle(): Promise<void>;
+}
+
+/** Opens the cache of `principal`. Nothing is read or created before the first call. */
+export function openCatalogCache(folder: string, principal: string): CatalogCache {
+  const file = join(folder, `tools-${principal.replaceAll(/[^a-z0-9]/gi, "_")}.json`);
+  let saving: Promise<void> = Promise.resolve();
+  let isSaveQueued = false;
+  return {
+    read: () => readCache(file, principal),
+    save(take) {
+      if (isSaveQueued) return;
+      isSaveQueued = true;
+      const write = async () => {
+        isSaveQueued = false;
+        await writeCache(file, principal, take());
+      };
+      saving = saving.then(write).catch(() => undefined);
+    },
+    settle: () => saving,
+  };
+}
+
+async function readCache(file: string, principal: string): Promise<CacheReading> {
   let text: string;
   try {
-    text = await readFile(cachePath(folder, principal), "utf8");
+    text = await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return { kind: "missing" };
     return { kind: "damaged", reason: "the cached tool list cannot be read" };
@@ -74,16 +106,11 @@ export async function readCatalogCache(folder: string, principal: string): Promi
   return { kind: "found", catalog: { listed, omitted, tools: tools.map(toEntry) } };
 }
 
-/** Replaces the cached catalogue of `principal` atomically. */
-export async function writeCatalogCache(folder: string, principal: string, catalog: CachedCatalog): Promise<void> {
+async function writeCache(file: string, principal: string, catalog: CachedCatalog): Promise<void> {
   const { listed, omitted, tools } = catalog;
   const list = JSON.stringify(tools);
   const head = JSON.stringify({ version: 1, principal, listed, hash: hashText(list), omitted });
-  await replaceFile(cachePath(folder, principal), `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
-}
-
-function cachePath(folder: string, principal: string): string {
-  return join(folder, `tools-${principal.replaceAll(/[^a-z0-9]/gi, "_")}.json`);
+  await replaceFile(file, `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
 }
 
 /** The list as it stands in the file, where it is the last member; no text inside of JSON can look like its name. */

@@ -1,12 +1,11 @@
 import type { SvcClient } from "../client/client.ts";
-import { isSvcError } from "../errors.ts";
-import type { Tool } from "../wire/tool.ts";
-import { readCatalogCache, writeCatalogCache } from "./catalog-cache.ts";
-import { addActionDetail, type CatalogEntry, mustAskFirst, readCatalogEntry } from "./catalog-entry.ts";
+import { type CatalogCache, openCatalogCache } from "./catalog-cache.ts";
+import { type CatalogEntry, mustAskFirst, readCatalogEntry } from "./catalog-entry.ts";
 import { compareSchemas } from "./compare-schemas.ts";
+import { fetchDescription } from "./fetch-description.ts";
 import { type FetchToolsOptions, fetchTools, type OmittedTools } from "./fetch-tools.ts";
 import { addListed, coversApps, isFresh, type ListedApps } from "./listed-apps.ts";
-import { fillGaps, keepDescription } from "./merge-entries.ts";
+import { mergeList } from "./merge-entries.ts";
 import type { SchemaChange, SessionEvent } from "./session-events.ts";
 import { suggestTools } from "./suggest-tools.ts";
 
@@ -65,7 +64,7 @@ export function createCatalog(options: CatalogOptions): ToolCatalog {
 class Catalog implements ToolCatalog {
   report: SyncReport | undefined;
   readonly #client: SvcClient;
-  readonly #cacheDir: string | undefined;
+  readonly #cache: CatalogCache | undefined;
   readonly #now: () => number;
   readonly #emit: (event: SessionEvent) => void;
   readonly #entries = new Map<string, CatalogEntry>();
@@ -76,12 +75,11 @@ class Catalog implements ToolCatalog {
   readonly #describing = new Map<string, Promise<CatalogEntry | undefined>>();
   readonly #background = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #saving: Promise<void> = Promise.resolve();
-  #isSaveQueued = false;
 
   constructor(options: CatalogOptions) {
-    this.#client = options.client;
-    this.#cacheDir = options.cacheDir;
+    const { client, cacheDir } = options;
+    this.#client = client;
+    this.#cache = cacheDir === undefined ? undefined : openCatalogCache(cacheDir, client.principal);
     this.#now = options.now ?? Date.now;
     this.#emit = options.onEvent ?? (() => undefined);
   }
@@ -93,7 +91,8 @@ class Catalog implements ToolCatalog {
     };
     const fetched = await fetchTools(this.#client, { ...options, onProgress });
     const listed = fetched.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
-    this.#replace(listed, { integrations: options.integrations, isComplete: fetched.omitted.length === 0 });
+    const scope = { integrations: options.integrations, isComplete: fetched.omitted.length === 0 };
+    mergeList(this.#entries, listed, scope);
     for (const omitted of fetched.omitted) this.#emit({ type: "tools_omitted", ...omitted });
     const before = this.#listed;
     this.#listed = addListed(before, options.integrations, this.#now());
@@ -105,8 +104,8 @@ class Catalog implements ToolCatalog {
   }
 
   async load(options: FetchToolsOptions = {}): Promise<SyncReport> {
-    if (this.#cacheDir === undefined) return this.sync(options);
-    const reading = await readCatalogCache(this.#cacheDir, this.#client.principal);
+    if (this.#cache === undefined) return this.sync(options);
+    const reading = await this.#cache.read();
     if (reading.kind === "damaged") this.#emit({ type: "cache_rebuilt", reason: reading.reason });
     if (reading.kind !== "found" || reading.catalog.tools.length === 0) return this.sync(options);
     for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
@@ -167,60 +166,27 @@ class Catalog implements ToolCatalog {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#background);
-    await this.#saving;
+    await this.#cache?.settle();
   }
 
   /** One request per tool at a time, shared by everybody who waits for it. */
   #describe(name: string): Promise<CatalogEntry | undefined> {
     const running = this.#describing.get(name);
     if (running !== undefined) return running;
-    const request = this.#fetchDescription(name).finally(() => this.#describing.delete(name));
+    const request = this.#readDescription(name).finally(() => this.#describing.delete(name));
     this.#describing.set(name, request);
     return request;
   }
 
-  async #fetchDescription(name: string): Promise<CatalogEntry | undefined> {
-    const call = { signal: this.#closing.signal };
+  async #readDescription(name: string): Promise<CatalogEntry | undefined> {
     const listed = this.#entries.get(name);
-    let tool: Tool;
-    try {
-      tool = await this.#client.describeTool(name, call);
-    } catch (error) {
-      // A listed tool without a description may still be called: its app may just not be connected.
-      if (isSvcError(error) && error.code === "service_failure" && error.status === 404) return listed;
-      throw error;
-    }
-    const described = readCatalogEntry(tool, "describe");
-    if (described === undefined || described.name !== name) return listed;
-    const entry = await this.#complete(fillGaps(described, listed), call);
+    const entry = await fetchDescription(this.#client, { name, listed }, { signal: this.#closing.signal });
+    // A listed tool without a description may still be called: its app may just not be connected.
+    if (entry === undefined) return listed;
     this.#entries.set(name, entry);
     this.#checked.add(name);
     this.#save();
     return entry;
-  }
-
-  /** Asks the action detail for the effect when the description does not say it. */
-  async #complete(entry: CatalogEntry, call: { signal?: AbortSignal }): Promise<CatalogEntry> {
-    if (entry.effect !== "unknown" || entry.needsConfirmation !== undefined || entry.integration === "") return entry;
-    try {
-      return addActionDetail(entry, await this.#client.getAction(entry.integration, entry.name, call));
-    } catch (error) {
-      if (isSvcError(error) && error.code !== "aborted") return entry;
-      throw error;
-    }
-  }
-
-  /** New list entries, keeping the schemas that are known; tools that are gone go when the list is complete. */
-  #replace(
-    listed: readonly CatalogEntry[],
-    scope: { integrations: readonly string[] | undefined; isComplete: boolean },
-  ): void {
-    const names = new Set(listed.map((entry) => entry.name));
-    for (const [name, entry] of this.#entries) {
-      const isInScope = scope.integrations === undefined || scope.integrations.includes(entry.integration);
-      if (scope.isComplete && isInScope && !names.has(name)) this.#entries.delete(name);
-    }
-    for (const entry of listed) this.#entries.set(entry.name, keepDescription(entry, this.#entries.get(entry.name)));
   }
 
   #createReport(omitted: readonly OmittedTools[], syncedAt: number): SyncReport {
@@ -233,18 +199,8 @@ class Catalog implements ToolCatalog {
     this.#background.add(settled);
   }
 
-  /** Writes are coalesced: while one waits its turn, later changes go with it. */
   #save(): void {
-    const folder = this.#cacheDir;
-    if (folder === undefined || this.#isSaveQueued) return;
-    this.#isSaveQueued = true;
-    const write = async () => {
-      this.#isSaveQueued = false;
-      const catalog = { listed: this.#listed, omitted: this.report?.omitted ?? [], tools: this.list() };
-      await writeCatalogCache(folder, this.#client.principal, catalog);
-    };
-    // A cache that cannot be written costs a sync next time and nothing else.
-    this.#saving = this.#saving.then(write).catch(() => undefined);
+    this.#cache?.save(() => ({ listed: this.#listed, omitted: this.report?.omitted ?? [], tools: this.list() }));
   }
 }
 
