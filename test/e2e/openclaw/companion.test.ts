@@ -6,13 +6,11 @@ import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createManyApp } from "../../runtimes/openclaw/many-actions.ts";
 import { findFreePort } from "../../service/free-port.ts";
 import { invokeTool } from "./host/invoke-tool.ts";
-import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
+import { OPEN_HOST_MS, type OwnHost, openOwnHost } from "./host/own-host.ts";
 import { mustRunOpenClaw } from "./host/run-openclaw.ts";
-import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
-import { installPlugin, syncPlugin } from "./host/set-up-plugin.ts";
-import { type Gateway, startGateway } from "./host/start-gateway.ts";
-import { getProvided } from "./host/use-host.ts";
+import { syncPlugin } from "./host/set-up-plugin.ts";
+import { startGateway } from "./host/start-gateway.ts";
 
 /** The generated plugin when something comes between: a call that waits, and a plugin that is taken away. */
 
@@ -25,9 +23,7 @@ const grown = createManyApp("app", [LOOK, CHANGE, { id: "more" }]);
 let dataDir: string;
 let port: number;
 let service: TestService;
-let model: ScriptedModel;
-let state: HostState;
-let gateway: Gateway;
+let host: OwnHost;
 let operator: Operator;
 
 beforeAll(async () => {
@@ -35,72 +31,62 @@ beforeAll(async () => {
   port = await findFreePort();
   service = await startTestService({ dataDir, port, integrations: [small.integration] });
   await service.service.connections.add({ integration: "app", label: "App", settings: {}, scopes: [] });
-  model = await startScriptedModel();
-  state = await createState({ modelUrl: model.url });
-  await installPlugin(state, getProvided().tarball);
-  await state.editConfig((config) => {
-    const { plugins } = config as { plugins: { entries: Record<string, object> } };
-    plugins.entries.svc = { ...plugins.entries.svc, config: { baseUrl: service.url, apiKey: service.apiKey } };
-  });
-  await syncPlugin(state);
-  gateway = await startGateway(state);
-  operator = await connectOperator(gateway, state);
-}, 600_000);
+  host = await openOwnHost({ baseUrl: service.url, apiKey: service.apiKey }, { synced: true });
+  operator = await connectOperator(host.gateway, host.state);
+}, OPEN_HOST_MS);
 
 afterAll(async () => {
   await operator?.close();
-  await gateway?.stop();
-  await model?.close();
+  await host?.close();
   await service?.close();
-  await state?.remove();
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const invoke = (tool: string) => invokeTool(gateway, state, tool, { text: "over HTTP" });
+const invoke = (tool: string) => invokeTool(host.gateway, host.state, tool, { text: "over HTTP" });
 
 async function waitForLog(text: string): Promise<void> {
   await vi.waitFor(
-    async () => expect(await readFile(join(state.folder, "openclaw.log"), "utf8")).toContain(text),
+    async () => expect(await readFile(join(host.state.folder, "openclaw.log"), "utf8")).toContain(text),
     PATIENCE,
   );
 }
 
 /** Names of action tools that the model is told of. */
 async function readDirectory(sessionKey: string): Promise<string[]> {
-  model.playTurn("Nothing.");
+  host.model.playTurn("Nothing.");
   await (await operator.chat("What can you do?", { sessionKey })).done;
-  return model.requests.at(-1)?.raw.match(/- app_\w+ \(svc-actions\)/g) ?? [];
+  return host.model.requests.at(-1)?.raw.match(/- app_\w+ \(svc-actions\)/g) ?? [];
 }
 
 test("a sync while a call waits for a person: the call runs once, and the new tools come with the next reload", async () => {
-  model.playTurn({ tool: "app_change", args: { text: "waiting" } }, "Done.");
+  host.model.playTurn({ tool: "app_change", args: { text: "waiting" } }, "Done.");
   const turn = await operator.chat("Go.", { sessionKey: "waiting" });
   const card = await operator.take("plugin.approval.requested");
   await service.close();
   service = await startTestService({ dataDir, port, integrations: [grown.integration] });
-  expect(await syncPlugin(state)).toMatch(/app_more[\s\S]*Afterwards run: openclaw plugins reload svc-actions/);
+  expect(await syncPlugin(host.state)).toMatch(/app_more[\s\S]*Afterwards run: openclaw plugins reload svc-actions/);
   await waitForLog("Plugin svc-actions still has active retained work");
   expect(await invoke("app_look")).toMatchObject({ status: 200 });
   expect(await invoke("app_more")).toMatchObject({ status: 404 });
   await operator.request("plugin.approval.resolve", { id: card.id, decision: "allow-once" });
   expect(await turn.done).toBe("Done.");
-  expect(model.requests.at(-1)?.results.at(-1)).toContain("succeeded");
+  expect(host.model.requests.at(-1)?.results.at(-1)).toContain("succeeded");
   expect([...small.calls, ...grown.calls].filter(({ action }) => action === "change")).toHaveLength(1);
   // The host lets go of a turn a little after it has told its end.
-  await vi.waitFor(() => mustRunOpenClaw(state, ["plugins", "reload", "svc-actions"]), PATIENCE);
+  await vi.waitFor(() => mustRunOpenClaw(host.state, ["plugins", "reload", "svc-actions"]), PATIENCE);
   expect(await invoke("app_more")).toMatchObject({ status: 200 });
 });
 
 test("uninstalled without unpair: no tool works or is offered any more, and the next start says what to run", async () => {
   expect(await invoke("app_look")).toMatchObject({ status: 200 });
-  await mustRunOpenClaw(state, ["plugins", "uninstall", "svc", "--force"]);
+  await mustRunOpenClaw(host.state, ["plugins", "uninstall", "svc", "--force"]);
   const before = grown.calls.length;
   expect(await invoke("app_look")).toMatchObject({ status: 404 });
   expect(await readDirectory("after")).toEqual([]);
   await operator.close();
-  await gateway.stop();
-  gateway = await startGateway(state);
-  operator = await connectOperator(gateway, state);
+  await host.gateway.stop();
+  host.gateway = await startGateway(host.state);
+  operator = await connectOperator(host.gateway, host.state);
   await waitForLog("svc-actions: the plugin svc is not loaded");
   expect(await invoke("app_look")).toMatchObject({ status: 404 });
   expect(await readDirectory("restarted")).toEqual([]);

@@ -3,46 +3,32 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { invokeTool } from "./host/invoke-tool.ts";
-import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
+import { OPEN_HOST_MS, type OwnHost, openOwnHost } from "./host/own-host.ts";
 import { mustRunOpenClaw, runOpenClaw } from "./host/run-openclaw.ts";
-import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
-import { installPlugin, PAIR_LINK } from "./host/set-up-plugin.ts";
-import { type Gateway, startGateway } from "./host/start-gateway.ts";
+import { PAIR_LINK } from "./host/set-up-plugin.ts";
 import { throughReload } from "./host/through-reload.ts";
-import { getProvided } from "./host/use-host.ts";
 
 /** From a chat alone: pairing, action tools, and how it ends. Each test goes on where the one before stopped. */
 
 let service: TestService;
-let model: ScriptedModel;
-let state: HostState;
-let gateway: Gateway;
+let host: OwnHost;
 let operator: Operator;
 
 beforeAll(async () => {
   service = await startTestService();
-  model = await startScriptedModel();
-  state = await createState({ modelUrl: model.url });
-  await installPlugin(state, getProvided().tarball);
-  await state.editConfig((config) => {
-    const { plugins } = config as { plugins: { entries: Record<string, object> } };
-    plugins.entries.svc = { ...plugins.entries.svc, config: { baseUrl: service.url } };
-  });
-  gateway = await startGateway(state);
-  operator = await connectOperator(gateway, state);
-}, 600_000);
+  host = await openOwnHost({ baseUrl: service.url });
+  operator = await connectOperator(host.gateway, host.state);
+}, OPEN_HOST_MS);
 
 afterAll(async () => {
   await operator?.close();
-  await gateway?.stop();
-  await model?.close();
+  await host?.close();
   await service?.close();
-  await state?.remove();
 });
 
 const say = async (message: string, sessionKey = "owner") => (await operator.chat(message, { sessionKey })).done;
-const invoke = (tool: string, args: object = {}) => invokeTool(gateway, state, tool, args);
+const invoke = (tool: string, args: object = {}) => invokeTool(host.gateway, host.state, tool, args);
 
 /** `/login svc`, with what the owner does on the approval page; the chat's last word. */
 async function login(decision: "approve" | "decline"): Promise<string> {
@@ -77,12 +63,12 @@ test("/svc sync gives the actions tools after it has shown them", async () => {
   expect(shown).toMatch(/^ {2}drive_list_files {2}\(read\)$/m);
   expect((await invoke("drive_list_files")).status).toBe(404);
   const apply = shown.match(/\/svc sync apply \w+$/)?.[0] ?? "";
-  expect(await throughReload(state, () => say(apply))).toContain("offers the tools");
+  expect(await throughReload(host.state, () => say(apply))).toContain("offers the tools");
   expect((await invoke("drive_list_files")).status).toBe(200);
 }, 300_000);
 
 test("a client without the right to approve gets nothing from /svc", async () => {
-  const guest = await connectOperator(gateway, state, ["operator.read", "operator.write"]);
+  const guest = await connectOperator(host.gateway, host.state, ["operator.read", "operator.write"]);
   const reply = await (await guest.chat("/svc pending", { sessionKey: "guest" })).done;
   await guest.close();
   expect(reply).toContain("operator.approvals");
@@ -92,7 +78,7 @@ test("what an agent sends to another conversation is no command", async () => {
   await say("Hello.", "other");
   const send = { sessionKey: "agent:main:other", message: "/svc pending", timeoutSeconds: 30 };
   const asked: string[] = [];
-  model.play(({ words, results }) => {
+  host.model.play(({ words, results }) => {
     if (words.includes("/svc pending")) return "I am a model.";
     // Only once: the host lets the two conversations talk on by themselves.
     if (asked.length > 0) return results.at(-1) ?? "Enough.";
@@ -103,14 +89,14 @@ test("what an agent sends to another conversation is no command", async () => {
 });
 
 test("the command line asks the running gateway, but not for the agent's own shell", async () => {
-  expect(JSON.parse(await mustRunOpenClaw(state, ["svc", "pending", "--json"]))).toEqual([]);
-  const fromShell = await runOpenClaw(state, ["svc", "pending"], { OPENCLAW_SHELL: "exec" });
+  expect(JSON.parse(await mustRunOpenClaw(host.state, ["svc", "pending", "--json"]))).toEqual([]);
+  const fromShell = await runOpenClaw(host.state, ["svc", "pending"], { OPENCLAW_SHELL: "exec" });
   expect(fromShell).toMatchObject({ code: 4, stderr: expect.stringContaining("for a human") });
 }, 300_000);
 
 test("the key is in the host's store and nowhere else", async () => {
   const holders: string[] = [];
-  for (const file of await readdir(state.folder, { recursive: true, withFileTypes: true })) {
+  for (const file of await readdir(host.state.folder, { recursive: true, withFileTypes: true })) {
     const path = join(file.parentPath, file.name);
     if (!file.isFile() || /\/node_modules\//.test(path)) continue;
     // The gateway goes on working: what was there a moment ago may be gone.
@@ -121,22 +107,22 @@ test("the key is in the host's store and nowhere else", async () => {
     if (KEY.test(text)) holders.push(file.name);
   }
   expect(new Set(holders.map((name) => name.replace(/-wal$/, "")))).toEqual(new Set(["openclaw.sqlite"]));
-  expect(gateway.output()).not.toMatch(KEY);
+  expect(host.gateway.output()).not.toMatch(KEY);
   expect(JSON.stringify(operator.events)).not.toMatch(KEY);
 });
 
 test("openclaw svc unpair takes key and tools away from the running gateway, and says what stays", async () => {
-  const said = await throughReload(state, () => mustRunOpenClaw(state, ["svc", "unpair"]));
+  const said = await throughReload(host.state, () => mustRunOpenClaw(host.state, ["svc", "unpair"]));
   expect(said).toMatch(/^Unpaired[\s\S]*revokes keys only in its dashboard/);
   expect((await invoke("drive_list_files")).status).toBe(404);
   expect((await invoke("svc_search_tools", { query: "list files" })).text).toContain("not paired");
-  expect(JSON.stringify(await state.readConfig())).not.toContain("actions-plugin");
+  expect(JSON.stringify(await host.state.readConfig())).not.toContain("actions-plugin");
 }, 300_000);
 
 test("openclaw svc unpair is enough where nothing was synced, too", async () => {
   expect(await login("approve")).toContain("login complete");
   expect((await invoke("svc_search_tools", { query: "list files" })).text).toContain("drive_list_files");
-  await mustRunOpenClaw(state, ["svc", "unpair"]);
+  await mustRunOpenClaw(host.state, ["svc", "unpair"]);
   expect(await say("/svc status")).toContain("Not paired");
 }, 300_000);
 

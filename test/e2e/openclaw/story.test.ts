@@ -10,7 +10,7 @@ import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
 import { mustRunOpenClaw } from "./host/run-openclaw.ts";
 import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
-import { installPlugin, PAIR_LINK } from "./host/set-up-plugin.ts";
+import { configurePlugin, installPlugin, PAIR_LINK } from "./host/set-up-plugin.ts";
 import { type Gateway, startGateway } from "./host/start-gateway.ts";
 import { startInTerminal } from "./host/start-in-terminal.ts";
 import { getProvided } from "./host/use-host.ts";
@@ -43,10 +43,7 @@ afterAll(async () => {
 
 test("installs from the packed tarball", async () => {
   await installPlugin(state, getProvided().tarball);
-  await state.editConfig((config) => {
-    const { plugins } = config as { plugins: { entries: Record<string, object> } };
-    plugins.entries.svc = { ...plugins.entries.svc, config: { baseUrl: service.url } };
-  });
+  await configurePlugin(state, { baseUrl: service.url });
 }, 300_000);
 
 test("pairs through the host's own sign-in, with a click on the approval page", async () => {

@@ -3,49 +3,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type HostService, startHostService } from "./host/host-service.ts";
-import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
+import { OPEN_HOST_MS, type OwnHost, openOwnHost } from "./host/own-host.ts";
 import { runOpenClaw } from "./host/run-openclaw.ts";
-import { type ScriptedModel, startScriptedModel } from "./host/scripted-model.ts";
-import { installPlugin } from "./host/set-up-plugin.ts";
-import { type Gateway, startGateway } from "./host/start-gateway.ts";
-import { getProvided } from "./host/use-host.ts";
+import { startGateway } from "./host/start-gateway.ts";
 
 /** Calls that nobody answers: too late, nobody there, no chat at all, and a gateway that dies in the middle. */
 
 let dataDir: string;
 let service: HostService;
-let model: ScriptedModel;
-let state: HostState;
-let gateway: Gateway;
+let host: OwnHost;
 let person: Operator;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "svc-unanswered-"));
   service = await startHostService({ dataDir });
-  model = await startScriptedModel();
-  state = await createState({ modelUrl: model.url });
-  await installPlugin(state, getProvided().tarball);
-  await state.editConfig((config) => {
-    const { plugins } = config as { plugins: { entries: Record<string, object> } };
-    const settings = { baseUrl: service.url, apiKey: service.apiKey, approvalSeconds: 15 };
-    plugins.entries.svc = { ...plugins.entries.svc, config: settings };
-  });
-  gateway = await startGateway(state);
-}, 600_000);
+  host = await openOwnHost({ baseUrl: service.url, apiKey: service.apiKey, approvalSeconds: 15 });
+}, OPEN_HOST_MS);
 
 afterAll(async () => {
-  await gateway?.stop();
-  await model?.close();
+  await host?.close();
   await service?.close();
-  await state?.remove();
   await rm(dataDir, { recursive: true, force: true });
 });
 
 afterEach(() => person?.close());
 
 /** With the right to approve, but without an app that shows requests. */
-const connectWithoutScreen = () => connectOperator(gateway, state, undefined, ["tool-events"]);
+const connectWithoutScreen = () => connectOperator(host.gateway, host.state, undefined, ["tool-events"]);
 
 const write = (text: string) => ({
   tool: "svc_call_tool",
@@ -59,15 +44,15 @@ async function play(
   calls: { tool: string; args: object }[],
   act: () => Promise<unknown> = async () => {},
 ) {
-  model.playTurn(...calls, "Done.");
+  host.model.playTurn(...calls, "Done.");
   const turn = await person.chat("Go on.", { sessionKey });
   await act();
   await turn.done;
-  return model.requests.at(-1)?.results ?? [];
+  return host.model.requests.at(-1)?.results ?? [];
 }
 
 test("a write with two accounts asks which, and then for approval, both from within the call", async () => {
-  person = await connectOperator(gateway, state);
+  person = await connectOperator(host.gateway, host.state);
   const second = await service.service.connections.add({ integration: "lab", label: "Second", settings: {} });
   const call = { tool: "svc_call_tool", args: { name: "lab_put", arguments: { title: "x" } } };
   await play("choice", [call], async () => {
@@ -81,7 +66,7 @@ test("a write with two accounts asks which, and then for approval, both from wit
 });
 
 test("a card nobody answers in time runs nothing and is not shown again in this turn", async () => {
-  person = await connectOperator(gateway, state);
+  person = await connectOperator(host.gateway, host.state);
   const [first, second] = await play("late", [write("late"), write("late")]);
   expect(first).toContain("Nobody answered the request for approval in time");
   expect(second).toContain("Do not make this call again now");
@@ -92,7 +77,7 @@ test("a card nobody answers in time runs nothing and is not shown again in this 
 });
 
 test("a question nobody answers ends the call with the accounts", async () => {
-  person = await connectOperator(gateway, state);
+  person = await connectOperator(host.gateway, host.state);
   const second = await service.service.connections.add({ integration: "probe", label: "Second", settings: {} });
   const call = { tool: "svc_call_tool", args: { name: "probe_echo", arguments: { text: "which" } } };
   const [result] = await play("no-answer", [call]);
@@ -109,10 +94,10 @@ test("with nobody to ask, the call waits for a command of a person, whose code n
   expect(told[1]).toContain("/svc pending");
   const listed = await (await person.chat("/svc pending", { sessionKey: "alone" })).done;
   const [code] = /\b[2-9A-HJKMNP-TV-Z]{8}\b/.exec(listed) ?? expect.fail(listed);
-  model.playTurn("Done.");
+  host.model.playTurn("Done.");
   expect(await (await person.chat("And now?", { sessionKey: "alone" })).done).toBe("Done.");
   // The words of a person's own commands stay in the conversation, their answers do not.
-  expect(model.requests.some(({ raw }) => raw.includes(code))).toBe(false);
+  expect(host.model.requests.some(({ raw }) => raw.includes(code))).toBe(false);
   expect(await (await person.chat(`/svc approve ${code}`, { sessionKey: "alone" })).done).toContain("Approved");
   const [result] = await play("alone", [write("alone")]);
   expect(result).toContain("succeeded");
@@ -124,21 +109,21 @@ test("with nobody to ask, the call waits for a command of a person, whose code n
 });
 
 test("a run of the command line: a connected person is asked, else it waits for a command", async () => {
-  model.playTurn(write("cli"), "Done.");
-  const run = () => runOpenClaw(state, ["agent", "--agent", "main", "--message", "Go on.", "--json"]);
+  host.model.playTurn(write("cli"), "Done.");
+  const run = () => runOpenClaw(host.state, ["agent", "--agent", "main", "--message", "Go on.", "--json"]);
   expect((await run()).code).toBe(0);
-  expect(model.requests.at(-1)?.results).toEqual([expect.stringContaining("/svc pending")]);
-  person = await connectOperator(gateway, state);
+  expect(host.model.requests.at(-1)?.results).toEqual([expect.stringContaining("/svc pending")]);
+  person = await connectOperator(host.gateway, host.state);
   const running = run();
   expect(await person.answerCard("allow-once")).toMatchObject({ title: "write_text (Probe account)" });
   await running;
-  expect(model.requests.at(-1)?.results).toEqual([expect.stringContaining("succeeded")]);
+  expect(host.model.requests.at(-1)?.results).toEqual([expect.stringContaining("succeeded")]);
   expect(effects("cli")).toHaveLength(1);
 });
 
 /** Makes the call, and makes it again when the host has lost its result. */
 function insist(call: { tool: string; args: object }): void {
-  model.play(({ results }) => (isResult(results.at(-1)) ? "Done." : call));
+  host.model.play(({ results }) => (isResult(results.at(-1)) ? "Done." : call));
 }
 
 /**
@@ -146,14 +131,14 @@ function insist(call: { tool: string; args: object }): void {
  * card, and that may end before anybody is connected. Returns what the call gave the model in that run.
  */
 async function restart(sessionKey: string): Promise<string> {
-  const asked = model.requests.length;
-  await gateway.kill();
+  const asked = host.model.requests.length;
+  await host.gateway.kill();
   await person.close();
-  gateway = await startGateway(state);
-  person = await connectOperator(gateway, state);
+  host.gateway = await startGateway(host.state);
+  person = await connectOperator(host.gateway, host.state);
   const result = await vi.waitFor(
     () =>
-      model.requests
+      host.model.requests
         .slice(asked)
         .findLast(({ results }) => isResult(results.at(-1)))
         ?.results.at(-1) ?? expect.fail(),
@@ -172,7 +157,7 @@ async function isIdle(sessionKey: string): Promise<boolean> {
 }
 
 test("a gateway that dies while a card is open: nothing is sent, the old card is worth nothing, the call is asked about anew", async () => {
-  person = await connectOperator(gateway, state);
+  person = await connectOperator(host.gateway, host.state);
   insist(write("killed"));
   const turn = await person.chat("Go on.", { sessionKey: "killed" });
   turn.done.catch(() => {});
@@ -187,7 +172,7 @@ test("a gateway that dies while a card is open: nothing is sent, the old card is
 }, 300_000);
 
 test("a gateway that dies while a write is on its way: it is not sent again by itself, and the next card says so", async () => {
-  person = await connectOperator(gateway, state);
+  person = await connectOperator(host.gateway, host.state);
   insist({ tool: "svc_call_tool", args: { name: "lab_wait", arguments: {} } });
   const turn = await person.chat("Go on.", { sessionKey: "torn" });
   turn.done.catch(() => {});

@@ -10,6 +10,14 @@ export async function installPlugin(state: HostState, tarball: string): Promise<
   await mustRunOpenClaw(state, ["plugins", "install", `npm-pack:${tarball}`, "--force", "--accept-capabilities"]);
 }
 
+/** Gives the installed plugin its settings, in place of the ones it had. */
+export async function configurePlugin(state: HostState, settings: object): Promise<void> {
+  await state.editConfig((config) => {
+    const { plugins } = config as { plugins: { entries: Record<string, object> } };
+    plugins.entries.svc = { ...plugins.entries.svc, config: settings };
+  });
+}
+
 /** Pairs with `openclaw svc pair`; the owner's click is made over HTTP. */
 export async function pairPlugin(state: HostState, service: Pick<TestService, "url" | "decide">): Promise<void> {
   const running = startOpenClaw(state, ["svc", "pair", "--base-url", service.url]);
