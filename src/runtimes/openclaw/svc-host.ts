@@ -84,16 +84,19 @@ function findHosts(): Map<string, SharedHost> {
 
 function createHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
   let api = first;
-  let books: Promise<Books> | undefined;
-  const useBooks = (opening: Promise<Books>) => {
-    books = opening;
-    // The host may have removed the copy of the plugin they are loaded from; the next one tries anew.
-    opening.catch(() => {
+  let books = inherited;
+  const openBooks = async (): Promise<Books> => {
+    books ??= import("./books.ts").then(({ createBooks }) => createBooks());
+    const opening = books;
+    try {
+      return await opening;
+    } catch (error) {
+      // The host may have removed the copy of the plugin that loads them; this one can still try.
       if (books === opening) books = undefined;
-    });
-    return opening;
+      if (opening === inherited) return openBooks();
+      throw error;
+    }
   };
-  if (inherited !== undefined) useBooks(inherited);
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
   let desks: DeskBook | undefined;
@@ -117,7 +120,7 @@ function createHost(first: HostApi, environment: Environment, inherited: Promise
       desks ??= createDeskBook(places);
       return desks.open(found, settings());
     },
-    openBooks: () => books ?? useBooks(import("./books.ts").then(({ createBooks }) => createBooks())),
+    openBooks,
     log,
     close: async () => desks?.close(),
   };
