@@ -1,6 +1,7 @@
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import type { Terminal } from "./terminal.ts";
+import { wrapWords } from "./wrap-words.ts";
 
 /** Shows a flow while it runs. */
 export interface FlowScreen {
@@ -65,7 +66,10 @@ export function formatTemplates(terminal: Terminal, templates: readonly FlowTemp
   if (templates.length === 0) return "This service has no flow templates.";
   return templates
     .map(({ key, name, description }) =>
-      [`${terminal.style("bold", clean(key))}  ${clean(name ?? "")}`, `  ${clean(description ?? "", 600)}`].join("\n"),
+      [
+        `${terminal.style("bold", clean(key))}  ${clean(name ?? "")}`,
+        wrapWords(`  ${clean(description ?? "", 600)}`, terminal.columns, "  "),
+      ].join("\n"),
     )
     .join("\n");
 }

@@ -8,6 +8,8 @@ export interface Terminal {
   readonly json: boolean;
   /** True when progress lines may be redrawn in place. */
   readonly interactive: boolean;
+  /** Width of the terminal that people read, in characters; undefined where the text goes elsewhere. */
+  readonly columns: number | undefined;
   /** A line for the human. */
   say(line?: string): void;
   /** The answer of a read command: pretty text for people, or the value as JSON with `--json`. */
@@ -46,6 +48,8 @@ export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): 
   return {
     json,
     interactive,
+    // Some terminals say 0 when they do not know.
+    columns: human.isTTY === true ? human.columns || undefined : undefined,
     say: (line = "") => void human.write(`${cleanForTerminal(line)}\n`),
     answer: (value, text) => void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
     style: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),

@@ -5,6 +5,7 @@ import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
+import { wrapWords } from "../wrap-words.ts";
 import { toJson } from "./tools.ts";
 
 /** `svc describe`: one tool with its arguments, accounts and whether a human is asked. */
@@ -16,7 +17,9 @@ export async function describe(context: CliContext, name: string, flags: { baseU
     const { entry } = await catalog.refresh(name);
     if (entry === undefined) throw unknownTool(name, catalog.suggest(name));
     const connections = entry.connections.map(({ id, label }) => ({ id, label }));
-    context.terminal.answer({ ...toJson(entry), inputSchema: entry.inputSchema, connections }, () => format(entry));
+    context.terminal.answer({ ...toJson(entry), inputSchema: entry.inputSchema, connections }, () =>
+      format(entry, context.terminal.columns),
+    );
     return EXIT.ok;
   } finally {
     await catalog.close();
@@ -33,21 +36,21 @@ export function unknownTool(name: string, close: readonly CatalogEntry[]): SvcEr
   });
 }
 
-function format(entry: CatalogEntry): string {
+function format(entry: CatalogEntry, columns: number | undefined): string {
   const schema = entry.inputSchema ?? {};
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return [
     toPlainText(`${entry.name}: ${entry.title}`),
     // Indented, so that no line of the service looks like one of ours.
-    ...entry.description.split("\n").map((line) => `  ${line}`),
+    ...entry.description.split("\n").map((line) => wrapWords(`  ${line}`, columns, "  ")),
     "",
     `Effect: ${entry.effect}${mustAskFirst(entry) ? "; you are asked before it runs" : ""}`,
     ...entry.connections.map(({ id, label }) => toPlainText(`Account: ${label} (${id})`)),
     "",
     properties.length === 0 ? "No arguments." : "Arguments:",
     ...properties.map(([name, property]) =>
-      formatArgument(name, isObject(property) ? property : {}, required.has(name)),
+      wrapWords(formatArgument(name, isObject(property) ? property : {}, required.has(name)), columns, "      "),
     ),
     "",
     toPlainText(`Next: ${exampleCall(entry.name, properties, required)}`),
@@ -57,10 +60,14 @@ function format(entry: CatalogEntry): string {
 function formatArgument(name: string, property: Record<string, unknown>, isRequired: boolean): string {
   const isFile = property.file_uploadable === true;
   const type = isFile ? `file: --file ${name}=PATH` : String(property.type ?? "any");
-  const choices = Array.isArray(property.enum) ? ` one of ${property.enum.join(", ")}.` : "";
+  const choices = Array.isArray(property.enum) ? ` One of ${property.enum.join(", ")}.` : "";
   const fallback = property.default === undefined ? "" : ` Default ${JSON.stringify(property.default)}.`;
-  const text = typeof property.description === "string" ? ` ${property.description}` : "";
+  const text = typeof property.description === "string" ? ` ${endSentence(property.description)}` : "";
   return toPlainText(`  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`);
+}
+
+function endSentence(text: string): string {
+  return /[.!?…]\s*$/.test(text) ? text : `${text}.`;
 }
 
 function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {

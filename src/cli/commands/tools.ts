@@ -7,6 +7,10 @@ import { catalogFolder, openClient } from "../open-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { comparePins } from "./tools-pins.ts";
 
+/** Characters of a description in lists; the shorter one also where it does not fit the terminal. */
+const LONGEST_SENTENCE = 100;
+const SHORTEST_SENTENCE = 24;
+
 interface ToolsFlags {
   readonly baseUrl?: string;
   readonly integration?: string;
@@ -49,18 +53,22 @@ export async function tools(context: CliContext, flags: ToolsFlags): Promise<num
   }
 }
 
-/** One line per tool under its integration: name, effect, first sentence. */
+/** One line per tool under its integration: name, effect, first sentence, cut where the terminal ends. */
 export function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): string {
   if (entries.length === 0)
     return 'No tool found. Connect an app in the dashboard, or try other words with "svc search".';
   const width = Math.max(...entries.map((entry) => entry.name.length));
+  const taken = width + 13;
+  const max = Math.min(LONGEST_SENTENCE, Math.max(SHORTEST_SENTENCE, (terminal.columns ?? Infinity) - taken));
   const groups = Map.groupBy(entries, (entry) => entry.integration);
   return [...groups]
     .map(([integration, group]) =>
       [
         terminal.style("bold", toPlainText(integration || "other")),
         ...group.map((entry) =>
-          toPlainText(`  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description)}`),
+          toPlainText(
+            `  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description, max)}`,
+          ),
         ),
       ].join("\n"),
     )
@@ -72,7 +80,7 @@ export function toJson({ name, integration, title, description, effect, needsCon
   return { name, integration, title, description, effect, needsConfirmation: needsConfirmation ?? null };
 }
 
-function firstSentence(text: string): string {
+function firstSentence(text: string, max: number): string {
   const sentence = text.match(/^.*?[.!?](?=\s|$)/s)?.[0] ?? text;
-  return toPlainText(sentence.replaceAll(/\s+/g, " "), { max: 100 });
+  return toPlainText(sentence.replaceAll(/\s+/g, " "), { max });
 }

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describe as describeTool } from "../../src/cli/commands/describe.ts";
+import { flowTemplates } from "../../src/cli/commands/flows.ts";
+import { tools } from "../../src/cli/commands/tools.ts";
+import type { CliContext } from "../../src/cli/context.ts";
+import { findPlaces } from "../../src/cli/places.ts";
+import { createTerminal } from "../../src/cli/terminal.ts";
+import { startTestService, type TestService } from "../../src/testing.ts";
+
+let service: TestService;
+let home: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  home = await mkdtemp(join(tmpdir(), "svc-cli-"));
+});
+
+afterAll(async () => {
+  await rm(home, { recursive: true, force: true });
+  await service.close();
+});
+
+/** The lines that a command shows on a terminal this wide, or elsewhere. */
+async function show(columns: number | undefined, run: (context: CliContext) => Promise<number>): Promise<string[]> {
+  const written: string[] = [];
+  const write = (text: string) => written.push(text) > 0;
+  const stream: NodeJS.WriteStream = Object.assign(Object.create(process.stdout), {
+    write,
+    isTTY: columns !== undefined,
+    columns,
+  });
+  const env = { SVC_HOME: home, SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, TERM: "xterm", NO_COLOR: "1" };
+  const terminal = createTerminal({ stdout: stream, stderr: stream, env, json: false });
+  const { signal } = new AbortController();
+  await run({ places: findPlaces(env), env, terminal, input: process.stdin, output: stream, signal });
+  // A redrawn progress line is gone once the answer stands there.
+  return written
+    .join("")
+    .split("\n")
+    .map((line) => line.split("\u001b[2K").at(-1) ?? "");
+}
+
+test.each([60, 100])("a list of tools has one line each on a terminal of %i characters", async (columns) => {
+  const lines = await show(columns, (context) => tools(context, { integration: "drive" }));
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+  expect(lines.filter((line) => line.startsWith("  drive_"))).toHaveLength(7);
+  expect(lines.find((line) => line.includes("drive_delete_file"))).toMatch(/ {2}delete {3}Deletes a file .*…$/);
+});
+
+test("a description is broken between words, and every further line stays indented", async () => {
+  const lines = await show(60, (context) => describeTool(context, "drive_upload_file", {}));
+  expect(lines.filter((line) => line.length > 60)).toEqual([]);
+  expect(lines.join("\n")).toMatch(/^ {2}Saves a file .*\n {2}\S.*\n {2}\S/m);
+  expect(lines.join("\n")).toMatch(/^ {2}if_exists \(string\) .*\n {6}\S.*\n {6}/m);
+});
+
+test("templates of flows are broken between words", async () => {
+  const lines = await show(60, (context) => flowTemplates(context, {}));
+  expect(lines.filter((line) => line.length > 60)).toEqual([]);
+});
+
+test("elsewhere a line stays one line, and its choices are a sentence", async () => {
+  const lines = await show(undefined, (context) => describeTool(context, "drive_upload_file", {}));
+  expect(lines.find((line) => line.startsWith("  if_exists"))).toMatch(
+    /the old file\. One of error, rename, replace\. Default "error"\.$/,
+  );
+});
