@@ -83,7 +83,14 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
     .description("print a completion script: add it to your shell's start file")
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) => finish(printCompletion(program, shell)));
+  nameHelpAfterErrors(program, "svc");
   return program;
+}
+
+/** Ends the refusal of a command line with the help that fits it. */
+function nameHelpAfterErrors(command: Command, words: string): void {
+  command.showHelpAfterError(`Next: "${words} --help" shows how it is used.`);
+  for (const child of command.commands) nameHelpAfterErrors(child, `${words} ${child.name()}`);
 }
 
 async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Promise<number>): Promise<number> {

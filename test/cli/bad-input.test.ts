@@ -46,8 +46,9 @@ test("arguments that do not fit are answered with the command that shows them", 
 
 describe("the command line itself", () => {
   test.each([
-    [["frobnicate"], 2, /unknown command 'frobnicate'/],
-    [["call"], 2, /missing required argument 'tool'/],
+    [["frobnicate"], 2, /unknown command 'frobnicate'\nNext: "svc --help" shows how it is used\./],
+    [["call"], 2, /missing required argument 'tool'\nNext: "svc call --help"/],
+    [["flows", "start", "x", "--inptu", "{}"], 2, /\(Did you mean --input\?\)\nNext: "svc flows start --help"/],
     [["call", "drive_list_files", "--args", "[1]"], 1, /--args is not a JSON object/],
     [
       ["call", "drive_upload_file", "--file", "report.pdf"],
