@@ -116,6 +116,8 @@ describe("keys", () => {
   test("a service that is not there", async () => {
     const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: "http://127.0.0.1:9" };
     await expectRefusal(["tools"], { code: 1, text: /127\.0\.0\.1:9|could not be reached|unreachable/i }, { env });
+    const text = /^Whether this key works is not known: .*127\.0\.0\.1:9/;
+    await expectRefusal(["status"], { code: 1, text }, { env });
   });
 });
 

@@ -33,15 +33,16 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
   } catch (error) {
     if (!isSvcError(error)) throw error;
     const { code, message } = error;
+    const exitCode = exitCodeFor(error);
+    const access = credential === "oauth" ? "sign-in" : "key";
+    const verdict =
+      exitCode === EXIT.notPaired
+        ? `${client.baseUrl} does not work with this ${access}`
+        : `Whether this ${access} works is not known`;
     context.terminal.answer({ baseUrl: client.baseUrl, credential, works: false, code, message }, () =>
-      [
-        `${client.baseUrl} does not work with this ${credential === "oauth" ? "sign-in" : "key"}: ${message}`,
-        error.hint,
-      ]
-        .join("\n")
-        .trimEnd(),
+      [`${verdict}: ${message}`, error.hint].join("\n").trimEnd(),
     );
-    return exitCodeFor(error);
+    return exitCode;
   } finally {
     await client.close();
   }
