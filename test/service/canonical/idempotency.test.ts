@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
@@ -11,6 +8,7 @@ import { verifies } from "../../contract/verifies.ts";
 import { findStore, openStoreOf } from "../find-store.ts";
 import { call, type Reply } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
+import { killChild, killChildren, type ServedChild, serveChild } from "../served-child.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -141,17 +139,12 @@ describe("one key", () => {
 
 describe("a service that was killed while a write ran", () => {
   const CHILD = fileURLToPath(new URL("../store/serve-child.ts", import.meta.url));
-  let child: ChildProcess;
 
-  async function startChild(): Promise<{ url: string; apiKey: string }> {
+  async function startChild(): Promise<ServedChild> {
     const { database } = await findStore(dataDir);
-    child = spawn(process.execPath, [CHILD, dataDir, ...(database ? [database] : [])], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line);
-    throw new Error("The child ended before it was ready.");
+    return serveChild(CHILD, dataDir, ...(database ? [database] : []));
   }
-  afterEach(() => child.kill("SIGKILL"));
+  afterEach(killChildren);
 
   async function countStarted(): Promise<number> {
     const store = await openStoreOf(dataDir);
@@ -168,9 +161,7 @@ describe("a service that was killed while a write ran", () => {
     const request = { confirm: true, idempotency_key: "k-1" };
     const cut = run("wait", {}, request, served).catch((error: unknown) => error);
     await expect.poll(countStarted).toBe(1);
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await Promise.all([gone, cut]);
+    await Promise.all([killChild(served), cut]);
 
     service = await start();
     const reply = await run("wait", {}, request);

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as nextRound } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStore } from "../../../src/service/store/open-store.ts";
-import { call } from "../http-calls.ts";
+import { killChild, type ServedChild, serveChild } from "../served-child.ts";
+import { send } from "./flow-calls.ts";
 import { deliverMail } from "./mailbox.ts";
 
 const CHILD = fileURLToPath(new URL("./serve-child.ts", import.meta.url));
@@ -21,41 +19,21 @@ const STARTS = 10;
 /** Between two looks at the flows. */
 const POLL_MS = 10;
 
-interface Server {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly apiKey: string;
-}
-
 let dataDir: string;
-let server: Promise<Server>;
+let server: Promise<ServedChild>;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "svc-kill-"));
 });
 afterEach(async () => {
-  await kill(await server);
+  await killChild(await server);
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function serve(): Promise<Server> {
-  const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: child.stdout })) return { process: child, ...JSON.parse(line) };
-  throw new Error("The child ended before it was ready.");
-}
-
-async function kill({ process: child }: Server): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill("SIGKILL");
-  await gone;
-}
+const serve = () => serveChild(CHILD, dataDir);
 
 /** One request; undefined when the service died before it answered. */
-async function send(path: string, body: unknown) {
-  const { url, apiKey } = await server;
-  const headers = { "content-type": "application/json" };
-  const sent = call(`${url}${path}`, { method: "POST", key: apiKey, headers, body: JSON.stringify(body) });
-  return sent.catch(() => undefined);
+async function trySending(path: string, body: unknown) {
+  return send(await server, path, body).catch(() => undefined);
 }
 
 type Flow = { readonly id: string; readonly status: string; readonly error: string | null };
@@ -78,15 +56,15 @@ async function readFlows(): Promise<Flow[]> {
 /** What a human and a caller do: start what is missing, approve what waits, resume what failed. Five at a time. */
 async function press(flows: readonly Flow[], known: Set<string>): Promise<void> {
   const moves: (() => Promise<unknown>)[] = flows.flatMap(({ id, status, error }) => {
-    if (status === "waiting") return () => send(`/api/flows/${id}/approve`, {});
+    if (status === "waiting") return () => trySending(`/api/flows/${id}/approve`, {});
     if (status !== "failed") return [];
     expect(JSON.parse(error ?? "{}").code).toBe("outcome_unknown");
-    return () => send(`/api/flows/${id}/resume`, {});
+    return () => trySending(`/api/flows/${id}/resume`, {});
   });
   for (let missing = Math.min(FLOWS - flows.length, STARTS); missing > 0; missing--) {
     moves.push(async () => {
       const input = { notionParent: "Tasks", maxResults: MESSAGES };
-      const reply = await send("/api/flows/start", { flowTemplate: "mail_to_notes_tasks", input });
+      const reply = await trySending("/api/flows/start", { flowTemplate: "mail_to_notes_tasks", input });
       if (reply?.status === 200) known.add(reply.json.flowId);
     });
   }
@@ -101,7 +79,7 @@ async function press(flows: readonly Flow[], known: Set<string>): Promise<void> 
 async function killSoon(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
   const victim = await server;
-  server = kill(victim).then(serve);
+  server = killChild(victim).then(serve);
   await server;
 }
 
@@ -133,7 +111,7 @@ test("kill -9 at random points: every flow ends, no page is created twice, none 
     completed = flows.filter(({ status }) => status === "completed").length;
   }
   await killing;
-  await kill(await server);
+  await killChild(await server);
 
   const flows = await readFlows();
   expect(kills).toBeGreaterThan(3);

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isSvcError, type SvcError } from "../../../src/errors.ts";
@@ -15,43 +12,21 @@ import { startTestService } from "../../../src/testing.ts";
 import { pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { call, execute, post } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";
+import { killChild, killChildren, serveChild } from "../served-child.ts";
 
 const CHILD = fileURLToPath(new URL("./serve-child.ts", import.meta.url));
 
 let folder: string;
-let children: ChildProcess[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-folder-"));
-  children = [];
 });
 afterEach(async () => {
-  await Promise.all(children.map(kill));
+  await killChildren();
   await rm(folder, { recursive: true, force: true });
 });
 
-interface Child {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly apiKey: string;
-  readonly pid: number;
-}
-
-async function serve(dataDir: string): Promise<Child> {
-  const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  children.push(child);
-  for await (const line of createInterface({ input: child.stdout })) {
-    return { process: child, ...JSON.parse(line) };
-  }
-  throw new Error("The child ended before it was ready.");
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill("SIGKILL");
-  await gone;
-}
+const serve = (dataDir: string) => serveChild(CHILD, dataDir);
 
 async function refusal(work: Promise<unknown>): Promise<SvcError> {
   const error = await work.then(
@@ -67,7 +42,7 @@ describe("one writer per data folder", () => {
     const first = await serve(folder);
     const error = await refusal(openService({ dataDir: folder, port: 0 }));
     expect(error).toMatchObject({ code: "invalid_config", field: "dataDir" });
-    expect(error.message).toContain(`process ${first.pid}`);
+    expect(error.message).toContain(`process ${first.process.pid}`);
     expect(error.hint).toContain("stop that process");
     expect((await call(`${first.url}/health`)).status).toBe(200);
   });
@@ -90,7 +65,7 @@ describe("one writer per data folder", () => {
   });
 
   test("the lock of a killed process is free", async () => {
-    await kill((await serve(folder)).process);
+    await killChild(await serve(folder));
     expect(await readdir(folder)).toContain("serving.json");
     await (await openService({ dataDir: folder, port: 0 })).close();
   });
@@ -107,7 +82,7 @@ describe("kill -9", () => {
       const exchange = (url: string) =>
         post(`${url}/api/plugin/pair/sessions/${session.sessionToken}/exchange`, { verifier: session.verifier });
       const { status, json } = await exchange(child.url);
-      await kill(child.process);
+      await killChild(child);
       expect(status).toBe(200);
 
       const after = await startTestService({ dataDir: folder, integrations: [lab.integration] });
@@ -127,7 +102,7 @@ describe("kill -9", () => {
       .poll(() => store.selectFrom("executions").select("status").where("tool_name", "=", "lab_wait").execute())
       .toEqual([{ status: "started" }]);
     await store.destroy();
-    await kill(child.process);
+    await killChild(child);
     await hanging;
 
     const after = await startTestService({ dataDir: folder, integrations: [createLab().integration] });
@@ -148,7 +123,7 @@ describe("kill -9", () => {
     const store = await openStore(join(folder, "svc.db"));
     const read = () => store.selectFrom("executions").select(["status", "error"]).execute();
     await expect.poll(read).toEqual([{ status: "started", error: null }]);
-    await kill(child.process);
+    await killChild(child);
     await hanging;
 
     const after = await startTestService({ dataDir: folder, integrations: [createLab().integration] });

@@ -8,4 +8,4 @@ const { url, apiKey, service } = await startTestService({ ...place, integrations
 if ((await service.connections.list()).length === 0) {
   await service.connections.add({ integration: "lab", label: "Lab", settings: {} });
 }
-console.log(JSON.stringify({ url, apiKey, signInUrl: await service.signInUrl(), pid: process.pid }));
+console.log(JSON.stringify({ url, apiKey, signInUrl: await service.signInUrl() }));

@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../flows/flow-calls.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
-import { call, execute } from "../../http-calls.ts";
+import { execute } from "../../http-calls.ts";
 import { openBrowser, readCsrf } from "../../pages/browser.ts";
+import { killChild, killChildren, serveChild } from "../../served-child.ts";
 import { type Asked, startNotion, type TestNotion, TOKEN } from "./kit/start-notion.ts";
 
 const CHILD = fileURLToPath(new URL("../../flows/serve-child.ts", import.meta.url));
@@ -19,7 +18,6 @@ let notion: TestNotion;
 let home: ReturnType<TestNotion["addPage"]>;
 let dataDir: string;
 let service: TestService | undefined;
-let child: Child | undefined;
 
 beforeEach(async () => {
   notion = await startNotion();
@@ -28,22 +26,12 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "svc-notion-"));
 });
 afterEach(async () => {
-  if (child !== undefined) await kill(child);
-  child = undefined;
+  await killChildren();
   await service?.close();
   service = undefined;
   await notion.close();
   await rm(dataDir, { recursive: true, force: true });
 });
-
-interface Door {
-  readonly url: string;
-  readonly apiKey: string;
-}
-
-interface Child extends Door {
-  readonly process: ChildProcess;
-}
 
 async function open() {
   service = await startTestService({ dataDir });
@@ -61,32 +49,6 @@ async function open() {
   return { ...service, id };
 }
 
-async function serve(): Promise<Child> {
-  const started = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: started.stdout })) return { process: started, ...JSON.parse(line) };
-  throw new Error("The child ended before it was ready.");
-}
-
-async function kill({ process: victim }: Child): Promise<void> {
-  if (victim.exitCode !== null || victim.signalCode !== null) return;
-  const gone = once(victim, "exit");
-  victim.kill("SIGKILL");
-  await gone;
-}
-
-function send({ url, apiKey }: Door, path: string, body: unknown = {}) {
-  const headers = { "content-type": "application/json" };
-  return call(`${url}${path}`, { method: "POST", key: apiKey, headers, body: JSON.stringify(body) });
-}
-async function read({ url, apiKey }: Door, id: string) {
-  const { flow, steps } = (await call(`${url}/api/flows/${id}`, { key: apiKey })).json;
-  return { status: flow.status, last: steps.at(-1) };
-}
-async function start(door: Door, flowTemplate: string, input: unknown): Promise<string> {
-  return (await send(door, "/api/flows/start", { flowTemplate, input })).json.flowId;
-}
-const until = (door: Door, id: string, status: string) =>
-  expect.poll(async () => (await read(door, id)).status, { timeout: 30_000 }).toBe(status);
 const isNewPage = ({ method, path }: Asked) => method === "POST" && path === "pages";
 const listTasks = () => {
   const tasks = home.children.filter((one) => notion.listTitles(home).length === 1 && one.kind === "page");
@@ -95,13 +57,13 @@ const listTasks = () => {
 
 test("the sync flow runs on Notion as on a folder: one page of each message, after one approval", async () => {
   const door = await open();
-  const id = await start(door, "mail_to_notes_tasks", { notionParent: "Tasks" });
-  await until(door, id, "waiting");
+  const id = await startFlow(door, "mail_to_notes_tasks", { notionParent: "Tasks" });
+  await awaitStatus(door, id, "waiting");
   expect(notion.listWrites()).toEqual([]);
   await send(door, `/api/flows/${id}/approve`);
-  await until(door, id, "completed");
+  await awaitStatus(door, id, "completed");
   expect(listTasks()).toEqual([...SUBJECTS].sort());
-  const { pages, created } = (await read(door, id)).last.output;
+  const { pages, created } = (await readFlow(door, id)).steps.at(-1).output;
   expect([created, new Set(pages.map((page: { page_id: string }) => page.page_id)).size]).toEqual([5, 5]);
   const page = await execute(door, "notes_read_page", { arguments: { page_id: pages[1].path } });
   expect(page.json.result).toMatchObject({
@@ -117,15 +79,15 @@ test("the sync flow runs on Notion as on a folder: one page of each message, aft
 test("a page whose answer was lost is found by the resumed flow, although Notion's search does not know it yet", async () => {
   const door = await open();
   const tasks = notion.addPage(home, "Tasks");
-  const id = await start(door, "mail_to_notes_tasks", { notionParent: { page_id: tasks.id } });
-  await until(door, id, "waiting");
+  const id = await startFlow(door, "mail_to_notes_tasks", { notionParent: { page_id: tasks.id } });
+  await awaitStatus(door, id, "waiting");
   let pages = 0;
   notion.lose((one) => isNewPage(one) && ++pages === 3);
   await send(door, `/api/flows/${id}/approve`);
-  await until(door, id, "failed");
-  expect(JSON.stringify((await read(door, id)).last.error)).toContain("outcome_unknown");
+  await awaitStatus(door, id, "failed");
+  expect(JSON.stringify((await readFlow(door, id)).steps.at(-1).error)).toContain("outcome_unknown");
   await send(door, `/api/flows/${id}/resume`);
-  await until(door, id, "completed");
+  await awaitStatus(door, id, "completed");
   expect(listTasks()).toEqual([...SUBJECTS].sort());
   expect(notion.asked.filter(isNewPage)).toHaveLength(5);
 });
@@ -133,40 +95,32 @@ test("a page whose answer was lost is found by the resumed flow, although Notion
 test("kill -9 while Notion creates a page: resumed, none is made twice and none is missing", async () => {
   await (await open()).close();
   service = undefined;
-  child = await serve();
-  const first = child;
-  const id = await start(first, "mail_to_notes_tasks", { notionParent: "Tasks" });
-  await until(first, id, "waiting");
+  const first = await serveChild(CHILD, dataDir);
+  const id = await startFlow(first, "mail_to_notes_tasks", { notionParent: "Tasks" });
+  await awaitStatus(first, id, "waiting");
   let pages = 0;
   const killed = new Promise<void>((resolve) =>
     notion.lose(async (one) => {
       if (!isNewPage(one) || ++pages !== 4) return false;
-      await kill(first);
+      await killChild(first);
       resolve();
       return true;
     }),
   );
   await send(first, `/api/flows/${id}/approve`).catch(() => undefined);
   await killed;
-  const next = await serve();
-  child = next;
-  const settle = async () => {
-    const { status } = await read(next, id);
-    if (status === "failed") await send(next, `/api/flows/${id}/resume`);
-    return status;
-  };
-  await expect.poll(settle, { timeout: 30_000 }).toBe("completed");
+  await awaitCompletion(await serveChild(CHILD, dataDir), id);
   expect(listTasks()).toEqual([...SUBJECTS].sort());
 }, 60_000);
 
 test("the reminder flow leaves its page in Notion", async () => {
   const door = await open();
   const text = `Water the plants\n\n${"a\n\n".repeat(150)}and the cat`;
-  const id = await start(door, "notes_reminder", { text, delaySeconds: 1, notionParent: "Reminders" });
-  await until(door, id, "waiting");
+  const id = await startFlow(door, "notes_reminder", { text, delaySeconds: 1, notionParent: "Reminders" });
+  await awaitStatus(door, id, "waiting");
   await send(door, `/api/flows/${id}/approve`);
-  await until(door, id, "completed");
-  const [page] = (await read(door, id)).last.output.pages;
+  await awaitStatus(door, id, "completed");
+  const [page] = (await readFlow(door, id)).steps.at(-1).output.pages;
   const { body } = (await execute(door, "notes_read_page", { arguments: { page_id: page.page_id } })).json.result;
   expect(body).toBe(`${text}\n\n<!-- ${id}-001 -->\n`);
 });

@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../../../src/testing.ts";
-import { call, execute } from "../../../http-calls.ts";
+import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../../flows/flow-calls.ts";
+import { execute } from "../../../http-calls.ts";
+import { killChild, killChildren, serveChild } from "../../../served-child.ts";
 import { connectAccounts, sendToAna } from "../kit/mail-accounts.ts";
 import { startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { startSmtp, type TestSmtp } from "../kit/start-smtp.ts";
@@ -20,7 +19,6 @@ let dovecot: TestDovecot;
 let smtp: TestSmtp;
 let dataDir: string;
 let service: TestService | undefined;
-let child: Child | undefined;
 
 beforeAll(async () => {
   dovecot = await startDovecot();
@@ -34,8 +32,7 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "svc-mail-flows-"));
 });
 afterEach(async () => {
-  if (child !== undefined) await kill(child);
-  child = undefined;
+  await killChildren();
   await service?.close();
   service = undefined;
   await dovecot.empty("ana");
@@ -51,23 +48,6 @@ async function open(subjects: readonly string[]) {
   return { ...service, ids, files };
 }
 
-interface Door {
-  readonly url: string;
-  readonly apiKey: string;
-}
-
-function send({ url, apiKey }: Door, path: string, body: unknown = {}) {
-  const headers = { "content-type": "application/json" };
-  return call(`${url}${path}`, { method: "POST", key: apiKey, headers, body: JSON.stringify(body) });
-}
-async function read({ url, apiKey }: Door, id: string) {
-  const { flow, steps } = (await call(`${url}/api/flows/${id}`, { key: apiKey })).json;
-  return { status: flow.status, steps };
-}
-const start = async (door: Door, flowTemplate: string, input: unknown) =>
-  (await send(door, "/api/flows/start", { flowTemplate, input })).json.flowId as string;
-const until = (door: Door, id: string, status: string) =>
-  expect.poll(async () => (await read(door, id)).status, { timeout: 30_000 }).toBe(status);
 const listPages = async (folder = "Tasks") =>
   (await readdir(join(dataDir, "notes", folder)).catch(() => [])).filter((name) => name.endsWith(".md"));
 const readPages = async (folder = "Tasks") =>
@@ -76,26 +56,26 @@ const readPages = async (folder = "Tasks") =>
 test("the summary flow reads real unread mail, of the account it is told", async () => {
   const door = await open(["First plan", "Second plan", "Grüße 🎉"]);
   const input = { maxResults: 2, mailConnectionId: door.ids.ana };
-  const id = await start(door, "mail_unread_summary", input);
-  await until(door, id, "completed");
-  const { steps } = await read(door, id);
+  const id = await startFlow(door, "mail_unread_summary", input);
+  await awaitStatus(door, id, "completed");
+  const { steps } = await readFlow(door, id);
   expect(steps.at(-1).output).toMatchObject({
     summary: "2 messages from 1 sender; there are more.",
     senders: [{ from: "bob@example.org", count: 2 }],
     messages: [{ subject: "Grüße 🎉", firstLine: "This is about Grüße 🎉." }, { subject: "Second plan" }],
   });
-  const other = await start(door, "mail_unread_summary", { mailConnectionId: door.ids.bob });
-  await until(door, other, "completed");
-  expect((await read(door, other)).steps.at(-1).output.summary).toBe("No messages.");
+  const other = await startFlow(door, "mail_unread_summary", { mailConnectionId: door.ids.bob });
+  await awaitStatus(door, other, "completed");
+  expect((await readFlow(door, other)).steps.at(-1).output.summary).toBe("No messages.");
 });
 
 test("the sync flow makes a page of each message, after one approval; the attachments stay byte for byte", async () => {
   const door = await open(["First plan", "Second plan", "Third plan"]);
-  const id = await start(door, "mail_to_notes_tasks", { notionParent: "Tasks" });
-  await until(door, id, "waiting");
+  const id = await startFlow(door, "mail_to_notes_tasks", { notionParent: "Tasks" });
+  await awaitStatus(door, id, "waiting");
   expect(await listPages()).toEqual([]);
   await send(door, `/api/flows/${id}/approve`);
-  await until(door, id, "completed");
+  await awaitStatus(door, id, "completed");
   const pages = (await readPages()).sort();
   expect(pages).toHaveLength(3);
   for (const subject of ["First plan", "Second plan", "Third plan"])
@@ -109,23 +89,6 @@ test("the sync flow makes a page of each message, after one approval; the attach
   expect(digests.sort()).toEqual(door.files.map((bytes) => createHash("sha256").update(bytes).digest("hex")).sort());
   expect((await dovecot.list("ana")).map(({ flags }) => flags)).toEqual([[], [], []]);
 });
-
-interface Child extends Door {
-  readonly process: ChildProcess;
-}
-
-async function serve(): Promise<Child> {
-  const started = spawn(process.execPath, [CHILD, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: started.stdout })) return { process: started, ...JSON.parse(line) };
-  throw new Error("The child ended before it was ready.");
-}
-
-async function kill({ process: victim }: Child): Promise<void> {
-  if (victim.exitCode !== null || victim.signalCode !== null) return;
-  const gone = once(victim, "exit");
-  victim.kill("SIGKILL");
-  await gone;
-}
 
 /** Calls `act` as soon as a folder of the notes holds so many pages; resolves when it has. */
 async function whenPages(folder: string, count: number, act: () => Promise<void>): Promise<void> {
@@ -141,32 +104,23 @@ async function whenPages(folder: string, count: number, act: () => Promise<void>
   watcher.close();
 }
 
-/** Resumes the flow where it stopped at a page of which nobody knows: it looks for it first. */
-async function settle(door: Door, id: string): Promise<string> {
-  const { status } = await read(door, id);
-  if (status === "failed") await send(door, `/api/flows/${id}/resume`);
-  return status;
-}
-
 test("kill -9 in the middle of a sync, three times: resumed, no page is made twice and none is missing", async () => {
   const subjects = Array.from({ length: 20 }, (_, index) => `Plan ${String(index).padStart(2, "0")}`);
   await (await open(subjects)).close();
   service = undefined;
-  child = await serve();
+  let door = await serveChild(CHILD, dataDir);
   for (let cuts = 0, tries = 0; cuts < 3; tries += 1) {
     const folder = `Try ${tries}`;
-    const door = child;
-    const id = await start(door, "mail_to_notes_tasks", { notionParent: folder, maxResults: 20 });
-    await until(door, id, "waiting");
-    const killed = whenPages(folder, 2 ** cuts, () => kill(door));
+    const id = await startFlow(door, "mail_to_notes_tasks", { notionParent: folder, maxResults: 20 });
+    await awaitStatus(door, id, "waiting");
+    const killed = whenPages(folder, 2 ** cuts, () => killChild(door));
     await send(door, `/api/flows/${id}/approve`).catch(() => undefined);
     await killed;
     // On a busy machine all pages may be there before this process gets its turn to kill.
     if ((await listPages(folder)).length < 20) cuts += 1;
     expect(tries).toBeLessThan(10);
-    const next = await serve();
-    child = next;
-    await expect.poll(() => settle(next, id), { timeout: 30_000 }).toBe("completed");
+    door = await serveChild(CHILD, dataDir);
+    await awaitCompletion(door, id);
     const found = (await readPages(folder)).map((text) => /> This is about (Plan \d\d)\./.exec(text)?.[1]);
     expect(found.sort()).toEqual(subjects);
   }
