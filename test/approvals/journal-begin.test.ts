@@ -1,29 +1,21 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { beginCall } from "../../src/approvals/begin-call.ts";
 import { type CallJournal, type Journal, openJournal } from "../../src/approvals/journal.ts";
 import { chooseRecord, type JournalRecord } from "../../src/approvals/journal-record.ts";
+import { closeAll, closeLater, makeFolder } from "../tools/open-test-session.ts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const ALONE = { known: [], isKnown: () => false };
 let folder: string;
-const open: Journal[] = [];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "svc-journal-"));
+  folder = await makeFolder();
 });
-afterEach(async () => {
-  for (const journal of open.splice(0)) await journal.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(closeAll);
 
-async function openHere(): Promise<Journal> {
-  const journal = await openJournal(join(folder, "journal"), { now: () => NOW });
-  open.push(journal);
-  return journal;
-}
+const openHere = async (): Promise<Journal> =>
+  closeLater(await openJournal(join(folder, "journal"), { now: () => NOW }));
 
 function createRecord(change: Partial<JournalRecord> = {}): JournalRecord {
   return { callId: "c1", fingerprint: "f1", state: "sending", at: NOW, tool: "notes_create_page", ...change };

@@ -1,29 +1,22 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
 import type { JournalRecord } from "../../src/approvals/journal-record.ts";
+import { closeAll, closeLater, makeFolder } from "../tools/open-test-session.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const now = () => NOW;
 let folder: string;
-const open: Journal[] = [];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "svc-journal-"));
+  folder = await makeFolder();
 });
-afterEach(async () => {
-  for (const journal of open.splice(0)) await journal.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(closeAll);
 
-async function openHere(): Promise<Journal> {
-  const journal = await openJournal(folder, { now });
-  open.push(journal);
-  return journal;
-}
+const openHere = async (): Promise<Journal> => closeLater(await openJournal(folder, { now }));
 
 function createRecord(change: Partial<JournalRecord> = {}): JournalRecord {
   return { callId: "call_1", fingerprint: "f1", state: "pending", at: NOW, tool: "notes_create_page", ...change };
@@ -93,13 +86,12 @@ describe("openJournal", () => {
   });
 
   it("leaves the file of a running process alone, and reads it", async () => {
-    const running = await openHere();
+    const running = await openJournal(folder, { now });
     await running.record(createRecord({ state: "sending" }));
     const other = await openHere();
     expect(other.find({ callId: "call_1", fingerprint: "f1" })?.state).toBe("sending");
     await running.record(createRecord({ callId: "call_2", state: "sending" }));
     await running.close();
-    open.shift();
     const later = await openHere();
     expect(later.find({ callId: "call_2", fingerprint: "f1" })?.state).toBe("sending");
   });
@@ -140,7 +132,7 @@ describe("openJournal", () => {
     await first.record(createRecord());
     vi.resetModules();
     const copy = await import("../../src/approvals/journal.ts");
-    open.push(await copy.openJournal(folder, { now }));
+    closeLater(await copy.openJournal(folder, { now }));
     await first.record(createRecord({ state: "sending" }));
     expect((await openHere()).find(createRecord())?.state).toBe("sending");
   });
