@@ -52,3 +52,28 @@ export function toHttpAnswer(fault: ProviderFault): HttpAnswer | undefined {
   if (fault === "breaks the connection") return { drop: true };
   return fault === "never answers" ? { hang: true } : undefined;
 }
+
+/** A provider on loopback that answers as it is told. */
+interface FaultyProvider {
+  /** Answers every request so; well again without an answer. */
+  behave(answer?: HttpAnswer): void;
+  /** Stops listening. */
+  stop(): Promise<void>;
+  /** Listens again. */
+  resume(): Promise<void>;
+}
+
+/** Lets such a provider meet faults in every answer, and recover: two members of a contract's subject. */
+export function meetsFaults(provider: FaultyProvider) {
+  return {
+    async meet(fault: ProviderFault): Promise<void> {
+      const answer = toHttpAnswer(fault);
+      if (answer === undefined) await provider.stop();
+      else provider.behave(answer);
+    },
+    async recover(): Promise<void> {
+      provider.behave();
+      await provider.resume();
+    },
+  };
+}

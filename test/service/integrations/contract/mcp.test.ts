@@ -9,7 +9,7 @@ import { startTestService } from "../../../../src/testing.ts";
 import { startHttpMcpServer } from "../../sources/mcp/http-server.ts";
 import { waitForTool } from "../../sources/wait-for-tool.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
-import { HTTP_FAULTS, toHttpAnswer } from "./http-faults.ts";
+import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 
 describeIntegrationContract("MCP server over HTTP", setUpHttp, { faults: HTTP_FAULTS });
 describeIntegrationContract("MCP server that is started", setUpStdio, {
@@ -27,15 +27,7 @@ async function setUpHttp(): Promise<ContractSubject> {
     write: { action: "note", args: { text: "one" } },
     countEffects: async () => server.notes.length,
     badSettings: {},
-    async meet(fault) {
-      const answer = toHttpAnswer(fault);
-      if (answer === undefined) await server.stop();
-      else server.behave(answer);
-    },
-    async recover() {
-      server.behave();
-      await server.resume();
-    },
+    ...meetsFaults(server),
     async close() {
       await started.close();
       await server.close();

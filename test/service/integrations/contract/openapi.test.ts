@@ -8,8 +8,7 @@ import { startTestService } from "../../../../src/testing.ts";
 import { startMockApi } from "../../sources/openapi/mock-api.ts";
 import { waitForTool } from "../../sources/wait-for-tool.ts";
 import { describeIntegrationContract } from "./describe-integration-contract.ts";
-import { HTTP_FAULTS, toHttpAnswer } from "./http-faults.ts";
-import type { ProviderFault } from "./provider-faults.ts";
+import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 
 const DOCUMENT = {
   openapi: "3.1.0",
@@ -59,15 +58,7 @@ async function setUp() {
     write: { action: "createIssue", args: { title: "Door" } },
     countEffects: async () => api.seen.filter(({ method }) => method === "POST").length,
     badSettings: {},
-    async meet(fault: ProviderFault) {
-      const answer = toHttpAnswer(fault);
-      if (answer === undefined) await api.stop();
-      else api.behave(answer);
-    },
-    async recover() {
-      api.behave();
-      await api.resume();
-    },
+    ...meetsFaults(api),
     async close() {
       await desk.close();
       await service.close();

@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describeIntegrationContract } from "../../integrations/contract/describe-integration-contract.ts";
-import { HTTP_FAULTS, toHttpAnswer } from "../../integrations/contract/http-faults.ts";
-import type { ProviderFault } from "../../integrations/contract/provider-faults.ts";
+import { HTTP_FAULTS, meetsFaults } from "../../integrations/contract/http-faults.ts";
 import { openPieces } from "./open-piece.ts";
 
 const FIXTURE = fileURLToPath(new URL("../../../fixtures/pieces/parcel", import.meta.url));
@@ -18,15 +17,7 @@ async function setUp() {
     write: { action: "send", args: { to: "Ann", service: "ex" } },
     countEffects: async () => api.seen.filter(({ method }) => method === "POST").length,
     badSettings: {},
-    async meet(fault: ProviderFault) {
-      const answer = toHttpAnswer(fault);
-      if (answer === undefined) await api.stop();
-      else api.behave(answer);
-    },
-    async recover() {
-      api.behave();
-      await api.resume();
-    },
+    ...meetsFaults(api),
     close,
   };
 }
