@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { findFreePort } from "../../free-port.ts";
 import type { HttpAnswer } from "../../integrations/contract/http-faults.ts";
+import { listenPausably } from "../../pausable-server.ts";
 
 /** One request as it arrived. */
 interface SeenRequest {
@@ -46,7 +45,7 @@ export async function startHttpMcpServer() {
     return transport;
   }
 
-  const port = await listen(http, await findFreePort());
+  const { port, ...listener } = await listenPausably(http);
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     seen,
@@ -57,11 +56,7 @@ export async function startHttpMcpServer() {
     behave(answer?: HttpAnswer, to: "calls" | "everything" = "calls") {
       fault = answer === undefined ? undefined : { answer, to };
     },
-    stop: () => close(http),
-    async resume() {
-      if (!http.listening) await listen(http, port);
-    },
-    close: () => close(http),
+    ...listener,
   };
 }
 
@@ -97,16 +92,4 @@ async function readBody(request: IncomingMessage): Promise<{ method?: unknown } 
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   return parts.length === 0 ? undefined : JSON.parse(Buffer.concat(parts).toString("utf8"));
-}
-
-async function listen(server: HttpServer, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function close(server: HttpServer): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
 }

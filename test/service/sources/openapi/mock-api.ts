@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { findFreePort } from "../../free-port.ts";
+import { createServer, type IncomingMessage } from "node:http";
+import { listenPausably } from "../../pausable-server.ts";
 
 /** One request as it arrived. */
 interface SeenRequest {
@@ -40,7 +39,7 @@ export async function startMockApi() {
     if (drop) return void request.socket.destroy();
     response.writeHead(status, headers).end(request.method === "HEAD" ? undefined : body);
   });
-  const port = await listen(server, await findFreePort());
+  const { port, ...listener } = await listenPausably(server);
   return {
     url: `http://127.0.0.1:${port}/v1`,
     seen,
@@ -50,26 +49,8 @@ export async function startMockApi() {
     behave: (answer: MockAnswer = {}) => {
       always = answer;
     },
-    /** Stops listening. */
-    stop: () => close(server),
-    /** Listens again, at the same address. */
-    async resume() {
-      if (!server.listening) await listen(server, port);
-    },
-    close: () => close(server),
+    ...listener,
   };
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
-}

@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { findFreePort } from "../../../free-port.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listenPausably } from "../../../pausable-server.ts";
 import type { HttpAnswer } from "../../contract/http-faults.ts";
 import { complete, type Item, type Json, judgeBlocks, judgeText, NotionStore } from "./notion-store.ts";
 import { render, renderChild, titleOf } from "./render-notion.ts";
@@ -49,7 +48,7 @@ export async function startNotion() {
     if (await loses(one)) return void request.socket.destroy();
     send(response, done);
   });
-  const port = await listen(server, await findFreePort());
+  const { port, ...listener } = await listenPausably(server);
   const addPage = (parent: Item | undefined, title: string, properties: Json = {}) => {
     const name = parent?.kind === "data_source" ? "Name" : "title";
     const own = { [name]: { id: "title", type: "title", title: complete([{ text: { content: title } }]) } };
@@ -86,11 +85,7 @@ export async function startNotion() {
     },
     /** Requests that changed, or were to change something. */
     listWrites: () => asked.filter(isWrite),
-    stop: () => close(server),
-    async resume() {
-      if (!server.listening) await listen(server, port);
-    },
-    close: () => close(server),
+    ...listener,
   };
 }
 
@@ -231,16 +226,4 @@ function send(response: ServerResponse, answer: Json): void {
   const isRefusal = typeof answer.status === "number";
   const body = isRefusal ? { object: "error", ...answer, request_id: "c3b3afe7" } : answer;
   response.writeHead(isRefusal ? answer.status : 200, { "content-type": "application/json" }).end(JSON.stringify(body));
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
 }
