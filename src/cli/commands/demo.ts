@@ -21,6 +21,7 @@ export async function demo(context: CliContext, flags: DemoFlags): Promise<numbe
   const { terminal } = context;
   // Loaded first: without LangChain there is nothing to show, and nothing should have been started.
   const { playAgent } = await loadAgentPart();
+  if (flags.model !== undefined) await (await import("../demo/check-model.ts")).checkModel(flags.model);
   const isTemporary = flags.data === undefined;
   const home = flags.data === undefined ? await mkdtemp(join(tmpdir(), "svc-demo-")) : resolve(flags.data);
   const places = placesUnder(home);
