@@ -58,7 +58,8 @@ describe("svc flows", () => {
 
   test.each([
     [["flows", "start", "notes_reminder", "--input", "[]"], /--input is not a JSON object/],
-    [["flows", "start", "notes_reminder"], /input\.text/],
+    [["flows", "start", "notes_reminder"], /input\.text.*"svc flows templates".*--input '\{/],
+    [["flows", "start", "nope"], /no flow template "nope".*"svc flows templates"/],
     [["flows", "watch", "nope"], /knows none of that name.*svc flows list/],
   ])("svc %j is refused in one line", async (args, text) => {
     const run = await svc(args);

@@ -46,7 +46,7 @@ export function startFlow(
 ): Promise<number> {
   return withClient(context, flags, async (client) => {
     const body = { flowTemplate: template, input: readInput(flags.input), triggerType: "manual" as const };
-    const { flowId, flow } = await client.startFlow(body, { signal: context.signal });
+    const { flowId, flow } = await client.startFlow(body, { signal: context.signal }).catch(explainInput);
     if (flags.detach === true) {
       context.terminal.answer(flow, () => `Started ${flowId}. Next: svc flows watch ${flowId}`);
       return EXIT.ok;
@@ -123,6 +123,13 @@ async function withClient(
 function explainMissing(cause: SvcError): SvcError {
   const hint = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
   return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint, cause });
+}
+
+/** The service says what is wrong with the template or its inputs, and cannot know how they are given here. */
+function explainInput(error: unknown): never {
+  if (!isSvcError(error) || error.status !== 400) throw error;
+  const hint = '"svc flows templates" tells what each one needs; give it as --input \'{"name":"value"}\'.';
+  throw new SvcError(error.code, error.message, { status: 400, hint, cause: error });
 }
 
 async function showUntilRest(context: CliContext, client: SvcClient, id: string): Promise<number> {
