@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ApprovalRequest } from "../../src/approvals/request.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../src/approvals/request.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
 import { createTool, type ScriptedService, startScriptedService } from "./scripted-service.ts";
 
@@ -107,7 +107,7 @@ it("what a human edited and was lost is warned of in a call that asks for just t
   service.answer(path, { drop: true });
   const session = await openTestSession(service, {
     stateDir,
-    answer: ({ id, fingerprint }) => ({ type: "edit", id, fingerprint, arguments: { text: "edited" } }),
+    answer: editOnce("edited"),
   });
   expect((await session.call(call("c1", "as asked"))).status).toBe("unknown");
   const again = await openTestSession(service, { stateDir, answer: sayNo });
@@ -117,14 +117,7 @@ it("what a human edited and was lost is warned of in a call that asks for just t
 
 it("an edit that makes a lost call again is asked about once more, with the warning", async () => {
   await loseElsewhere("c1");
-  const session = await openTestSession(service, {
-    stateDir,
-    answer: (request) => {
-      const { id, fingerprint } = request;
-      if (session.asked.length > 1) return sayNo(request);
-      return { type: "edit", id, fingerprint, arguments: { text: "once" } };
-    },
-  });
+  const session = await openTestSession(service, { stateDir, answer: editOnce("once") });
   expect((await session.call(call("c2", "something else"))).status).toBe("declined");
   expect(session.asked.map(({ reason }) => reason)).toEqual([PLAIN, WARNING]);
   expect(service.executed()).toHaveLength(1);
@@ -132,18 +125,21 @@ it("an edit that makes a lost call again is asked about once more, with the warn
 
 it("a warning is not over while only something else was sent after it", async () => {
   await loseElsewhere("c1");
-  const session = await openTestSession(service, {
-    stateDir,
-    answer: (request) => {
-      const { id, fingerprint } = request;
-      if (session.asked.length > 1) return sayNo(request);
-      return { type: "edit", id, fingerprint, arguments: { text: "something else" } };
-    },
-  });
+  const session = await openTestSession(service, { stateDir, answer: editOnce("something else") });
   expect((await session.call(call("c2"))).status).toBe("succeeded");
   await session.call(call("c3"));
   expect(session.asked.map(({ reason }) => reason)).toEqual([WARNING, WARNING]);
 });
+
+/** A human who changes the text of the first request and declines every later one. */
+function editOnce(text: string): (request: ApprovalRequest) => ApprovalDecision {
+  let asked = 0;
+  return (request) => {
+    asked += 1;
+    const { id, fingerprint } = request;
+    return asked > 1 ? sayNo(request) : { type: "edit", id, fingerprint, arguments: { text } };
+  };
+}
 
 it("a standing permission that was taken back lets nothing through after a crash", async () => {
   service.answer(path, ok);
