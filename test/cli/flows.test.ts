@@ -54,6 +54,10 @@ describe("svc flows", () => {
     expect(late.code).toBe(1);
     expect(late.stderr).toContain("The flow is cancelled");
     expect((await svc(["flows", "watch", id])).code).toBe(1);
+    const again = await svc(["flows", "approve", id]);
+    expect(again.code).toBe(1);
+    expect(again.stdout).toMatch(new RegExp(`waits for no approval\\. .*Next: svc flows watch ${id}$`, "m"));
+    expect((await svc(["flows", "approve", "nope"])).stdout).toMatch(/not found.*"svc flows list"/);
   }, 90_000);
 
   test.each([

@@ -4,6 +4,7 @@ import { openJournal } from "../../approvals/journal.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { sleepFor } from "../../client/pause.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
+import type { FlowOutcome } from "../../flows/flow-outcome.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { findWaitingApproval } from "../../flows/read-flow.ts";
 import { watchFlow } from "../../flows/watch-flow.ts";
@@ -14,6 +15,8 @@ import { EXIT } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
 import { openClient } from "../open-session.ts";
 import { wholeNumber } from "./whole-number.ts";
+
+const MISSING_HINT = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
 
 interface FlowFlags {
   readonly baseUrl?: string;
@@ -78,7 +81,7 @@ export function approve(
       const outcome = await tool?.run(args, { callId: randomUUID(), signal });
       if (outcome?.status === "succeeded") return await showUntilRest(context, client, id);
       const isRefused = outcome?.status === "declined" || outcome?.status === "needs_approval";
-      const text = `${outcome?.message ?? ""} ${isRefused ? "" : (outcome?.hint ?? "")}`.trim();
+      const text = `${outcome?.message ?? ""} ${isRefused ? "" : adviseHuman(outcome, id)}`.trim();
       terminal.answer(outcome, () => text);
       return outcome?.status === "unknown" ? EXIT.unknownOutcome : isRefused ? EXIT.notApproved : EXIT.failed;
     } finally {
@@ -86,6 +89,13 @@ export function approve(
       await journal.close();
     }
   });
+}
+
+/** Hints are written for a model; the person at the terminal has other commands. */
+function adviseHuman(outcome: FlowOutcome | undefined, id: string): string {
+  if (outcome?.code === "flow_not_found") return MISSING_HINT;
+  if (outcome?.hint?.includes("svc_get_flow") !== true) return outcome?.hint ?? "";
+  return `Next: svc flows watch ${id}${outcome.status === "unknown" ? ", before you approve it again" : ""}`;
 }
 
 /** `svc flows resume`: tries a failed flow again. */
@@ -121,8 +131,7 @@ async function withClient(
 }
 
 function explainMissing(cause: SvcError): SvcError {
-  const hint = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
-  return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint, cause });
+  return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint: MISSING_HINT, cause });
 }
 
 /** The service says what is wrong with the template or its inputs, and cannot know how they are given here. */
