@@ -27,6 +27,7 @@ import { createResultStore, type ResultPage } from "./results.ts";
 import { runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
 import { createStaticTools, type StaticTool } from "./static-tools.ts";
+import { createEmitter } from "./tell-listener.ts";
 
 /** Settings of {@link createToolSession}: a client, or address and key to make one. */
 export type ToolSessionOptions = SessionSettings &
@@ -75,6 +76,10 @@ export interface SessionSettings {
   readonly maxResultChars?: number | undefined;
   /** Applied to every successful result before it is cut to size; one that fails changes nothing. */
   readonly receiveResult?: ResultReceiver | undefined;
+  /**
+   * Told at once of each {@link SessionEvent}; not waited for. What it throws or rejects with changes nothing and is
+   * told to nobody: catch inside it what you want to know. Default none.
+   */
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
   readonly now?: (() => number) | undefined;
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
@@ -125,7 +130,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const { mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
   const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
   const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
-  const emit = (event: SessionEvent) => options.onEvent?.(event);
+  const emit = createEmitter((event) => options.onEvent?.(event));
   const journal = await openJournal(stateDir && join(stateDir, "journal"), { now });
   const catalog = createCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit });
   const results = createResultStore({

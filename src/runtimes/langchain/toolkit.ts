@@ -5,6 +5,7 @@ import { describeTools } from "../../tools/describe-tools.ts";
 import { describeUnlisted } from "../../tools/describe-unlisted.ts";
 import { createToolSession, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
+import { createEmitter } from "../../tools/tell-listener.ts";
 import { CallTranslator } from "./call-translator.ts";
 import { checkFilter, checkToolkitOptions } from "./check-options.ts";
 import type { GraphConfig } from "./graph-config.ts";
@@ -73,8 +74,9 @@ export class SvcToolkit extends BaseToolkit {
   static async create(options: SvcToolkitOptions): Promise<SvcToolkit> {
     checkToolkitOptions(options);
     const feed = new ProgressFeed();
+    const tell = options.onEvent && createEmitter(options.onEvent);
     const onEvent = (event: SessionEvent) => {
-      options.onEvent?.(event);
+      tell?.(event);
       feed.emit(event);
     };
     const session = await createToolSession({ ...options, onEvent });
@@ -92,7 +94,7 @@ export class SvcToolkit extends BaseToolkit {
       const { client, journal } = session;
       const flowTools = openFlowTools({ ...options, client, journal, emit: onEvent });
       const caller = new CallTranslator(session, options, feed);
-      return new SvcToolkit(session, { caller, flowTools, missing: new MissingReport(options.onEvent), integrations });
+      return new SvcToolkit(session, { caller, flowTools, missing: new MissingReport(tell), integrations });
     } catch (error) {
       await session.close();
       throw error;

@@ -10,6 +10,7 @@ import { renderOutcome } from "../../tools/render-outcome.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
+import { createEmitter } from "../../tools/tell-listener.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
 export type ToolboxOptions = ToolSessionOptions & {
@@ -94,7 +95,7 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     const { client, journal } = session;
     const always = [
       ...session.staticTools,
-      ...openFlowTools({ ...options, client, journal, emit: (event) => options.onEvent?.(event) }),
+      ...openFlowTools({ ...options, client, journal, emit: createEmitter((event) => options.onEvent?.(event)) }),
     ];
     return {
       get tools() {
@@ -116,7 +117,7 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 function reportMissing({ catalog }: ToolSession, { integrations = [], onEvent = warn }: ToolboxOptions): void {
   const apps = new Set(catalog.list().map(({ integration }) => integration));
   const missing = integrations.filter((slug) => !apps.has(slug));
-  if (missing.length > 0) onEvent({ type: "tools_not_found", tools: [], integrations: missing });
+  if (missing.length > 0) createEmitter(onEvent)({ type: "tools_not_found", tools: [], integrations: missing });
 }
 
 function warn(event: SessionEvent): void {

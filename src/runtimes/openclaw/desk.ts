@@ -11,7 +11,10 @@ export interface Desk {
   readonly tools: ReadonlyMap<string, StaticTool | FlowTool>;
   /** Whether the service still takes the key, as far as calls have shown it. */
   readonly key: Pick<KeyWatch, "isRefused">;
-  /** Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions. */
+  /**
+   * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
+   * one that fails changes nothing, for the call and for other listeners.
+   */
   onEvent(listener: (event: SessionEvent) => void): () => void;
 }
 

@@ -1,6 +1,7 @@
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../tools/session.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
+import { createEmitter } from "../../tools/tell-listener.ts";
 import type { Desk, OwnedDesk } from "./desk.ts";
 import { watchKey } from "./key-watch.ts";
 import type { HostOutcome } from "./translate-tool.ts";
@@ -38,8 +39,9 @@ export async function openDesk(
     tools: nameTools(opened, emit, run),
     key,
     onEvent(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      const tell = createEmitter(listener);
+      listeners.add(tell);
+      return () => listeners.delete(tell);
     },
     retire: () => running.end(),
   };

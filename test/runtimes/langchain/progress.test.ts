@@ -57,6 +57,29 @@ describe("progress", () => {
     expect(of("r1")).toEqual(["sending", "finished"]);
   });
 
+  it("reaches the streams whatever the listener of the session does", async () => {
+    const told = new Set<string>();
+    const toolkit = await open({
+      onEvent: ({ type }) => {
+        told.add(type);
+        throw new Error("the log is full");
+      },
+    });
+    const agent = createAgent({
+      model: script([note("w1")]),
+      tools: toolkit.getTools({ tools: ["notes_create_page", "notes_craete_page"] }),
+    });
+    const seen: unknown[] = [];
+    for await (const event of await agent.stream(ask, { streamMode: "custom" })) seen.push(event);
+    expect(readSteps(seen)).toEqual(STEPS);
+    const start = toolkit.findTool("svc_start_flow");
+    const args = { template: "notes_reminder", input: { text: "Water the plants", delaySeconds: 1 } };
+    const started = await start?.invoke({ type: "tool_call", id: "f1", name: "svc_start_flow", args });
+    expect(JSON.parse(String(started.content))).toMatchObject({ status: "succeeded" });
+    expect([...told]).toEqual(expect.arrayContaining(["tools_not_found", "finished", "flow_progress"]));
+    expect(await service.effects()).toHaveLength(1);
+  });
+
   it("that nobody can take does not cost the call", async () => {
     const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
     const writer = () => {

@@ -3,7 +3,7 @@ import { openToolbox, type ToolboxOptions } from "../../../src/index.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import type { SessionEvent } from "../../../src/tools/session-events.ts";
 import { readJson } from "../../package/read-package.ts";
-import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater, makeFolder, sayYes } from "../../tools/open-test-session.ts";
 
 let service: TestService;
 beforeEach(async () => {
@@ -68,6 +68,21 @@ describe("openToolbox", () => {
     const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
     await open({ integrations: ["drvie"] });
     expect(await warned).toMatchObject({ name: "SvcWarning", message: expect.stringContaining('the app "drvie"') });
+  });
+
+  it("is opened, and runs actions and flows, whatever a listener does", async () => {
+    const told = new Set<string>();
+    const onEvent = ({ type }: SessionEvent) => {
+      told.add(type);
+      throw new Error("the log is full");
+    };
+    const approve: ToolboxOptions["approve"] = async (request) => sayYes(request);
+    const { tools } = await open({ integrations: ["notes", "ntoes"], onEvent, approve });
+    const run = (name: string, args: unknown) => tools.find((tool) => tool.name === name)?.run(args, { callId: name });
+    expect(await run("notes_create_page", { title: "A", body: "b" })).toMatchObject({ status: "succeeded" });
+    const reminder = { template: "notes_reminder", input: { text: "Water the plants", delaySeconds: 1 } };
+    expect(await run("svc_start_flow", reminder)).toMatchObject({ status: "succeeded", outcome: { notes: [] } });
+    expect([...told]).toEqual(expect.arrayContaining(["tools_not_found", "finished", "flow_progress"]));
   });
 
   it("starts a second time without the service", async () => {

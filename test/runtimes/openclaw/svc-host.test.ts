@@ -82,6 +82,18 @@ describe("the shared host", () => {
     expect(events).toHaveLength(count);
   });
 
+  test("tells the other listeners when one fails, and the call goes on", async () => {
+    const desk = await share(paired()).openDesk(undefined);
+    const events: string[] = [];
+    desk.onEvent(() => {
+      throw new Error("no room for a line");
+    });
+    desk.onEvent((event) => events.push(event.type));
+    const outcome = await desk.session.call({ callId: "c1", toolName: "drive_list_files", arguments: {} });
+    expect(outcome.status).toBe("succeeded");
+    expect(events).toContain("finished");
+  });
+
   test("keeps the files of an account in a folder of its own, without its key in the name", async () => {
     const host = share(paired());
     await host.openDesk(undefined);
