@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { throwIfAborted } from "../approvals/abort.ts";
 import { canonicalJson } from "../approvals/fingerprint.ts";
 import { isWithin, type JournalRecord } from "../approvals/journal-record.ts";
 import type { ExecuteReply } from "../client/executions.ts";
 import { isSvcError, SvcError } from "../errors.ts";
-import { throwIfAborted } from "./abort.ts";
 import { fingerprintRequest } from "./bind-plan.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { isLostAnswer } from "./lost-answer.ts";
@@ -77,7 +77,7 @@ export function findRepeatable(pipeline: Pipeline, known: JournalRecord | undefi
   return isWithin(pipeline.now(), known.at, known.repeatable.until) ? known.repeatable : undefined;
 }
 
-/** Sends a repeatable request, and asks for its answer with the same key while it is lost, up to four times. */
+/** Sends a repeatable request, and again with the same key while its answer is lost: four times in all. */
 export async function sendKeyed(
   pipeline: Pipeline,
   call: ToolCall,
