@@ -7,10 +7,11 @@ import type { S3Place } from "./files/s3-client.ts";
 import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
+import { checkOptionRules } from "./option-rules.ts";
 import type { ServiceLog } from "./service-log.ts";
 import { isPostgresUrl } from "./store/open-postgres.ts";
 
-/** How to run the service. */
+/** How to run the service. Options that do not exist, and values that cannot be, are refused at the start. */
 export interface ServiceOptions {
   /** Folder for everything the service keeps; created with mode 0700. One process serves it at a time. */
   readonly dataDir: string;
@@ -26,7 +27,10 @@ export interface ServiceOptions {
    * here too, when it is a folder.
    */
   readonly files?: string | S3Place;
-  /** Milliseconds between two signs of life in a shared database; three missing ones mean death. Default 5,000. */
+  /**
+   * Milliseconds between two signs of life in a shared database; three missing ones mean death. From 10 to 3,600,000,
+   * default 5,000.
+   */
   readonly heartbeatMs?: number;
   /** Default 8790; 0 takes a free one. */
   readonly port?: number;
@@ -42,7 +46,7 @@ export interface ServiceOptions {
    */
   readonly allowHosts?: readonly string[];
   /**
-   * Secret that signs upload tokens. Default: made once and kept in `dataDir`, or encrypted in a shared `database`; null
+   * Text of at least 32 characters that signs upload tokens. Default: made once and kept in `dataDir`, or encrypted in a shared `database`; null
    * turns ingest off (503).
    */
   readonly ingestSecret?: string | null;
@@ -58,7 +62,10 @@ export interface ServiceOptions {
    * what an idempotency key stands for, stays in any case. Default 90.
    */
   readonly retentionDays?: number | null;
-  /** Milliseconds an action may take before the call fails with 503. Default 60,000. */
+  /**
+   * Milliseconds an action may take before the call fails with 503, and a stop waits for those that run. From 1 to
+   * 86,400,000, default 60,000.
+   */
   readonly providerTimeoutMs?: number;
   /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
   readonly mcpExtras?: McpFeatures;
@@ -86,9 +93,6 @@ const DEFAULT_HEARTBEAT_MS = 5000;
 /** Default of `providerTimeoutMs`. */
 const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
 
-/** Shortest `secretKey`: 32 random letters hold more than 128 bits. */
-const MIN_SECRET_KEY = 32;
-
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /** Options with defaults, checked. */
@@ -109,28 +113,8 @@ export interface CheckedOptions extends ServiceOptions {
 
 /** @throws SvcError `invalid_config` naming the option. */
 export function checkOptions(options: ServiceOptions): CheckedOptions {
-  const { port = DEFAULT_PORT, host = "127.0.0.1", usageLimit, retentionDays = DEFAULT_RETENTION_DAYS } = options;
-  if (options.dataDir.trim() === "") throw invalid("dataDir", "The data folder must be named.", "Give a path.");
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw invalid("port", `${port} is not a port.`, "Use a whole number from 0 to 65535; 0 takes a free one.");
-  }
-  if (usageLimit !== undefined && (!Number.isInteger(usageLimit) || usageLimit < 0)) {
-    throw invalid("usageLimit", `${usageLimit} is not a number of executions.`, "Use a whole number, 0 or more.");
-  }
-  if (retentionDays !== null && (!Number.isInteger(retentionDays) || retentionDays < 0)) {
-    throw invalid(
-      "retentionDays",
-      `${retentionDays} is not a number of days.`,
-      "Use a whole number; 0 keeps for ever.",
-    );
-  }
-  if (options.secretKey !== undefined && options.secretKey.length < MIN_SECRET_KEY) {
-    throw invalid(
-      "secretKey",
-      `The key for secrets of connections must have at least ${MIN_SECRET_KEY} characters.`,
-      "Make one with: openssl rand -base64 32",
-    );
-  }
+  checkOptionRules(options);
+  const { port = DEFAULT_PORT, host = "127.0.0.1", retentionDays = DEFAULT_RETENTION_DAYS } = options;
   checkSharing(options);
   const publicOrigin = options.publicUrl === undefined ? undefined : readOrigin(options.publicUrl);
   if (!isLoopback(host) && publicOrigin === undefined) {

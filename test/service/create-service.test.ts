@@ -36,6 +36,51 @@ describe("options that cannot work", () => {
     });
   });
 
+  test.each([
+    [{ flowApprovals: "Dashboard" }, "flowApprovals", '"api" or "dashboard", and not "Dashboard"'],
+    [{ flowApproval: "dashboard" }, "flowApproval", "no option"],
+    [{ ingestSecret: "" }, "ingestSecret", "32 characters"],
+    [{ ingestSecret: "x".repeat(31) }, "ingestSecret", "32 characters"],
+    [{ secretKey: 12_345_678 }, "secretKey", "32 characters"],
+    [{ heartbeatMs: 0 }, "heartbeatMs", "from 10 to 3600000, and not 0"],
+    [{ heartbeatMs: Number.NaN }, "heartbeatMs", "not NaN"],
+    [{ heartbeatMs: 3_600_001 }, "heartbeatMs", "from 10 to 3600000"],
+    [{ providerTimeoutMs: -1 }, "providerTimeoutMs", "from 1 to 86400000, and not -1"],
+    [{ providerTimeoutMs: Number.POSITIVE_INFINITY }, "providerTimeoutMs", "not Infinity"],
+    [{ providerTimeoutMs: "60000" }, "providerTimeoutMs", 'not "60000"'],
+    [{ port: null }, "port", "whole number"],
+    [{ host: "", publicUrl: "http://127.0.0.1" }, "host", "address"],
+    [{ fileEnvelopes: "false" }, "fileEnvelopes", "true or false"],
+    [{ allowHosts: "files.example.org:80" }, "allowHosts", "list"],
+    [{ files: null }, "files", "folder"],
+    [{ files: { bucket: "b".repeat(9) } }, "files", "bucket"],
+    [{ database: 5432 }, "database", "PostgreSQL"],
+    [{ publicUrl: new URL("https://svc.example.org") }, "publicUrl", "origin"],
+    [{ retentionDays: "7" }, "retentionDays", "days"],
+    [{ integrations: {} }, "integrations", "list of integrations"],
+    [{ mcpExtras: {} }, "mcpExtras", "lists of tools"],
+    [{ now: 0 }, "now", "function"],
+    [{ log: console }, "log", "function"],
+    [{ dataDir: undefined }, "dataDir", "path"],
+  ])("of a caller without types, %j: %s must be %s", async (options, field, allowed) => {
+    const started = createService({ dataDir, port: 0, ...options } as ServiceOptions);
+    const refused = started.then((service) => service.close());
+    await expect(refused).rejects.toMatchObject({ code: "invalid_config", field, hint: expect.stringMatching(/./) });
+    await expect(refused).rejects.toThrow(allowed);
+  });
+
+  test("no options at all", async () => {
+    await expect(createService(undefined as unknown as ServiceOptions)).rejects.toMatchObject({
+      code: "invalid_config",
+      field: "dataDir",
+    });
+  });
+
+  test("a secret is in no refusal", async () => {
+    const refused = createService({ dataDir, port: 0, ingestSecret: "too short", log: () => {} });
+    await expect(refused).rejects.toThrow(/^(?!.*too short)/);
+  });
+
   test("a port in use, after which the folder is free again", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
