@@ -116,6 +116,12 @@ test.each([
   expect(existsSync(mark)).toBe(false);
 });
 
+test("a command that does not exist is named, with what to do", async () => {
+  const run = await svc(["add", "mcp", "shelf", "--", "no-such-command"]);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(/spawn no-such-command ENOENT\. Check its command or its address\./);
+});
+
 test("a server that does not start says what it wrote, without the secret it was given", async () => {
   const script = 'console.error("Error: no shelf for", process.env.SHELF_TOKEN); process.exit(3)';
   const args = ["add", "mcp", "shelf", "--env", "SHELF_TOKEN", "--", process.execPath, "-e", script];

@@ -7,6 +7,7 @@ import type { McpDefinition } from "../../service/sources/mcp/mcp-definition.ts"
 import { prepareMcp } from "../../service/sources/mcp/prepare-mcp.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
+import { endSentence } from "../end-sentence.ts";
 import { type AddFlags, addSource, checkPlace } from "./add-source.ts";
 
 interface McpFlags extends AddFlags {
@@ -117,7 +118,7 @@ function explain(error: unknown, settings: Readonly<Record<string, string>>): ne
   const lines = error.complaint.trim().split("\n");
   const said = lines.find((line) => /\berror\b/i.test(line)) ?? lines.slice(-3).join(" ");
   const reason = toPlainText(hideSecrets(error.message, settings), { max: 300 });
-  throw new SvcError("unreachable", `The server cannot be started or reached: ${reason}`, {
+  throw new SvcError("unreachable", `The server cannot be started or reached: ${endSentence(reason)}`, {
     hint: said === "" ? "Check its command or its address." : `It wrote: ${toPlainText(said, { max: 300 })}`,
     cause: error,
   });

@@ -3,6 +3,7 @@ import { createCatalog } from "../../tools/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "../../tools/catalog-entry.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
+import { endSentence } from "../end-sentence.ts";
 import { EXIT } from "../exit-codes.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
 import { wrapWords } from "../wrap-words.ts";
@@ -64,10 +65,6 @@ function formatArgument(name: string, property: Record<string, unknown>, isRequi
   const fallback = property.default === undefined ? "" : ` Default ${JSON.stringify(property.default)}.`;
   const text = typeof property.description === "string" ? ` ${endSentence(property.description)}` : "";
   return toPlainText(`  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`);
-}
-
-function endSentence(text: string): string {
-  return /[.!?…]\s*$/.test(text) ? text : `${text}.`;
 }
 
 function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {
