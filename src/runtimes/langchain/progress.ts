@@ -48,6 +48,8 @@ export function createProgressReporter(
   runManager: CallbackManagerForToolRun | undefined,
 ): { report(event: SessionEvent): void; flush(): Promise<void> } {
   const pending: Promise<unknown>[] = [];
+  // A listener that fails must not cost the call, nor, long before anybody waits for it, the process.
+  const follow = (told: Promise<unknown>) => void pending.push(told.catch(() => undefined));
   const toolCallId =
     isRecord(config.toolCall) && typeof config.toolCall.id === "string" ? config.toolCall.id : undefined;
   return {
@@ -56,12 +58,11 @@ export function createProgressReporter(
       if (progress === undefined) return;
       write(config.writer, progress);
       if (runManager === undefined) return;
-      pending.push(runManager.handleCustomEvent(EVENT, progress, runManager.runId));
+      follow(runManager.handleCustomEvent(EVENT, progress, runManager.runId));
       // Older releases have no tool events.
-      if ("handleToolEvent" in runManager) pending.push(runManager.handleToolEvent(progress));
+      if ("handleToolEvent" in runManager) follow(runManager.handleToolEvent(progress));
     },
-    // A listener that fails must not cost the call.
-    flush: async () => void (await Promise.allSettled(pending)),
+    flush: async () => void (await Promise.all(pending)),
   };
 }
 

@@ -47,6 +47,21 @@ describe("progress", () => {
     });
   });
 
+  it("costs neither call nor process when a callback fails that LangChain waits for", async () => {
+    const unhandled: unknown[] = [];
+    const keep = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", keep);
+    const fail = () => {
+      throw new Error("the trace is full");
+    };
+    const callbacks = [{ awaitHandlers: true, raiseError: true, handleCustomEvent: fail, handleToolEvent: fail }];
+    const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
+    const message: unknown = await found?.invoke({ type: "tool_call", ...note("w1") }, { callbacks });
+    process.off("unhandledRejection", keep);
+    expect(message).toMatchObject({ artifact: { status: "succeeded" } });
+    expect(unhandled).toEqual([]);
+  });
+
   it("reaches a graph's custom stream, each call's under its own id", async () => {
     const tools = (await open()).getTools();
     const agent = createAgent({ model: script([note("w1"), list("r1")]), tools });
