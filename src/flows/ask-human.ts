@@ -1,3 +1,4 @@
+import { isAbort, isControlFlow, throwIfAborted, withAbort } from "../approvals/abort.ts";
 import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { decide, type SpentRequests } from "../approvals/decide.ts";
 import type { CallJournal } from "../approvals/journal.ts";
@@ -80,23 +81,19 @@ export async function askHuman(
   const { signal, expiry, close } = openAnswerWindow(leftMs, call.signal);
   let answer: unknown;
   try {
-    answer = await approver(structuredClone(request), { signal });
+    // Given up when the time is over or the caller gave up, also when the approver does not listen.
+    answer = await withAbort(Promise.resolve(approver(structuredClone(request), { signal })), signal);
   } catch (error) {
     if (isControlFlow(error)) throw error;
-    call.signal?.throwIfAborted();
+    throwIfAborted(call.signal);
     if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
-    if (error instanceof Error && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
   } finally {
     close();
   }
-  call.signal?.throwIfAborted();
+  throwIfAborted(call.signal);
   const spent = call.keepsAnswers === true ? new Map() : parts.spent;
   const verdict = decide(request, answer, { now: parts.now(), spent });
   return verdict.accepted ? verdict.decision : unanswered(`approval_${verdict.reason}`, verdict.message);
-}
-
-/** True for a runtime's control flow (LangGraph marks it so): always thrown on. */
-function isControlFlow(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }

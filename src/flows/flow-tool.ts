@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { throwIfAborted } from "../approvals/abort.ts";
 import { isSvcError } from "../errors.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
 import type { FlowCall } from "./ask-human.ts";
@@ -36,13 +37,13 @@ export function createFlowTool<Schema extends z.ZodType>(
     description,
     schema: showOwnSchema(schema),
     async run(args, call) {
-      call.signal?.throwIfAborted();
+      throwIfAborted(call.signal);
       const read = readOwnArguments(schema, args);
       if (!read.ok) return createFlowOutcome("failed", name, read.refusal);
       try {
         return await run(read.value, call);
       } catch (error) {
-        call.signal?.throwIfAborted();
+        throwIfAborted(call.signal);
         if (!isSvcError(error)) throw error;
         return describeFlowError(name, error);
       }

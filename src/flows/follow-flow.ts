@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
@@ -49,7 +50,7 @@ export async function followFlow(
       parts.emit({ type: "flow_progress", callId, toolName: tool, flowId: id, status, step });
     }
   } catch (error) {
-    call.signal?.throwIfAborted();
+    throwIfAborted(call.signal);
     if (view === undefined || !isSvcError(error)) throw error;
     notes.push("the flow could not be watched to the end; look at it with svc_get_flow");
   }

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import { beginCall } from "../approvals/begin-call.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
@@ -70,7 +71,7 @@ async function send(tool: string, action: GatedAction, call: FlowCall): Promise<
   try {
     return await action.send();
   } catch (error) {
-    call.signal?.throwIfAborted();
+    throwIfAborted(call.signal);
     if (!isSvcError(error)) throw error;
     const isAnswered = error.status !== undefined && error.status >= 400 && error.status < 500;
     if (error.sent === false || isAnswered) return describeFlowError(tool, error);

@@ -1,8 +1,8 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import { isSvcError } from "../errors.ts";
 import { ingestFile } from "../media/ingest-file.ts";
 import type { InspectedFile } from "../media/inspect-files.ts";
 import { readUploadHint } from "../media/upload-hint.ts";
-import { throwIfAborted } from "./abort.ts";
 import { askForConnection, findConnection, findGivenConnection, forgetConnection } from "./choose-connection.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { describeFailure } from "./describe-failure.ts";

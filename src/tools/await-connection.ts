@@ -1,8 +1,8 @@
+import { throwIfAborted, withAbort } from "../approvals/abort.ts";
 import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { readToolContent } from "../client/mcp.ts";
 import { startStopwatch } from "../client/stopwatch.ts";
 import { isRecord } from "../schema/json-schema.ts";
-import { throwIfAborted, withAbort } from "./abort.ts";
 import { findConnectUrl } from "./connect-link.ts";
 import { toConnectAction } from "./describe-failure.ts";
 import type { CallPlan, Pipeline, ToolCall } from "./pipeline.ts";
@@ -56,7 +56,8 @@ export async function awaitConnection(
   const answering = openAnswerWindow(settings.connectTimeoutMs, call.signal);
   const signal = AbortSignal.any([over.signal, answering.signal]);
   try {
-    const shown = present({ toolName, integration, url, isReconnect }, { signal });
+    // Given up when the time is over or the caller gave up, also when the presenter does not listen.
+    const shown = withAbort(present({ toolName, integration, url, isReconnect }, { signal }), signal);
     return await waitUntilUsable(pipeline, call, { integration, shown, canTell });
   } finally {
     answering.close();
@@ -71,7 +72,7 @@ async function waitUntilUsable(
 ): Promise<boolean> {
   const elapsed = startStopwatch(pipeline.now);
   let answer: ConnectAnswer | undefined;
-  const answered = withAbort(shown, call.signal)
+  const answered = shown
     .catch(() => false)
     .then((given) => {
       answer = given;

@@ -1,5 +1,5 @@
+import { isControlFlow, withAbort } from "../approvals/abort.ts";
 import { openAnswerWindow } from "../approvals/answer-window.ts";
-import { withAbort } from "./abort.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import type { ConnectionMemory } from "./connection-memory.ts";
 import { type ConnectionChoice, createOutcome } from "./outcome.ts";
@@ -95,8 +95,13 @@ export async function askForConnection(
   const choose = getChooser(pipeline, call);
   if (choose === undefined || clean.length === 0) return stop(unanswered);
   const question = { toolName: entry.name, integration: entry.integration, choices: clean };
-  const { signal, close } = openAnswerWindow(QUESTION_MS, call.signal);
-  const answer = await withAbort(choose(question, { signal }), call.signal).finally(close);
+  const { signal, expiry, close } = openAnswerWindow(QUESTION_MS, call.signal);
+  const giveUp = (error: unknown) => {
+    if (isControlFlow(error) || !expiry.aborted) throw error;
+    return undefined;
+  };
+  // Given up when the time is over or the caller gave up, also when the chooser does not listen.
+  const answer = await withAbort(choose(question, { signal }), signal).catch(giveUp).finally(close);
   const wanted = typeof answer === "string" ? answer : answer?.id;
   const chosen = clean.find((choice) => choice.id === wanted);
   if (chosen === undefined) return stop(unanswered);

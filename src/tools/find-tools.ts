@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { throwIfAborted } from "../approvals/abort.ts";
 import type { SchemaProfile } from "../schema/project-schema.ts";
-import { throwIfAborted } from "./abort.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { projectEntry } from "./project-entry.ts";

@@ -1,5 +1,5 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import { inspectFiles } from "../media/inspect-files.ts";
-import { throwIfAborted } from "./abort.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog-entry.ts";
 import { createOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";

@@ -1,5 +1,5 @@
+import { isControlFlow, throwIfAborted } from "../approvals/abort.ts";
 import type { ApprovalRequest } from "../approvals/request.ts";
-import { isControlFlow, throwIfAborted } from "./abort.ts";
 import { answerFromJournal, bindRecord } from "./answer-from-journal.ts";
 import { fingerprintRequest, isApproved } from "./bind-plan.ts";
 import { createCallKey, openCallRecord } from "./call-record.ts";

@@ -1,9 +1,9 @@
+import { isAbort, isControlFlow, throwIfAborted, withAbort } from "../approvals/abort.ts";
 import { openAnswerWindow } from "../approvals/answer-window.ts";
 import { decide } from "../approvals/decide.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
 import { type ApprovalDecision, type ApprovalRequest, createApprovalRequest } from "../approvals/request.ts";
 import { createStableId } from "../approvals/stable-id.ts";
-import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
 import { applyEdit } from "./apply-edit.ts";
 import { fingerprintPlan, fingerprintRequest, toApprovalFile } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";
@@ -150,7 +150,7 @@ async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest)
     throwIfAborted(call.signal);
     if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
     // The human stopped the whole call (Ctrl-C), not only this question.
-    if (error instanceof Error && error.name === "AbortError") throw error;
+    if (isAbort(error)) throw error;
     return unanswered("approval_failed", "The request for approval could not be put to anybody.");
   } finally {
     close();

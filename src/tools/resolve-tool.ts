@@ -1,5 +1,5 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import { isSvcError } from "../errors.ts";
-import { throwIfAborted } from "./abort.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { createOutcome } from "./outcome.ts";

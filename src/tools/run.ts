@@ -1,6 +1,6 @@
+import { isAbort, isControlFlow, throwIfAborted, withAbort } from "../approvals/abort.ts";
 import { type JournalKey, toMapKey } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
-import { isControlFlow, throwIfAborted, withAbort } from "./abort.ts";
 import { answerFromJournal, bindRecord } from "./answer-from-journal.ts";
 import { type CallRecord, createCallKey, openCallRecord } from "./call-record.ts";
 import { carryOut } from "./carry-out.ts";
@@ -132,10 +132,6 @@ export async function makePlan(
     connectionId: connection.value.id,
     notes: [...given.notes, ...restored.notes],
   });
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
 }
 
 /** Something on this machine failed: a full disk under the journal, say. Details stay out of the conversation. */

@@ -1,8 +1,8 @@
+import { throwIfAborted } from "../approvals/abort.ts";
 import type { JournalRecord } from "../approvals/journal-record.ts";
 import type { ExecuteReply } from "../client/executions.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
 import { createFilesBody, fillFileArguments } from "../media/attach-files.ts";
-import { throwIfAborted } from "./abort.ts";
 import { createUnknownOutcome } from "./answer-from-journal.ts";
 import { isApproved } from "./bind-plan.ts";
 import type { CallRecord } from "./call-record.ts";

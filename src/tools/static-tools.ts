@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { throwIfAborted } from "../approvals/abort.ts";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
 import type { JsonSchema } from "../wire/tool.ts";
-import { throwIfAborted } from "./abort.ts";
 import { describeSvcError } from "./describe-error.ts";
 import { describeTool, searchTools } from "./find-tools.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";

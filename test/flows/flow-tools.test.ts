@@ -155,6 +155,28 @@ describe("an approval", () => {
     });
     expect(statusOf(await run("svc_get_flow", { flow_id: id, wait_seconds: 0 }))).toBe("waiting");
   });
+
+  it("is waited for no longer than its time, also when the approver does not listen", async () => {
+    const run = await open();
+    const call = { approve: () => new Promise<never>(() => {}), approvalTtlMs: 1 };
+    expect(await run("svc_start_flow", REMINDER, call)).toMatchObject({
+      status: "needs_approval",
+      code: "approval_expired",
+    });
+    expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+  });
+
+  it("is waited for no longer than the call, also when the approver does not listen", async () => {
+    const run = await open();
+    const stop = new AbortController();
+    const approve = () => {
+      stop.abort(new Error("the host is shut down"));
+      return new Promise<never>(() => {});
+    };
+    const stopped = run("svc_start_flow", REMINDER, { approve, signal: stop.signal });
+    await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
+    expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+  });
 });
 
 describe("nothing twice", () => {

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConnectLink, ConnectPresenter } from "../../src/tools/await-connection.ts";
 import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
@@ -14,7 +14,10 @@ beforeEach(async () => {
   service = closeLater(await startProbeService());
   shown = [];
 });
-afterEach(closeAll);
+afterEach(async () => {
+  vi.useRealTimers();
+  await closeAll();
+});
 
 const call = { callId: "c1", toolName: "probe_write_text", arguments: { text: "a" } };
 
@@ -137,6 +140,16 @@ describe("a host that shows the link and waits", () => {
     expect(service.probe.calls).toEqual([]);
   });
 
+  it("gives up when the time is over and only the human could tell, also when the host does not listen", async () => {
+    await service.service.connections.update(service.connectionId, { isDefault: true });
+    const { id: other } = await addConnection(service.service, "Other", { scopes: [] });
+    await service.service.connections.update(other, { state: "reauth_required" });
+    const session = await open(() => new Promise(() => {}), { connectTimeoutMs: 1 });
+    expect(await session.call({ ...call, connectionId: String(other) })).toMatchObject({ status: "needs_connection" });
+    expect(shown).toHaveLength(1);
+    expect(service.probe.calls).toEqual([]);
+  });
+
   it("leaves no doubt behind when it is stopped while waiting: the app said no, and nothing is under way", async () => {
     await service.service.connections.remove(service.connectionId);
     const stateDir = await makeFolder();
@@ -216,5 +229,22 @@ describe("several accounts", () => {
     expect(await session.call({ ...call, callId: "c2" })).toMatchObject({ status: "succeeded" });
     expect(asked).toEqual([["First", "Third"]]);
     expect(session.asked.map(({ account }) => account)).toEqual(["Third", "First"]);
+  });
+
+  it.each([
+    ["does not listen", () => new Promise<never>(() => {})],
+    ["says that the time is over", (signal: AbortSignal) => Promise.reject(signal.reason)],
+  ])("are waited for no longer than the time of a question, also when the host %s", async (_, answer) => {
+    await addConnection(service.service, "Second", { scopes: [] });
+    const session = await open(async () => false, {
+      chooseConnection: (_question, { signal }) => {
+        vi.advanceTimersByTime(10 * 60 * 1_000);
+        return answer(signal);
+      },
+    });
+    await session.catalog.refresh(call.toolName);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    expect(await session.call(call)).toMatchObject({ status: "needs_connection", code: "ambiguous_connection" });
+    expect(service.probe.calls).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
-import { isControlFlow, throwIfAborted } from "../../tools/abort.ts";
+import { isControlFlow, throwIfAborted } from "../../approvals/abort.ts";
 import type { ToolOutcome } from "../../tools/outcome.ts";
 import { renderOutcome } from "../../tools/render-outcome.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isControlFlow } from "../../tools/abort.ts";
+import { isControlFlow } from "../../approvals/abort.ts";
 import { type GraphConfig, getInterrupt, type InterruptFunction, readBatch } from "./graph-config.ts";
 import {
   createInterruptPayload,

@@ -27,6 +27,11 @@ export async function withAbort<T>(work: Promise<T>, signal: AbortSignal | undef
   }
 }
 
+/** True for the error of an aborted call. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
 /** True for a runtime's control flow (LangGraph marks it so): never an outcome, always thrown on. */
 export function isControlFlow(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
