@@ -67,8 +67,13 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
   for (;;) {
     const { reply, retryAfterMs } = await poll(client, session.poll_url, signal);
     if (reply?.install != null) {
-      onProgress({ kind: "approved" });
-      return options.install(reply.install);
+      // Whatever becomes of the telling: the configuration does not come a second time.
+      try {
+        onProgress({ kind: "approved" });
+      } finally {
+        await options.install(reply.install);
+      }
+      return;
     }
     if (reply !== undefined && ENDED.has(reply.status)) throw ended(reply.status);
     const elapsedMs = elapsed();

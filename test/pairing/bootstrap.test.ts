@@ -77,6 +77,14 @@ describe("bootstrapInstaller", () => {
     expect(server.requests.filter(({ headers }) => "x-svc-api-key" in headers)).toEqual([]);
   });
 
+  test("installs what is handed out only once also when the listener fails", async () => {
+    const onProgress = ({ kind }: BootstrapProgress) => {
+      if (kind === "approved") throw new Error("the terminal is gone");
+    };
+    expect(await catchError(() => bootstrap({ onProgress }))).toMatchObject({ message: "the terminal is gone" });
+    expect(installed).toEqual([INSTALL]);
+  });
+
   test("waits through passing failures and follows a changed interval", async () => {
     polls = [
       { status: 429, json: { error: "slow down" }, headers: { "retry-after": "70" } },
