@@ -79,8 +79,8 @@ async function runSignIn(run: SignInRun, http: OAuthHttp): Promise<SignIn> {
     const signInUrl = readShownUrl(asked.link, baseUrl, "authorization_endpoint");
     onProgress({ kind: "started", signInUrl, expiresAt: new Date(now() + LIFETIME_MS).toISOString() });
     const arrived = await awaitArrival(run, redirect.arrival);
-    return await conclude(arrived, async () => {
-      const stored: SignIn = {
+    const stored = await conclude(arrived, async () => {
+      const signedIn: SignIn = {
         baseUrl,
         signInId: randomUUID(),
         server: keepServer(place),
@@ -89,10 +89,11 @@ async function runSignIn(run: SignInRun, http: OAuthHttp): Promise<SignIn> {
         ...(await asked.redeem(arrived.params, now())),
         signedInAt: new Date(now()).toISOString(),
       };
-      await run.store.write(stored);
-      onProgress({ kind: "signed_in" });
-      return stored;
+      await run.store.write(signedIn);
+      return signedIn;
     });
+    onProgress({ kind: "signed_in" });
+    return stored;
   } finally {
     await redirect.close();
   }
@@ -124,12 +125,10 @@ async function awaitArrival(run: SignInRun, arrival: Promise<Redirect>): Promise
 
 /** Tells the browser how it ended, whichever way. */
 async function conclude(arrived: Redirect, work: () => Promise<SignIn>): Promise<SignIn> {
-  try {
-    const stored = await work();
-    await arrived.show("Signed in", "You can close this page and go back to the terminal.");
-    return stored;
-  } catch (error) {
+  const stored = await work().catch(async (error: unknown) => {
     await arrived.show("Not signed in", "Nothing was stored. The terminal says why.");
     throw error;
-  }
+  });
+  await arrived.show("Signed in", "You can close this page and go back to the terminal.");
+  return stored;
 }

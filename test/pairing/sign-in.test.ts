@@ -77,6 +77,21 @@ describe("a sign-in", () => {
     await expect(fetch(String(query.get("redirect_uri")))).rejects.toThrow();
   });
 
+  test("tells the browser that it is stored also when the listener fails", async () => {
+    let page = "";
+    const signedIn = signInAt(service, machine.store, {
+      onProgress: ({ kind }) => {
+        if (kind === "signed_in") throw new Error("the terminal is gone");
+      },
+      human: async (link, owner) => {
+        page = await (await fetch(await owner.decide(link, "approve"))).text();
+      },
+    });
+    await expect(signedIn).rejects.toThrow("the terminal is gone");
+    expect(await machine.store.read()).toMatchObject({ baseUrl: service.url });
+    expect(page).toContain("You can close this page");
+  });
+
   test("lives beside the key in one file", async () => {
     const keys = openCredentialStore(machine.folder);
     const key = { baseUrl: service.url, apiKey: "svc_live_a", apiKeyId: "1", pairedAt: "2026-01-05T10:00:00.000Z" };
