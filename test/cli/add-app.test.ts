@@ -61,11 +61,12 @@ const addShelf = (...flags: string[]) => [
   home,
 ];
 
-test("what would be added is shown before the question: what is started, every action with its level, what trust means", async () => {
+test("what would be added is shown before the question: what is started, what it may do, what trust means", async () => {
   const run = await svc(addShelf(), { input: "n\n" });
   expect(run.code, run.stderr).toBe(4);
   expect(run.stdout).toContain("Fixture (shelf): 8 actions: 5 read, 2 write, 1 delete.\n");
-  expect(run.stdout).toMatch(/ {2}shelf_look +read +look\n {2}shelf_note +write +note\n {2}shelf_wipe +delete/);
+  expect(run.stdout).toMatch(/\n {2}5 read: (?:shelf_\w+, ){4}shelf_\w+\n {2}shelf_note +write +note\n/);
+  expect(run.stdout).toMatch(/ {2}shelf_note +write +note\n.*\n {2}shelf_wipe +delete {2}/);
   expect(run.stdout).toContain(
     `Note: The service starts it, with its own rights, as: ${process.execPath} ${SERVER} ${home}`,
   );

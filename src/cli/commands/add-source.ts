@@ -1,11 +1,11 @@
 import { openSourceDesk } from "../../service/sources/open-source-desk.ts";
 import type { NewSource } from "../../service/sources/source-store.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
+import { countLevels, describeActions, listActions } from "./describe-actions.ts";
 import { describeChanges, summariseChanges } from "./describe-changes.ts";
 
 /** Flags of every command that changes which apps a service has. */
@@ -30,9 +30,7 @@ export interface PreparedSource {
   readonly connection?: { readonly label: string; readonly settings: Readonly<Record<string, unknown>> };
 }
 
-const SHOWN_ACTIONS = 12;
 const SHOWN_NOTES = 12;
-const TITLE_MAX = 80;
 
 /**
  * The beginning of every `svc add …`: nothing is started, fetched or installed for a name that cannot be used.
@@ -76,7 +74,7 @@ export async function addSource(
     });
     const next = isConnected ? `svc tools --integration ${source.slug}` : `svc connect ${source.slug}`;
     const answer = { added: source.slug, kind: source.kind, actions: source.content.actions.length };
-    terminal.answer({ ...answer, connected: isConnected, notes, next }, () =>
+    terminal.answer({ ...answer, tools: listActions(source), connected: isConnected, notes, next }, () =>
       [
         `${terminal.style("green", "Added.")} A running service offers it within seconds.`,
         `Next: ${isConnected ? "see its tools" : "connect it"} with "${next}".`,
@@ -94,21 +92,14 @@ export function findPlace({ places, env }: CliContext, flags: SourceFlags) {
 }
 
 /** What an app says of itself is text from outside: it must not be able to draw on the screen that asks about it. */
-function describeContent(terminal: Terminal, { slug, name, content }: NewSource): string[] {
-  const counts = SIDE_EFFECT_LEVELS.map((level) => [level, content.actions.filter((a) => a.level === level).length]);
-  const levels = counts.filter(([, count]) => count !== 0).map(([level, count]) => `${count} ${level}`);
-  const actions = content.actions.slice(0, SHOWN_ACTIONS).map(({ id, level, title }) => {
-    const shown = terminal.style("dim", toPlainText(title, { max: TITLE_MAX }));
-    return `  ${`${slug}_${id}`.padEnd(36)} ${level.padEnd(6)} ${shown}`;
-  });
-  const more = content.actions.length - actions.length;
-  const { settingsForm, settingsHelp } = content;
+function describeContent(terminal: Terminal, source: NewSource): string[] {
+  const { slug, name, content } = source;
+  const { actions, settingsForm, settingsHelp } = content;
   const isMarked = settingsHelp === undefined;
   const form = settingsForm.map(({ label, optional }) => (optional && isMarked ? `${label} (optional)` : label));
   return [
-    `${terminal.style("bold", toPlainText(name))} (${slug}): ${content.actions.length} actions: ${levels.join(", ") || "none"}.`,
-    ...actions,
-    ...(more > 0 ? [`  … and ${more} more`] : []),
+    `${terminal.style("bold", toPlainText(name))} (${slug}): ${actions.length} actions: ${countLevels(source)}.`,
+    ...describeActions(terminal, source),
     ...(form.length > 0 ? [`To connect it you are asked for: ${toPlainText(form.join(", "))}.`] : []),
     ...(settingsHelp === undefined ? [] : [toPlainText(settingsHelp)]),
   ];
