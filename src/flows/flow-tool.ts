@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { throwIfAborted } from "../approvals/abort.ts";
+import { isAbort, isControlFlow, throwIfAborted } from "../approvals/abort.ts";
+import { describeBreakdown } from "../approvals/describe-breakdown.ts";
 import { isSvcError } from "../errors.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
 import type { FlowCall } from "./ask-human.ts";
@@ -25,7 +26,7 @@ export interface FlowTool {
   run(args: unknown, call: FlowCall): Promise<FlowOutcome>;
 }
 
-/** Builds a flow tool whose arguments are checked by `schema`; a refused or failed request becomes an outcome. */
+/** Builds a flow tool whose arguments are checked by `schema`; a refusal and a failure become outcomes. */
 export function createFlowTool<Schema extends z.ZodType>(
   name: FlowToolName,
   description: string,
@@ -44,8 +45,9 @@ export function createFlowTool<Schema extends z.ZodType>(
         return await run(read.value, call);
       } catch (error) {
         throwIfAborted(call.signal);
-        if (!isSvcError(error)) throw error;
-        return describeFlowError(name, error);
+        if (isControlFlow(error) || isAbort(error)) throw error;
+        if (isSvcError(error)) return describeFlowError(name, error);
+        return createFlowOutcome("failed", name, describeBreakdown(error));
       }
     },
   };

@@ -4,6 +4,7 @@ import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
 import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
+import { keepOutcome } from "../approvals/keep-outcome.ts";
 import { isSvcError } from "../errors.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
@@ -60,11 +61,9 @@ export async function runGated(
   const overtaken = await beginCall(journal, describe("sending", { approval }), { known: [], isKnown: () => true });
   if (overtaken !== undefined) return answerFromJournal(tool, overtaken) ?? describeUnknown(tool, SENT_BEFORE);
   const outcome = await send(tool, action, call);
-  if (outcome.status !== "unknown") {
-    const isOver = outcome.status === "succeeded" || outcome.retryable !== true;
-    await (isOver ? journal.record(describe("done", { outcome })) : journal.forget(key));
-  }
-  return outcome;
+  if (outcome.status === "unknown") return outcome;
+  const isOver = outcome.status === "succeeded" || outcome.retryable !== true;
+  return keepOutcome(outcome, () => (isOver ? journal.record(describe("done", { outcome })) : journal.forget(key)));
 }
 
 async function send(tool: string, action: GatedAction, call: FlowCall): Promise<FlowOutcome> {

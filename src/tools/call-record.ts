@@ -9,6 +9,7 @@ import {
   type JournalState,
   toMapKey,
 } from "../approvals/journal-record.ts";
+import { keepOutcome } from "../approvals/keep-outcome.ts";
 import type { ApprovalRequest } from "../approvals/request.ts";
 import { fingerprintRequest } from "./bind-plan.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
@@ -109,15 +110,12 @@ export async function openCallRecord(
       // Any other call is answered from the journal, or by the service under the same key.
       if (comesAgain && last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
       const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
-      try {
+      const sent = last;
+      return keepOutcome(outcome, async () => {
         await (comesAgain ? journal.forget(key) : journal.record(settled));
         const hasEnded = outcome.status === "succeeded" || outcome.status === "failed";
-        if (hasEnded && !comesAgain) await doubts.settle(last, pipeline.now());
-        return outcome;
-      } catch {
-        const note = "the end of this call could not be written to the journal";
-        return { ...outcome, notes: [...outcome.notes, note] };
-      }
+        if (hasEnded && !comesAgain) await doubts.settle(sent, pipeline.now());
+      });
     },
   };
 }

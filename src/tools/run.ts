@@ -1,4 +1,5 @@
 import { isAbort, isControlFlow, throwIfAborted, withAbort } from "../approvals/abort.ts";
+import { describeBreakdown } from "../approvals/describe-breakdown.ts";
 import { type JournalKey, toMapKey } from "../approvals/journal-record.ts";
 import { isSvcError } from "../errors.ts";
 import { answerFromJournal, bindRecord } from "./answer-from-journal.ts";
@@ -90,7 +91,8 @@ async function runOnce(
   } catch (error) {
     throwIfAborted(call.signal);
     if (isControlFlow(error) || isAbort(error)) throw error;
-    return describeBreakdown(given.entry, error);
+    const details = isSvcError(error) ? describeSvcError(error) : describeBreakdown(error);
+    return createOutcome("failed", given.entry.name, details);
   }
 }
 
@@ -131,17 +133,5 @@ export async function makePlan(
     prepared: prepared.value,
     connectionId: connection.value.id,
     notes: [...given.notes, ...restored.notes],
-  });
-}
-
-/** Something on this machine failed: a full disk under the journal, say. Details stay out of the conversation. */
-function describeBreakdown(entry: CatalogEntry, error: unknown): ToolOutcome {
-  if (isSvcError(error)) return createOutcome("failed", entry.name, describeSvcError(error));
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unexpected";
-  return createOutcome("failed", entry.name, {
-    code: "internal",
-    message: `The call could not be carried out on this machine (${code}).`,
-    hint: "Tell the user; check the disk and the state folder.",
-    retryable: false,
   });
 }

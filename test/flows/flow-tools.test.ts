@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openJournal } from "../../src/approvals/journal.ts";
+import { type Journal, openJournal } from "../../src/approvals/journal.ts";
 import type { ApprovalRequest } from "../../src/approvals/request.ts";
 import { SvcClient } from "../../src/client/client.ts";
 import type { FlowCall } from "../../src/flows/ask-human.ts";
@@ -13,6 +13,7 @@ import type { FlowProgress } from "../../src/flows/follow-flow.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { startLossyProxy } from "../tools/lossy-proxy.ts";
 import { closeAll, closeLater, makeFolder, sayNo, sayYes } from "../tools/open-test-session.ts";
+import { startScriptedService } from "../tools/scripted-service.ts";
 
 /** The flow tools against the real service. */
 
@@ -176,6 +177,49 @@ describe("an approval", () => {
     const stopped = run("svc_start_flow", REMINDER, { approve, signal: stop.signal });
     await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
     expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+  });
+});
+
+describe("a journal that cannot be written", () => {
+  const PATH = "/home/anna/.svc/journal";
+  const fail = () =>
+    Promise.reject(Object.assign(new Error(`ENOSPC: no space left on device, write '${PATH}'`), { code: "ENOSPC" }));
+
+  it.each<Partial<Journal>>([{ refresh: fail }, { record: fail }, { begin: fail }])(
+    "ends the call as internal before anything is sent: %o",
+    async (broken) => {
+      const run = await open();
+      const journal = { ...closeLater(await openJournal()), ...broken };
+      const outcome = await run("svc_start_flow", REMINDER, { journal });
+      expect(outcome).toMatchObject({ status: "failed", code: "internal", retryable: false });
+      expect(outcome.message).toContain("ENOSPC");
+      expect(JSON.stringify(outcome)).not.toContain(PATH);
+      expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+    },
+  );
+
+  it("does not lose what was done when it fails after the answer", async () => {
+    const run = await open();
+    const kept = closeLater(await openJournal());
+    const journal: Journal = { ...kept, record: (one) => (one.state === "done" ? fail() : kept.record(one)) };
+    const outcome = await run("svc_start_flow", REMINDER, { journal });
+    expect(outcome).toMatchObject({ status: "succeeded", result: { status: "waiting" } });
+    expect(outcome.notes).toEqual(["the end of this call could not be written to the journal"]);
+  });
+
+  it("does not lose why nothing was done", async () => {
+    const busy = closeLater(await startScriptedService());
+    busy.answer("/api/flows/templates", { status: 200, body: { templates: [{ key: REMINDER.template }] } });
+    busy.answer("/api/flows/start", { status: 429, body: { error: "Too many flows." } });
+    const run = await open(busy.url);
+    const journal = { ...closeLater(await openJournal()), forget: fail };
+    const outcome = await run("svc_start_flow", REMINDER, { journal });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      message: expect.stringContaining("Too many flows."),
+      retryable: true,
+    });
+    expect(outcome.notes).toEqual(["the end of this call could not be written to the journal"]);
   });
 });
 
