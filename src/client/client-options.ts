@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { SvcError } from "../errors.ts";
 import type { AccessTokenSource } from "./access-token.ts";
 import { parseBaseUrl } from "./base-url.ts";
+import { checkReplyLimit, checkTimeout } from "./check-limits.ts";
 import type { ProxySettings } from "./create-dispatcher.ts";
 import { type Sleep, sleepFor } from "./pause.ts";
 import type { TransportParts } from "./transport.ts";
@@ -18,7 +19,7 @@ export interface SvcClientOptions {
    * then found and run through that one; flows, files and other accounts than the default one need a key.
    */
   readonly accessToken?: AccessTokenSource | undefined;
-  /** Default limit of one call in milliseconds; 60,000. */
+  /** Default limit of one call in milliseconds, 1 to 24 days; 60,000. */
   readonly timeoutMs?: number | undefined;
   /** Largest JSON answer in bytes; 16 MiB. */
   readonly maxReplyBytes?: number | undefined;
@@ -59,8 +60,8 @@ export function readClientOptions(options: SvcClientOptions): ClientSettings {
     accessToken,
     credential: apiKey !== undefined ? "api_key" : accessToken !== undefined ? "oauth" : "none",
     principal: createPrincipal(baseUrl, apiKey ?? accessToken?.signInId),
-    timeoutMs: options.timeoutMs ?? 60_000,
-    maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
+    timeoutMs: checkTimeout(options.timeoutMs ?? 60_000),
+    maxReplyBytes: checkReplyLimit(options.maxReplyBytes ?? 16 * 1024 * 1024),
     userAgent: options.userAgent ?? "svc-agent-plugin",
     sleep: options.sleep ?? sleepFor,
     random: options.random ?? Math.random,

@@ -2,6 +2,7 @@ import type { Dispatcher } from "undici";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/auth.ts";
 import { type AccessTokenSource, sendWithToken } from "./access-token.ts";
+import { checkTimeout } from "./check-limits.ts";
 import { type CredentialNeed, chooseAccess } from "./choose-access.ts";
 import { ACCEPTED_ENCODINGS } from "./decode-content.ts";
 import { readJson } from "./read-json.ts";
@@ -18,8 +19,8 @@ export interface CallOptions {
   /** Ends the call at once, its socket included. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the whole call, all tries and waits included; default 60,000. While a streamed body is being
-   * sent it limits the time without progress instead.
+   * Milliseconds for the whole call, 1 to 24 days, all tries and waits included; default 60,000. While a streamed body
+   * is being sent it limits the time without progress instead. Another value is refused with `invalid_config`.
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -87,14 +88,15 @@ export function createTransport(parts: TransportParts): Transport {
       const access = chooseAccess(parts, call.credential, label);
       const body = encodeBody(call.body, label);
       const { signal } = call.options ?? {};
-      const send = (credential: Readonly<Record<string, string>>, timeoutMs: number) =>
-        sendOnce(parts, call, { label, body, credential, secrets, timeoutMs });
-      const attempt = (timeoutMs: number) => {
-        if (access.type === "open") return send({}, timeoutMs);
-        if (access.type === "key") return send({ [API_KEY_HEADER]: access.apiKey }, timeoutMs);
+      const timeoutMs = checkTimeout(call.options?.timeoutMs ?? parts.timeoutMs);
+      const send = (credential: Readonly<Record<string, string>>, remainingMs: number) =>
+        sendOnce(parts, call, { label, body, credential, secrets, timeoutMs: remainingMs });
+      const attempt = (remainingMs: number) => {
+        if (access.type === "open") return send({}, remainingMs);
+        if (access.type === "key") return send({ [API_KEY_HEADER]: access.apiKey }, remainingMs);
         const sendToken = (token: string) => {
           if (!secrets.includes(token)) secrets = [token, ...secrets].slice(0, MAX_TOKENS);
-          return send({ authorization: `Bearer ${token}` }, timeoutMs);
+          return send({ authorization: `Bearer ${token}` }, remainingMs);
         };
         return sendWithToken(access.source, sendToken, { signal });
       };
@@ -105,7 +107,7 @@ export function createTransport(parts: TransportParts): Transport {
           askRetry: (reply) => (isRead && asksForAnotherTry(reply) ? { retryAfterMs: reply.retryAfterMs } : undefined),
           mayRetry: (error) => error.code === "unreachable" && (isRead || error.sent === false),
           label,
-          timeoutMs: call.options?.timeoutMs ?? parts.timeoutMs,
+          timeoutMs,
           signal,
         },
         parts,
