@@ -1,6 +1,7 @@
 import { createApprovalCard } from "../../approvals/card.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../approvals/request.ts";
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
+import { toLocalTime } from "./to-local-time.ts";
 
 /** Settings of {@link createTerminalApprover}. */
 export interface TerminalApproverOptions extends Terminal {
@@ -14,6 +15,7 @@ export interface TerminalApproverOptions extends Terminal {
 export type TerminalApprover = Approver & { close(): void };
 
 const HELP = "Type a, e or d, then Enter.";
+const MORE = "... (an empty line starts over) ";
 
 /**
  * Asks in the terminal: a approves, e edits (the arguments as JSON; the edited card is shown and asked about again),
@@ -91,12 +93,15 @@ class Conversation {
     return short[word] ?? word;
   }
 
-  /** JSON over one or more lines; an empty line ends it. Undefined when nothing usable was typed. */
+  /**
+   * JSON over one or more lines; the first line that makes it whole ends it. An empty line after unfinished JSON starts
+   * over; as the first line it gives undefined, like the end of input.
+   */
   async #readEdit(signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
     this.#say("Type the complete arguments as JSON. An empty line keeps what is shown.");
     let text = "";
     for (;;) {
-      const line = await this.#read(text === "" ? "arguments> " : "... ", signal);
+      const line = await this.#read(text === "" ? "arguments> " : MORE, signal);
       if (line.kind !== "line") return undefined;
       const isEnd = line.text.trim() === "";
       if (isEnd && text === "") return undefined;
@@ -116,10 +121,14 @@ class Conversation {
   }
 
   #showCard(request: ApprovalRequest, isEdited: boolean, maxArguments?: number): void {
-    const [title = "", ...lines] = createApprovalCard(request, {
-      howToSeeAll: "Answer v to see everything.",
-      ...(maxArguments === undefined ? {} : { maxArguments }),
-    });
+    const expiresAt = toLocalTime(request.expiresAt);
+    const [title = "", ...lines] = createApprovalCard(
+      { ...request, expiresAt },
+      {
+        howToSeeAll: "Answer v to see everything.",
+        ...(maxArguments === undefined ? {} : { maxArguments }),
+      },
+    );
     this.#say("");
     this.#say(this.#isColored ? `\u001b[1m${title}\u001b[22m` : title);
     for (const line of lines) this.#say(line);

@@ -39,7 +39,10 @@ export class LineReader {
     lines.resume();
     await delay(TYPED_AHEAD_MS);
     this.#early.length = 0;
-    if (!this.#hasEnded) lines.write(null, { ctrl: true, name: "u" });
+    if (this.#hasEnded) return;
+    // What clears the line also shows its prompt again, which would be that of the question before.
+    lines.setPrompt("");
+    lines.write(null, { ctrl: true, name: "u" });
   }
 
   /** Shows `prompt` and waits for a line; rejects with the signal's reason when it fires. */

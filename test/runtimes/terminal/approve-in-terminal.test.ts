@@ -93,6 +93,23 @@ describe("createTerminalApprover", () => {
     expect(shown.match(/not a JSON object/g)).toHaveLength(2);
   });
 
+  it("says beside unfinished JSON what an empty line does", async () => {
+    input.write('e\n{"title":\n\n\nd\n');
+    expect((await approve(createRequest(), { signal })).type).toBe("decline");
+    expect(shown).toMatch(
+      /arguments> \n\.\.\. \(an empty line starts over\) \nThat is not.*try again\.\narguments> \n/,
+    );
+  });
+
+  it("shows the end of its time by the clock of this machine", async () => {
+    const request = createRequest();
+    input.write("d\n");
+    await approve(request, { signal });
+    const end = new Date(request.expiresAt);
+    const wall = new Date(end.getTime() - end.getTimezoneOffset() * 60_000).toISOString();
+    expect(shown).toContain(`Expires:   ${wall.slice(0, 10)} ${wall.slice(11, 19)}\n`);
+  });
+
   it("declines at the end of input, also for the next request", async () => {
     input.end();
     for (let round = 0; round < 2; round += 1) {
@@ -155,6 +172,7 @@ describe("on a keyboard", () => {
     seen = "";
     const second = ask(createRequest({ title: "Second" }), { signal });
     await expect.poll(() => seen).toContain("ecline");
+    expect(seen.slice(0, seen.indexOf("Approval needed"))).not.toMatch(/ecline|>/);
     keyboard.write("\u0003");
     await expect(second).rejects.toMatchObject({ name: "AbortError" });
     ask.close();
