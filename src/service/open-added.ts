@@ -55,6 +55,15 @@ export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Pr
   });
   return async () => {
     await opened.close();
-    await Promise.all(o.integrations.map((integration) => integration.close?.()));
+    await Promise.all(o.integrations.map((integration) => closeApp(integration, warn)));
   };
+}
+
+/** What an app cannot close must not keep the service from closing the rest. */
+async function closeApp(integration: Integration, warn: (message: string, cause: unknown) => void): Promise<void> {
+  try {
+    await integration.close?.();
+  } catch (cause) {
+    warn(`The app "${integration.slug}" could not be closed.`, cause);
+  }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createId } from "../auth/secrets.ts";
 import type { ConnectionState, ConnectionView, Integration } from "../integrations/integration.ts";
 import type { SettingsSeal } from "../secrets/seal-settings.ts";
@@ -43,8 +44,11 @@ export interface Connections {
   list(integration?: string): Promise<Connection[]>;
   /** @throws ServiceError 404 `integration_not_found`. */
   add(connection: NewConnection): Promise<Connection>;
-  /** @throws ServiceError 404 `connection_not_found`. */
-  update(id: string, change: ConnectionChange): Promise<Connection>;
+  /**
+   * @param was changes only a connection that still has these settings; any other stays as it is.
+   * @throws ServiceError 404 `connection_not_found`.
+   */
+  update(id: string, change: ConnectionChange, was?: Settings): Promise<Connection>;
   /** @throws ServiceError 404 `connection_not_found`. */
   remove(id: string): Promise<void>;
 }
@@ -104,12 +108,13 @@ export function createConnections(o: {
       return fromRow(row, seal);
     },
 
-    async update(id, change) {
+    async update(id, change, was) {
       const row = await store.transaction().execute(async (transaction) => {
         await takeTurn(transaction, "connections");
         const own = transaction.selectFrom("connections").selectAll().where("id", "=", id);
         const known = await own.where("account_id", "=", accountId).executeTakeFirst();
         if (known === undefined) return undefined;
+        if (was !== undefined && !isDeepStrictEqual(fromRow(known, seal).settings, was)) return known;
         const changed = await transaction
           .updateTable("connections")
           .set({ ...toColumns(change, (settings) => seal.seal(known, settings)), updated_at: at() })

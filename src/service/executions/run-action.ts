@@ -39,10 +39,12 @@ export interface RunParts {
  */
 export async function runAction(parts: RunParts, call: RunnableCall): Promise<ActionResult> {
   const { entry, connection, args } = call;
-  await entry.integration.checkSettings(connection.settings);
+  let isBegun = false;
   const timeout = AbortSignal.timeout(parts.providerTimeoutMs);
   const signal = entry.action.level === "read" ? AbortSignal.any([timeout, call.clientGone]) : timeout;
   try {
+    await stopOnAbort(entry.integration.checkSettings(connection.settings), signal);
+    isBegun = true;
     const { file, keepFile } = call;
     const context = { file, keepFile, signal, now: parts.now };
     const act = async (settings: Connection["settings"]) => {
@@ -55,12 +57,19 @@ export async function runAction(parts: RunParts, call: RunnableCall): Promise<Ac
     };
     return await stopOnAbort(signIn(parts, { entry, connection }, act), signal);
   } catch (error) {
-    if (timeout.aborted) throw timedOut(entry, error);
+    if (timeout.aborted) throw timedOut(entry, { isBegun, cause: error });
     if (signal.aborted) throw new ServiceError(503, "client_gone", "The caller went away.", { cause: error });
-    if (error instanceof ServiceError && error.status === 401) {
-      await parts.connections.update(connection.id, { state: "reauth_required" });
-    }
+    if (error instanceof ServiceError && error.status === 401) await askForSignIn(parts.connections, connection);
     throw error;
+  }
+}
+
+/** What was refused are the settings of the call: a connection that has others by now, or is gone, is left as it is. */
+async function askForSignIn(connections: Connections, { id, settings }: Connection): Promise<void> {
+  try {
+    await connections.update(id, { state: "reauth_required" }, settings);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "connection_not_found") throw error;
   }
 }
 
@@ -91,8 +100,8 @@ function stopOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-function timedOut({ action }: CatalogEntry, cause: unknown): ServiceError {
-  const isRepeatable = action.level === "read" || action.idempotent;
+function timedOut({ action }: CatalogEntry, { isBegun, cause }: { isBegun: boolean; cause: unknown }): ServiceError {
+  const isRepeatable = !isBegun || action.level === "read" || action.idempotent;
   return new ServiceError(503, "timeout", `"${action.title}" took too long.`, {
     type: "network",
     retryable: isRepeatable,

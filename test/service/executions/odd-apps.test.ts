@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
+import { createService } from "../../../src/service.ts";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { execute } from "../http-calls.ts";
+
+const WRITE = { level: "write", requiresConfirmation: true, idempotent: false, scopes: [] } as const;
+
+/** An app with one write, `odd_go`. */
+function createOddApp(run: Action["run"], more: Partial<Integration> = {}): Integration {
+  const inputSchema = { type: "object", properties: {} };
+  const action: Action = { ...WRITE, id: "go", title: "Go", description: "Goes.", inputSchema, run };
+  const names = { slug: "odd", name: "Odd", description: "Is odd.", category: "tests", scopes: [] };
+  return { ...names, actions: [action], checkSettings: async () => {}, ...more };
+}
+
+let service: TestService | undefined;
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+async function start(integration: Integration, settings = {}, options = {}) {
+  const started = await startTestService({ integrations: [integration], ...options });
+  service = started;
+  const { connections } = started.service;
+  const { id } = await connections.add({ integration: "odd", label: "Odd", settings });
+  const readState = async () => (await connections.list()).find((connection) => connection.id === id)?.state;
+  return { id, connections, readState, go: () => execute(started, "odd_go", { confirmed: true }) };
+}
+
+test("settings whose check never ends are given up in time, and nothing is done with them later", async () => {
+  const checked = Promise.withResolvers<void>();
+  let runs = 0;
+  const run = async () => ++runs;
+  const app = createOddApp(run, { checkSettings: () => checked.promise });
+  const { go } = await start(app, {}, { providerTimeoutMs: 200 });
+  const { status, json } = await go();
+  expect(status).toBe(503);
+  expect(json.error).toMatchObject({ code: "timeout", retryable: true });
+  expect(json.hint).toBe("Try again later.");
+  checked.resolve();
+  await service?.close();
+  expect(runs).toBe(0);
+});
+
+describe("a refused sign-in", () => {
+  /** A call that the app refuses when it is told to. */
+  function createSlowRefusal() {
+    const begun = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
+    const app = createOddApp(async (_args, { connection }) => {
+      if (connection.settings.token === "new") return "done";
+      begun.resolve();
+      await told.promise;
+      throw new ServiceError(401, "needs_reauth", "Odd wants another token.");
+    });
+    return { app, begun: begun.promise, refuse: told.resolve };
+  }
+
+  test("of settings that the owner has replaced meanwhile does not speak against the new ones", async () => {
+    const { app, begun, refuse } = createSlowRefusal();
+    const { id, connections, readState, go } = await start(app, { token: "old" });
+    const late = go();
+    await begun;
+    await connections.update(id, { state: "healthy", settings: { token: "new" } });
+    refuse();
+    expect((await late).json.error).toMatchObject({ code: "needs_reauth" });
+    expect(await readState()).toBe("healthy");
+    expect((await go()).json).toMatchObject({ ok: true, result: "done" });
+  });
+
+  test("of a connection that is gone is told as it is", async () => {
+    const { app, begun, refuse } = createSlowRefusal();
+    const { id, connections, go } = await start(app, { token: "old" });
+    const late = go();
+    await begun;
+    await connections.remove(id);
+    refuse();
+    const { status, json } = await late;
+    expect(status).toBe(401);
+    expect(json.error).toMatchObject({ code: "needs_reauth", message: "Odd wants another token." });
+  });
+});
+
+test("an app that cannot be closed keeps neither the other apps nor the data folder", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "svc-odd-"));
+  const closed: string[] = [];
+  const logged: string[] = [];
+  const fail = async () => {
+    throw new Error("The socket is stuck.");
+  };
+  const throwAtOnce = () => {
+    throw new Error("There is no socket.");
+  };
+  const integrations = [
+    createOddApp(async () => null, { close: fail }),
+    createOddApp(async () => null, { slug: "odder", close: throwAtOnce }),
+    createOddApp(async () => null, { slug: "good", close: async () => void closed.push("good") }),
+  ];
+  try {
+    const first = await createService({ dataDir, port: 0, integrations, log: ({ message }) => logged.push(message) });
+    await first.close();
+    expect(closed).toEqual(["good"]);
+    expect(logged.filter((message) => message.includes("could not be closed")).sort()).toEqual([
+      'The app "odd" could not be closed.',
+      'The app "odder" could not be closed.',
+    ]);
+    await (await createService({ dataDir, port: 0, integrations: [] })).close();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
