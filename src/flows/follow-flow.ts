@@ -58,7 +58,8 @@ export async function followFlow(
   return createFlowOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view), notes });
 }
 
-function adviseNext(view: FlowView): string | undefined {
+/** What comes next for a flow as it stands; undefined when it is over. */
+export function adviseNext(view: FlowView): string | undefined {
   if (findWaitingApproval(view) !== undefined) {
     return "The flow waits for the user: tell them what it is about to do and call svc_approve_flow, which asks them.";
   }

@@ -1,10 +1,11 @@
 import type { FlowView } from "../wire/flow.ts";
 import type { FlowCall } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
-import { type FlowToolParts, followFlow, toOptions } from "./follow-flow.ts";
+import { adviseNext, type FlowToolParts, followFlow, toOptions } from "./follow-flow.ts";
 import {
   findCurrentStep,
   findWaitingApproval,
+  isResumable,
   readApprovalContent,
   readApprovalMessage,
   showFlow,
@@ -112,6 +113,7 @@ export async function resumeFlow(
     arguments: { flow_id: id },
     async prepare() {
       const view = await parts.client.getFlow(id, toOptions(call));
+      if (!isResumable(view, parts.now())) return refuseResume(tool, view);
       const { flow } = view;
       const step = findCurrentStep(view);
       return {
@@ -131,6 +133,16 @@ export async function resumeFlow(
       const view = await parts.client.resumeFlow(id, toOptions(call));
       return followFlow(parts, call, tool, { view, seconds: args.wait_seconds });
     },
+  });
+}
+
+function refuseResume(tool: string, view: FlowView): FlowOutcome {
+  return createFlowOutcome("failed", tool, {
+    code: "flow_conflict",
+    message: `The flow is ${cleanText(view.flow.status, 80)}: there is nothing to resume. Nothing was done.`,
+    hint: adviseNext(view) ?? "It is over; a new one is started with svc_start_flow.",
+    result: showFlow(view),
+    retryable: false,
   });
 }
 

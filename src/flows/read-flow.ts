@@ -1,8 +1,11 @@
+import { z } from "zod";
 import type { FlowStep, FlowView } from "../wire/flow.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import { cleanText } from "./flow-outcome.ts";
 
 const VALUE_MAX = 6_000;
+/** What a timed wait shows of its time; a service need not. */
+const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 /** The step a flow stands at. */
@@ -21,6 +24,14 @@ export function findWaitingApproval(view: FlowView): FlowStep | undefined {
 /** True when nothing more happens by itself: the flow has ended or waits for a human. */
 export function isAtRest(view: FlowView): boolean {
   return ENDED.has(view.flow.status) || findWaitingApproval(view) !== undefined;
+}
+
+/** True when resuming can do something: the flow has failed, or waits for a time that is not known to lie ahead. */
+export function isResumable(view: FlowView, now: number): boolean {
+  if (view.flow.status === "failed") return true;
+  if (view.flow.status !== "waiting" || findWaitingApproval(view) !== undefined) return false;
+  const wait = waitSchema.safeParse(findCurrentStep(view)?.output);
+  return !wait.success || Date.parse(wait.data.waitUntil) <= now;
 }
 
 /**

@@ -180,6 +180,60 @@ describe("an approval", () => {
   });
 });
 
+describe("a flow that cannot be resumed", () => {
+  const isRefused = { status: "failed", code: "flow_conflict", retryable: false };
+
+  it("is not asked about: one that waits for an approval, and one that has ended", async () => {
+    const run = await open();
+    const id = idOf(await run("svc_start_flow", REMINDER));
+    const waiting = await run("svc_resume_flow", { flow_id: id });
+    expect(waiting).toMatchObject({ ...isRefused, hint: expect.stringContaining("svc_approve_flow") });
+    await run("svc_cancel_flow", { flow_id: id });
+    const ended = await run("svc_resume_flow", { flow_id: id });
+    expect(ended).toMatchObject({ ...isRefused, message: expect.stringContaining("cancelled") });
+    expect(asked.map(({ tool }) => tool)).toEqual(["svc_start_flow"]);
+  });
+
+  it("is not asked about while it waits for its time", async () => {
+    const run = await open();
+    const later = { ...REMINDER, input: { ...REMINDER.input, delaySeconds: 3600 } };
+    const id = idOf(await run("svc_start_flow", later));
+    await run("svc_approve_flow", { flow_id: id, wait_seconds: 0 });
+    expect(await run("svc_resume_flow", { flow_id: id })).toMatchObject(isRefused);
+    expect(asked.map(({ tool }) => tool)).toEqual(["svc_start_flow", "svc_approve_flow"]);
+  });
+
+  it.each([
+    ["running", null, "failed"],
+    ["waiting", { waitUntil: "2999-01-01T00:00:00.000Z" }, "failed"],
+    ["waiting", { waitUntil: "2020-01-01T00:00:00.000Z" }, "declined"],
+    ["waiting", null, "declined"],
+  ])("is told from one whose wait may be over: %s, %j", async (status, output, ending) => {
+    const scripted = closeLater(await startScriptedService());
+    const step = { stepKey: "pause", stepIndex: 0, stepType: "wait", status, output };
+    const view = { flow: { id: "fl_1", status, currentStep: "pause" }, steps: [step] };
+    scripted.answer("/api/flows/fl_1", { status: 200, body: view });
+    const run = await open(scripted.url);
+    answer = sayNo;
+    expect(await run("svc_resume_flow", { flow_id: "fl_1" })).toMatchObject({ status: ending });
+    expect(asked).toHaveLength(ending === "declined" ? 1 : 0);
+  });
+
+  it("is told from one that failed, which goes on after a yes", async () => {
+    const run = await open();
+    const [mail] = await service.service.connections.list("mail");
+    await service.service.connections.remove(mail?.id ?? "");
+    const id = idOf(await run("svc_start_flow", { template: "mail_unread_summary" }));
+    expect(statusOf(await run("svc_get_flow", { flow_id: id }))).toBe("failed");
+    await service.service.connections.add({ integration: "mail", label: "New", settings: mail?.settings ?? {} });
+    expect(await run("svc_resume_flow", { flow_id: id })).toMatchObject({
+      status: "succeeded",
+      result: { status: "completed" },
+    });
+    expect(asked.at(-1)).toMatchObject({ tool: "svc_resume_flow", arguments: { step: "fetch_unread" } });
+  });
+});
+
 describe("a journal that cannot be written", () => {
   const PATH = "/home/anna/.svc/journal";
   const fail = () =>
