@@ -10,7 +10,12 @@ export interface Service {
   /** A new one-time link that signs a browser in; works once, for 10 minutes. */
   signInUrl(): Promise<string>;
   readonly connections: Connections;
-  /** Stops taking requests, lets running ones finish, closes the store and gives the data folder back. */
+  /** How many calls {@link close} would wait for now: requests, or actions that go on without one, whichever are more. */
+  runningCalls(): number;
+  /**
+   * Stops taking requests, lets running ones finish and be answered within `providerTimeoutMs` and five seconds, closes
+   * the store and gives the data folder back. Connections without a request end at once.
+   */
   close(): Promise<void>;
 }
 
@@ -25,6 +30,6 @@ export interface Service {
  * console.log(service.url, await service.signInUrl());
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { url, dataDir, signInUrl, connections, close } = await openService(options);
-  return { url, dataDir, signInUrl, connections, close };
+  const { url, dataDir, signInUrl, connections, runningCalls, close } = await openService(options);
+  return { url, dataDir, signInUrl, connections, runningCalls, close };
 }

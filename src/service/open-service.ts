@@ -20,6 +20,7 @@ export interface OpenService {
   readonly keys: ApiKeys;
   readonly connections: Connections;
   signInUrl(): Promise<string>;
+  runningCalls(): number;
   close(): Promise<void>;
 }
 
@@ -58,7 +59,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const flows = await openFlows(toFlowOptions(o, ground, work));
   onClose(() => flows.close());
   onClose(keepSweeping(o, { ...ground, flows }));
-  const { url, keys, sessions } = await serveHttp(o, { ground, work, flows, accountId }, onClose);
+  const { url, keys, sessions, runningRequests } = await serveHttp(o, { ground, work, flows, accountId }, onClose);
   await folder.announce(url);
   return {
     url,
@@ -68,6 +69,8 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     keys,
     connections: work.connections,
     signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
+    // A request and its action are one call; an action goes on without its request, and the steps of flows have none.
+    runningCalls: () => Math.max(runningRequests(), work.executor.running()),
   };
 }
 

@@ -21,8 +21,8 @@ import type { ServiceKeys } from "./store/service-keys.ts";
 import { createSpentTokens } from "./store/spent-tokens.ts";
 import { isShared } from "./store/turns.ts";
 
-/** Running requests get this long when the service stops. */
-const GRACE_MS = 5000;
+/** What a request may take beside its action, in milliseconds, before a stop cuts it. */
+const ANSWER_MS = 5000;
 
 /** What requests are answered with. */
 interface ServedParts {
@@ -37,6 +37,8 @@ interface Served {
   readonly url: string;
   readonly keys: ApiKeys;
   readonly sessions: OwnerSessions;
+  /** How many requests are being received or answered now. */
+  runningRequests(): number;
 }
 
 /** Listens, and answers once everything is there; what ends it is handed to `onClose` at once. */
@@ -50,14 +52,14 @@ export async function serveHttp(
     ...o,
     fetch: async (request, env) => (await app.promise).fetch(request, env),
   });
-  onClose(() => listener.close(GRACE_MS));
+  onClose(() => listener.close(o.providerTimeoutMs + ANSWER_MS));
   const { store } = parts.ground;
   const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
   const sessions = createOwnerSessions(store, o.now);
   const keys = createApiKeys(store, o.now);
   const allowedHosts = listHosts(o, listener.port);
   app.resolve(createApp({ ...(await createParts(o, parts, { url, keys })), keys, sessions, allowedHosts }));
-  return { url, keys, sessions };
+  return { url, keys, sessions, runningRequests: listener.running };
 }
 
 async function createParts(

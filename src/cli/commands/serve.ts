@@ -48,7 +48,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
   terminal.say(`Data folder: ${dataDir}`);
   terminal.say(`Next: open the sign-in link, then run "svc pair --base-url ${service.url}" in another terminal.`);
   await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
-  terminal.say("Stopping: letting running calls finish.");
+  const running = service.runningCalls();
+  const waits = `waiting for ${running} running ${running === 1 ? "call" : "calls"}. Ctrl-C again ends now.`;
+  terminal.say(running === 0 ? "Stopping." : `Stopping: ${waits}`);
   await service.close();
   return EXIT.ok;
 }

@@ -41,6 +41,8 @@ export interface ExecutorParts extends RunParts {
 export interface Executor {
   /** Never throws: refusals and failures are outcomes. */
   execute(call: ToolCall): Promise<ExecutionOutcome>;
+  /** How many calls run now. */
+  running(): number;
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
+    running: () => running.size,
     async idle() {
       while (running.size > 0) await Promise.allSettled(running);
     },

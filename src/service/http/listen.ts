@@ -1,13 +1,18 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { SvcError } from "../../errors.ts";
 
 /** An open port. */
 export interface Listener {
   readonly port: number;
-  /** Takes no new connections, gives running requests `graceMs` to finish, then cuts them. */
+  /** How many requests are being received or answered now. */
+  running(): number;
+  /**
+   * Takes no new connections, ends those without a request at once, gives running requests `graceMs` to finish, then
+   * cuts them.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -28,8 +33,11 @@ export async function listen(o: {
   host: string;
   port: number;
 }): Promise<Listener> {
-  const server = createServer(
-    SERVER_OPTIONS,
+  const server = createServer(SERVER_OPTIONS);
+  // First of all listeners, so that a stop is known before an answer begins.
+  const requests = watchRequests(server);
+  server.on(
+    "request",
     getRequestListener((request, env) => o.fetch(request, env as HttpBindings), { overrideGlobalObjects: false }),
   );
   server.listen(o.port, o.host);
@@ -39,13 +47,49 @@ export async function listen(o: {
     throw explainListenError(cause, o);
   }
   const { port } = server.address() as AddressInfo;
-  return { port, close: (graceMs) => closeServer(server, graceMs) };
+  return { port, running: requests.count, close: (graceMs) => closeServer(server, requests, graceMs) };
 }
 
-async function closeServer(server: Server, graceMs: number): Promise<void> {
+/** The requests on each connection. */
+interface Requests {
+  count(): number;
+  /** Ends each connection as soon as no request is on it. */
+  stop(): void;
+}
+
+/** Node itself takes a connection on which nothing came yet for a busy one, and keeps one that becomes idle later. */
+function watchRequests(server: Server): Requests {
+  const connections = new Map<Socket, Set<ServerResponse>>();
+  let isStopping = false;
+  server.on("connection", (socket) => {
+    connections.set(socket, new Set());
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    const open = connections.get(socket);
+    open?.add(response);
+    if (isStopping) response.shouldKeepAlive = false;
+    response.once("close", () => {
+      open?.delete(response);
+      if (isStopping && open?.size === 0) socket.destroySoon();
+    });
+  });
+  return {
+    count: () => [...connections.values()].reduce((sum, open) => sum + open.size, 0),
+    stop() {
+      isStopping = true;
+      for (const [socket, open] of connections) {
+        if (open.size === 0) socket.destroy();
+        for (const response of open) response.shouldKeepAlive = false;
+      }
+    },
+  };
+}
+
+async function closeServer(server: Server, requests: Requests, graceMs: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
-  server.closeIdleConnections();
+  requests.stop();
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(cut);

@@ -41,7 +41,7 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "svc-test-")));
   const defaults = await testDefaults.forFolder?.(dataDir);
   const open = await openService({ ...defaults, ...options, dataDir, port: options.port ?? 0 });
-  const { url, signInUrl, connections } = open;
+  const { url, signInUrl, connections, runningCalls } = open;
   const createKey = async (label = "Test device") => {
     const { apiKey } = await open.keys.issue({ accountId: open.accountId, label, client: null });
     return apiKey;
@@ -52,7 +52,7 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   };
   return {
     url,
-    service: { url, dataDir: open.dataDir, signInUrl, connections, close: open.close },
+    service: { url, dataDir: open.dataDir, signInUrl, connections, runningCalls, close: open.close },
     dataDir: open.dataDir,
     apiKey: await createKey(),
     createKey,
