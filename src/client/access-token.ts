@@ -1,5 +1,8 @@
 import { SvcError } from "../errors.ts";
+import { createDeadline } from "./deadline.ts";
+import { describeFailure } from "./describe-failure.ts";
 import type { ApiReply } from "./reply.ts";
+import { startStopwatch } from "./stopwatch.ts";
 
 /** Limits of one look for a token. */
 interface TokenOptions {
@@ -25,24 +28,57 @@ export interface AccessTokenSource {
 /** What to do when a sign-in has come to its end. */
 export const SIGN_IN_AGAIN = 'The sign-in has ended or was withdrawn: sign in again with "svc login".';
 
+/** A call that is sent with a token. */
+interface TokenCall {
+  send(token: string, remainingMs: number): Promise<ApiReply>;
+  readonly label: string;
+  /** For the tokens and the requests together. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly now: () => number;
+}
+
 /**
  * Sends with a token, and once more with a renewed one when the service says by its challenge that it did not accept
- * the first: such an answer comes before anything else is looked at, so that even a write may be sent again.
+ * the first: such an answer comes before anything else is looked at, so that even a write may be sent again. A source
+ * that gives no token is waited for no longer than the call may take.
  *
- * @throws SvcError `unauthorized` when no token is accepted
+ * @throws SvcError `unauthorized` when no token is accepted; `timeout` or `aborted` with `sent` false when none came
  */
-export async function sendWithToken(
-  source: AccessTokenSource,
-  send: (token: string) => Promise<ApiReply>,
-  options: TokenOptions,
-): Promise<ApiReply> {
-  const token = await source.getToken(options);
-  const reply = await send(token);
+export async function sendWithToken(source: AccessTokenSource, call: TokenCall): Promise<ApiReply> {
+  const { signal } = call;
+  const elapsed = startStopwatch(call.now);
+  const remaining = () => Math.max(1, call.timeoutMs - elapsed());
+  const token = await awaitToken(source, call, remaining(), () => source.getToken({ signal }));
+  const reply = await call.send(token, remaining());
   if (reply.status !== 401) return reply;
   if (!isTokenRefusal(reply)) throw refused(reply);
-  const again = await send(await source.renewToken(token, options));
+  const renewed = await awaitToken(source, call, remaining(), () => source.renewToken(token, { signal }));
+  const again = await call.send(renewed, remaining());
   if (again.status === 401) throw refused(again);
   return again;
+}
+
+/** What the source is asked for goes on without us: others may wait for the same renewal. */
+async function awaitToken(
+  { baseUrl }: AccessTokenSource,
+  { label, signal }: TokenCall,
+  timeoutMs: number,
+  ask: () => Promise<string>,
+): Promise<string> {
+  const deadline = createDeadline({ timeoutMs, uploadBytes: 0, signal });
+  const { promise: given, reject } = Promise.withResolvers<never>();
+  const stop = () => {
+    const request = { label, origin: baseUrl, timeoutMs, secrets: [] };
+    reject(describeFailure(deadline.signal.reason, request, { started: false, bodyError: undefined }));
+  };
+  if (deadline.signal.aborted) stop();
+  deadline.signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([given, ask()]);
+  } finally {
+    deadline.clear();
+  }
 }
 
 /** RFC 6750, 3: the challenge of the endpoint itself, as opposed to a 401 of something in between. */

@@ -94,11 +94,12 @@ export function createTransport(parts: TransportParts): Transport {
       const attempt = (remainingMs: number) => {
         if (access.type === "open") return send({}, remainingMs);
         if (access.type === "key") return send({ [API_KEY_HEADER]: access.apiKey }, remainingMs);
-        const sendToken = (token: string) => {
+        const sendToken = (token: string, leftMs: number) => {
           if (!secrets.includes(token)) secrets = [token, ...secrets].slice(0, MAX_TOKENS);
-          return send({ authorization: `Bearer ${token}` }, remainingMs);
+          return send({ authorization: `Bearer ${token}` }, leftMs);
         };
-        return sendWithToken(access.source, sendToken, { signal });
+        const { now } = parts;
+        return sendWithToken(access.source, { send: sendToken, label, timeoutMs: remainingMs, signal, now });
       };
       const isRead = call.isRead ?? call.method === "GET";
       return withRetries(

@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { AccessTokenSource } from "../../src/client/access-token.ts";
+import { SvcClient } from "../../src/client/client.ts";
+import { catchError, startRecordingServer } from "./recording-server.ts";
+
+/** The limits of a call hold for what its token costs too. */
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+/** A client with a source of tokens changed by `change`, and the service it calls, which refuses every token. */
+async function openClient(change: Partial<AccessTokenSource>) {
+  const challenge = { "www-authenticate": 'Bearer error="invalid_token"' };
+  const server = await startRecordingServer(() => ({ status: 401, json: { error: "no" }, headers: challenge }));
+  const source: AccessTokenSource = {
+    baseUrl: server.url,
+    signInId: "s1",
+    getToken: async () => "token-1",
+    renewToken: async () => "token-2",
+    ...change,
+  };
+  const client = new SvcClient({ baseUrl: server.url, accessToken: source });
+  cleanups.push(server.close, () => client.close());
+  return { client, server };
+}
+
+const silence = () => new Promise<string>(() => {});
+
+describe("a source of tokens that never answers", () => {
+  test("is waited for no longer than the call may take", async () => {
+    const { client, server } = await openClient({ getToken: silence });
+    const error = await catchError(() => client.callMcp({ method: "tools/list" }, { timeoutMs: 20 }));
+    expect(error).toMatchObject({ code: "timeout", sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("is not waited for once the caller has given up", async () => {
+    const caller = new AbortController();
+    const { client, server } = await openClient({
+      getToken: () => {
+        queueMicrotask(() => caller.abort());
+        return silence();
+      },
+    });
+    const error = await catchError(() => client.callMcp({ method: "tools/list" }, { signal: caller.signal }));
+    expect(error).toMatchObject({ code: "aborted", sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("is not waited for either when the first token was refused", async () => {
+    const { client, server } = await openClient({ renewToken: silence });
+    const error = await catchError(() => client.callMcp({ method: "tools/list" }, { timeoutMs: 500 }));
+    expect(error).toMatchObject({ code: "timeout", sent: false });
+    expect(server.requests).toHaveLength(1);
+  });
+});
