@@ -28,7 +28,7 @@ export function parseBaseUrl(text: string, allowInsecure = false): string {
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname) && !allowInsecure) {
     throw refuse(
       `uses http for ${url.host}, so the API key would cross the network unprotected`,
-      "Use https, or set allowInsecure to accept this.",
+      "Use https, or reach it through a tunnel that ends on 127.0.0.1.",
     );
   }
   return url.origin + url.pathname.replace(/\/+$/, "");

@@ -39,6 +39,8 @@ describe("parseBaseUrl", () => {
     expect(error).toHaveProperty("message", expect.stringContaining(reason));
     expect(error).toHaveProperty("hint", expect.any(String));
     expect(String(error)).not.toContain("hunter2");
+    // Command line and OpenClaw show the hint too, and have no such setting.
+    expect(error).not.toHaveProperty("hint", expect.stringContaining("allowInsecure"));
   });
 
   test("accepts plain http elsewhere only when asked to", () => {
