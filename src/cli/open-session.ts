@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { parseBaseUrl } from "../client/base-url.ts";
 import type { SvcClient } from "../client/client.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
@@ -21,7 +22,9 @@ export interface OpenClient {
 
 /**
  * Opens a client with the key from `SVC_API_KEY` or the credential file, or else with the stored sign-in.
- * Stored secrets are used only for the address they were given by; throws `credentials_missing` otherwise.
+ * Stored secrets are used only for the address they were given by.
+ *
+ * @throws SvcError `invalid_config` for an address that cannot be one, `credentials_missing` without access to it
  */
 export async function openClient(context: CliContext, flags: SettingFlags): Promise<OpenClient> {
   const settings = await readSettings(context.places, context.env, flags);
@@ -32,7 +35,7 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
     const { apiKey, baseUrl = DEFAULT_BASE_URL } = settings;
     return { ...open, client: createClient(context, baseUrl, { apiKey }) };
   }
-  const wanted = settings.baseUrl;
+  const wanted = settings.baseUrl === undefined ? undefined : parseBaseUrl(settings.baseUrl);
   const stored = await credentials.read();
   if (stored !== undefined && isFor(stored, wanted)) {
     return { ...open, client: createClient(context, stored.baseUrl, { apiKey: stored.apiKey }) };

@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findPlaces } from "../../src/cli/places.ts";
+import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 
@@ -42,6 +44,40 @@ test("arguments that do not fit are answered with the command that shows them", 
     text: /Next: "svc describe drive_upload_file" shows the arguments\./,
   });
   expect(all).not.toContain("make the same call again");
+});
+
+describe("an address that cannot be one", () => {
+  const pair = () =>
+    openCredentialStore(findPlaces({ SVC_HOME: home }).config).write({
+      baseUrl: service.url,
+      apiKey: service.apiKey,
+      apiKeyId: "key_1",
+      pairedAt: new Date(0).toISOString(),
+    });
+
+  test.each([
+    ["foo", /The base URL must be an absolute http or https address\. Give the whole address/],
+    ["https://me:hunter2@svc.example", /must not hold a user name or password/],
+    [
+      "http://svc.example",
+      /uses http for svc\.example.*Use https, or reach it through a tunnel that ends on 127\.0\.0\.1\./,
+    ],
+  ])("--base-url %s is refused with and without a stored key", async (url, text) => {
+    const env = { SVC_API_KEY: "" };
+    const args = ["tools", "--base-url", url];
+    const without = await expectRefusal(args, { code: 1, text }, { env });
+    await pair();
+    const stored = await expectRefusal(args, { code: 1, text }, { env });
+    const given = await expectRefusal(args, { code: 1, text }, { env: { SVC_API_KEY: service.apiKey } });
+    expect([stored, given]).toEqual([without, without]);
+    expect(stored).not.toMatch(/hunter2|allowInsecure/);
+  });
+
+  test("the address of the stored key may be written in another way", async () => {
+    await pair();
+    const run = await runSvc(["status", "--base-url", `${service.url.replace("http", "HTTP")}/`], home);
+    expect(run.code, run.stderr).toBe(0);
+  });
 });
 
 describe("the command line itself", () => {

@@ -54,6 +54,17 @@ describe("svc doctor", () => {
   });
 
   test.each([
+    ["an address that cannot be one", { SVC_BASE_URL: "foo" }, /absolute http or https address/],
+    ["the same with a key", { SVC_BASE_URL: "foo", SVC_API_KEY: "svc_live_x" }, /absolute http or https address/],
+  ])("names %s once", async (_case, env, text) => {
+    const { code, findings } = await doctor(env);
+    expect(code).toBe(1);
+    expect(findings.filter(({ level }) => level === "fail")).toEqual([
+      { id: "access", level: "fail", text: expect.stringMatching(text), fix: expect.stringContaining("https://") },
+    ]);
+  });
+
+  test.each([
     ["nothing is paired", () => ({ SVC_BASE_URL: service.url }), "access", /svc pair/],
     [
       "the key is revoked",

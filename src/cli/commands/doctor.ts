@@ -50,7 +50,10 @@ async function checkAccess(context: CliContext, flags: { baseUrl?: string }): Pr
       await client.close();
     }
   } catch (error) {
-    return [describeFailure(error, "access"), ...(await checkAddress(context, flags, limits))];
+    const access = describeFailure(error, "access");
+    const address = await checkAddress(context, flags, limits);
+    // A wrong setting stands in the way of both, and is one thing to mend.
+    return [access, ...address.filter(({ text }) => text !== access.text)];
   }
 }
 
