@@ -1,4 +1,5 @@
-import { type Schema, Validator } from "@cfworker/json-schema";
+import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { shortenText } from "../shorten-text.ts";
 import type { McpCall, McpResult, McpTool } from "./mcp-features.ts";
 import { isRecord, type RpcMessage } from "./read-message.ts";
 import { invalidParams } from "./rpc-error.ts";
@@ -6,8 +7,15 @@ import { problemResult } from "./tool-results.ts";
 
 const validators = new WeakMap<McpTool, Validator>();
 
+/** Most problems that an answer names, and the longest line for one, in characters: each may repeat what was sent. */
+const MAX_PROBLEMS = 100;
+const MAX_LINE = 1000;
+
+type Problem = Pick<OutputUnit, "keyword" | "instanceLocation" | "error">;
+
 /**
- * `tools/call`. Arguments that do not match are a result with `isError`, which a model can read and correct.
+ * `tools/call`. Arguments that do not match are a result with `isError`, which a model can read and correct; it names up to
+ * 100 problems.
  *
  * @throws RpcError -32602 for an unknown tool or arguments that are no object.
  */
@@ -30,16 +38,30 @@ export async function callTool(
 }
 
 function check(tool: McpTool, args: Record<string, unknown>): string[] {
+  const lines = new Set<string>();
+  for (const { keyword, instanceLocation, error } of validate(tool, args)) {
+    if (lines.size === MAX_PROBLEMS) break;
+    const field = instanceLocation.split("/").slice(1).join(".");
+    if (keyword === "properties" || keyword === "items" || keyword === "additionalProperties") continue;
+    const line = keyword === "false" ? `${field} is not an argument of ${tool.name}.` : `${field}: ${error}`;
+    lines.add(shortenText(field === "" ? error : line, MAX_LINE));
+  }
+  return [...lines];
+}
+
+function validate(tool: McpTool, args: Record<string, unknown>): readonly Problem[] {
   let validator = validators.get(tool);
   if (validator === undefined) {
     validator = new Validator(tool.inputSchema as Schema, "2020-12", false);
     validators.set(tool, validator);
   }
-  const lines = validator.validate(args).errors.flatMap(({ keyword, instanceLocation, error }) => {
-    const field = instanceLocation.split("/").slice(1).join(".");
-    if (keyword === "properties" || keyword === "items" || keyword === "additionalProperties") return [];
-    if (keyword === "false") return [`${field} is not an argument of ${tool.name}.`];
-    return [field === "" ? error : `${field}: ${error}`];
-  });
-  return [...new Set(lines)];
+  try {
+    return validator.validate(args).errors;
+  } catch (error) {
+    // As for the arguments of actions: it writes names as URIs, and passes all errors as arguments of one call.
+    const isNamed = error instanceof URIError;
+    if (!isNamed && !(error instanceof RangeError)) throw error;
+    const what = isNamed ? "have a member name that is not well-formed Unicode" : "have too many problems";
+    return [{ keyword: "", instanceLocation: "#", error: `The arguments ${what}.` }];
+  }
 }

@@ -131,6 +131,20 @@ describe("calls", () => {
     expect(lab.ran).toEqual([]);
   });
 
+  test("with a member name that is no Unicode are a result, not a fault of the service", async () => {
+    const { isError, structuredContent } = await callTool(service, "svc.search", { query: "x", "\ud800": 1 });
+    expect(isError).toBe(true);
+    expect(structuredContent.message).toContain("member name that is not well-formed Unicode");
+  });
+
+  test("with more problems than anybody reads are a short result", async () => {
+    const names = Array.from({ length: 3000 }, (_, index) => [`${index}${"n".repeat(2000)}`, 1]);
+    const { isError, structuredContent } = await callTool(service, "svc.search", Object.fromEntries(names));
+    expect(isError).toBe(true);
+    expect(structuredContent.details).toHaveLength(100);
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(200_000);
+  });
+
   test("with an unknown app or action name the nearest ones", async () => {
     const app = await callTool(service, "svc.get_integration", { integration_id: "labb" });
     expect(app).toMatchObject({ isError: true, structuredContent: { error_code: "integration_not_found" } });
