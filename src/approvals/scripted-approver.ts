@@ -1,3 +1,4 @@
+import { SvcError } from "../errors.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "./request.ts";
 
 /** What the played human says to one request. */
@@ -18,8 +19,11 @@ export type ScriptedApprover = Approver & { readonly requests: readonly Approval
  *
  * @example
  * const approve = createScriptedApprover(["decline", "approve"]);
+ *
+ * @throws SvcError `invalid_config` for a word that is no answer: a slip must not approve
  */
 export function createScriptedApprover(script: readonly ScriptedAnswer[]): ScriptedApprover {
+  for (const answer of script) refuseSlip(answer);
   const requests: ApprovalRequest[] = [];
   const approve: Approver = async (request, { signal }) => {
     const answer = script[Math.min(requests.length, script.length - 1)] ?? "decline";
@@ -27,6 +31,18 @@ export function createScriptedApprover(script: readonly ScriptedAnswer[]): Scrip
     return answer === "stay silent" ? waitForAbort(signal) : decide(request, answer);
   };
   return Object.assign(approve, { requests });
+}
+
+const WORDS: readonly unknown[] = ["approve", "always", "decline", "stay silent"];
+
+function refuseSlip(answer: unknown): void {
+  if (WORDS.includes(answer) || typeof answer === "function") return;
+  if (typeof answer === "object" && answer !== null && "edit" in answer) return;
+  throw new SvcError("invalid_config", `A scripted approver cannot answer ${JSON.stringify(answer)}.`, {
+    field: "script",
+    hint: 'Use "approve", "always", "decline", "stay silent", { edit } or a function.',
+    sent: false,
+  });
 }
 
 function decide(
