@@ -14,7 +14,7 @@ export interface ArgumentProblem {
   readonly expected: string;
   /** What was given: type and value, cut at 60 characters; text that looks like a secret is hidden. */
   readonly got: string;
-  /** `path: expected X, got Y`. */
+  /** `path: expected X, got Y`; for what has to be there and is not, `path: is required and missing, expected X`. */
   readonly message: string;
 }
 
@@ -25,13 +25,17 @@ const MAX_PATTERN = 80;
 interface Finding {
   readonly path: ValuePath;
   readonly expected: string;
+  /** True for a required key that is not there. */
+  readonly isMissing?: boolean;
   readonly got?: string;
 }
 
 /** Builds a problem from its parts. */
-export function createProblem(path: ValuePath, expected: string, got: string): ArgumentProblem {
+export function createProblem(path: ValuePath, expected: string, got: string, isMissing = false): ArgumentProblem {
   const text = formatPath(path);
-  return { path: text, expected, got, message: `${text || "arguments"}: expected ${expected}, got ${got}` };
+  const why = isMissing ? `is required and missing, expected ${expected}` : `expected ${expected}, got ${got}`;
+  const message = `${text || "arguments"}: ${why}`;
+  return { path: text, expected: isMissing ? `required ${expected}` : expected, got, message };
 }
 
 /** Turns a validator's errors into at most 6 problems, one per place. */
@@ -45,9 +49,9 @@ export function explainProblems(errors: readonly CheckError[], schema: JsonSchem
     const id = `${broken.error.instanceLocation} ${broken.error.keywordLocation}`;
     if (explained.has(id)) continue;
     explained.add(id);
-    for (const { path, expected, got } of describe(broken, context)) {
-      const problem = createProblem(path, expected, got ?? showValue(getAt(args, path), path));
-      const isListing = expected.startsWith("one of ");
+    for (const { path, expected, got, isMissing } of describe(broken, context)) {
+      const problem = createProblem(path, expected, got ?? showValue(getAt(args, path), path), isMissing);
+      const isListing = problem.expected.startsWith("one of ");
       if (!problems.has(problem.path) || isListing) problems.set(problem.path, problem);
     }
   }
@@ -116,7 +120,8 @@ function describeAlternatives(
   const either = others.slice(0, MAX_PROBLEMS).map((names) => names.join(" and "));
   return {
     path: [...path, first],
-    expected: `required ${describeNode(known, schema)}${also} (or give ${either.join(" or ")})`,
+    isMissing: true,
+    expected: `${describeNode(known, schema)}${also} (or give ${either.join(" or ")})`,
   };
 }
 
@@ -146,7 +151,8 @@ function describeMissing(path: ValuePath, value: unknown, node: JsonSchema, cont
   const missing = required.filter((key) => isRecord(value) && !Object.hasOwn(value, key));
   return missing.slice(0, MAX_PROBLEMS).map((key) => ({
     path: [...path, key],
-    expected: `required ${describeNode(Object.hasOwn(properties, key) ? properties[key] : true, context.schema)}`,
+    isMissing: true,
+    expected: describeNode(Object.hasOwn(properties, key) ? properties[key] : true, context.schema),
   }));
 }
 
@@ -158,7 +164,7 @@ function describeDependent(path: ValuePath, value: unknown, node: JsonSchema): F
     if (!isRecord(value) || !Object.hasOwn(value, key) || !Array.isArray(needed)) continue;
     for (const name of needed) {
       if (!Object.hasOwn(value, name)) {
-        findings.push({ path: [...path, name], expected: `required value (because "${key}" is given)` });
+        findings.push({ path: [...path, name], isMissing: true, expected: `value (because "${key}" is given)` });
       }
     }
   }

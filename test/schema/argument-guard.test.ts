@@ -116,7 +116,7 @@ describe("repairs", () => {
 
 describe("problems", () => {
   test.each([
-    [{}, "id: expected required integer, got nothing (missing)"],
+    [{}, "id: is required and missing, expected integer"],
     [{ id: "many" }, 'id: expected integer, got string "many"'],
     [{ id: 0 }, "id: expected number of at least 1, got number 0"],
     [{ id: 1, order: "up" }, 'order: expected one of "asc", "desc", got string "up"'],
@@ -128,7 +128,7 @@ describe("problems", () => {
     [{ id: 1, code: "abc" }, 'code: expected string matching ^[A-Z]{3}$, got string "abc"'],
     [{ id: 1, tags: ["a", "b", "c", "d"] }, "tags: expected list of at most 3 items, got 4 items"],
     [{ id: 1, tags: ["a", {}] }, "tags[1]: expected string, got object {}"],
-    [{ id: 1, filter: {} }, "filter.limit: expected required integer, got nothing (missing)"],
+    [{ id: 1, filter: {} }, "filter.limit: is required and missing, expected integer"],
     [{ id: 1, either: "x" }, 'either: expected integer, boolean or null, got string "x"'],
     [{ id: 1, titel: "x" }, /^titel: expected no such key \(known: title, .*\), got string "x"$/],
     [[], "arguments: expected object, got array []"],
@@ -142,7 +142,9 @@ describe("problems", () => {
     if (typeof message === "string") expect(problem?.message).toBe(message);
     else expect(problem?.message).toMatch(message);
     expect(problem?.message).toBe(
-      `${problem?.path || "arguments"}: expected ${problem?.expected}, got ${problem?.got}`,
+      problem?.got === "nothing (missing)"
+        ? `${problem.path}: is required and missing, expected ${problem.expected.replace("required ", "")}`
+        : `${problem?.path || "arguments"}: expected ${problem?.expected}, got ${problem?.got}`,
     );
   });
 
@@ -216,7 +218,7 @@ describe("problems", () => {
   test("of a union that asks for one key or another, each is named", () => {
     const { problems } = createArgumentGuard(nested)({ order: { shop: "s" } });
     expect(problems.map(({ message }) => message)).toEqual([
-      "order.id: expected required integer (or give name), got nothing (missing)",
+      "order.id: is required and missing, expected integer (or give name)",
     ]);
   });
 
