@@ -31,7 +31,7 @@ export class OtherSegments {
 
   /** True when the folder is used by no other process that still runs, as of the last refresh. */
   get haveEnded(): boolean {
-    return [...this.#seen.keys()].every(hasEnded);
+    return [...this.#seen.keys()].every((name) => hasEnded(this.#folder, name));
   }
 
   /** Reads what is new, in every file but `own`. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -8,18 +9,22 @@ import { syncFolder } from "./sync-folder.ts";
 
 const forgottenSchema = z.object({ callId: z.string(), fingerprint: z.string(), forgotten: z.literal(true) });
 
-const OPEN_NAMES = Symbol.for("svc-agent-plugin.openJournals");
-
 /**
- * Files this process writes now: a container gives every process the same id, so the id alone does not tell. Known to
- * every copy of this module, since a host may load the plugin several times.
+ * Files this thread writes now, and those it has closed: a container gives every process the same id, so the id alone
+ * does not tell. Known to every copy of this module, since a host may load the plugin several times.
  */
-const openNames = findOpenNames();
+const openNames = shareNames("openJournals");
+const closedNames = shareNames("closedJournals");
 
-function findOpenNames(): Set<string> {
-  const holder: typeof globalThis & { [OPEN_NAMES]?: Set<string> } = globalThis;
-  holder[OPEN_NAMES] ??= new Set();
-  return holder[OPEN_NAMES];
+/** When this process began, the same in all its threads. */
+const STARTED_AT = Date.now() - process.uptime() * 1_000;
+
+function shareNames(name: string): Set<string> {
+  const holder: typeof globalThis & { [key: symbol]: Set<string> | undefined } = globalThis;
+  const key = Symbol.for(`svc-agent-plugin.${name}`);
+  const names = holder[key] ?? new Set();
+  holder[key] = names;
+  return names;
 }
 
 /** Line that takes a call back. */
@@ -65,7 +70,7 @@ export async function readFolder(folder: string, triesLeft = 20): Promise<Folder
   for (const name of (await readdir(folder)).filter(isSegmentName)) {
     const path = join(folder, name);
     // Asked first: what a process writes before its end is read then.
-    const isOver = hasEnded(name);
+    const isOver = hasEnded(folder, name);
     const segment = await readSegment(path);
     if (segment === undefined && triesLeft > 0) return readFolder(folder, triesLeft - 1);
     if (segment === undefined) continue;
@@ -139,6 +144,7 @@ export async function writeLines(handle: FileHandle, lines: readonly unknown[]):
 export async function closeSegment({ handle, name }: OwnSegment): Promise<void> {
   await handle.close();
   openNames.delete(name);
+  closedNames.add(name);
 }
 
 /** Closes a file of this process and removes it. */
@@ -148,17 +154,28 @@ export async function removeSegment(folder: string, segment: OwnSegment): Promis
   openNames.delete(segment.name);
 }
 
-/** True when the process of a file has ended. A file of another machine (a shared home folder) is read but never taken over. */
-export function hasEnded(name: string): boolean {
+/**
+ * True when the process of a file has ended. A file of another machine (a shared home folder), or of another thread of
+ * this process, is read but never taken over.
+ */
+export function hasEnded(folder: string, name: string): boolean {
   const { host, pid } = NAME.exec(name)?.groups ?? {};
   if (host !== hostTag() || pid === undefined) return false;
-  if (Number(pid) === process.pid) return !openNames.has(name);
+  if (Number(pid) === process.pid) {
+    return !openNames.has(name) && (closedNames.has(name) || isOlderThanProcess(join(folder, name)));
+  }
   try {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
+}
+
+/** What was written since may be what another thread writes: it knows of no names but its own. */
+function isOlderThanProcess(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined || stats.mtimeMs < STARTED_AT;
 }
 
 function hostTag(): string {

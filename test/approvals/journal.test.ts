@@ -1,6 +1,8 @@
-import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { appendFile, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
 import type { JournalRecord } from "../../src/approvals/journal-record.ts";
@@ -39,6 +41,38 @@ describe("openJournal", () => {
     expect(second.find({ callId: "call_1", fingerprint: "f1" })?.state).toBe("sending");
     expect(second.find({ callId: "call_2", fingerprint: "f1" })?.outcome).toEqual({ status: "succeeded" });
     expect(second.find({ callId: "call_1", fingerprint: "other" })).toBeUndefined();
+  });
+
+  it("keeps what another thread of the process writes while it is open there too", async () => {
+    const own = await openHere();
+    await own.record(createRecord({ callId: "before", state: "sending" }));
+    const code = `
+      const { parentPort, workerData } = require("node:worker_threads");
+      const opened = import(workerData.module).then(({ openJournal }) => openJournal(workerData.folder));
+      opened.then((journal) => {
+        const find = (callId) => journal.find({ callId, fingerprint: "f1" })?.state;
+        parentPort.on("message", () => journal.refresh()
+          .then(() => parentPort.postMessage([find("before"), find("after")]))
+          .then(() => journal.close()).then(() => parentPort.close()));
+        parentPort.postMessage("open");
+      });`;
+    const module = new URL("../../src/approvals/journal.ts", import.meta.url).href;
+    const thread = new Worker(code, { eval: true, execArgv: [], workerData: { folder, module } });
+    await once(thread, "message");
+    await own.record(createRecord({ callId: "after", state: "sending" }));
+    thread.postMessage("look");
+    const [found] = await once(thread, "message");
+    await once(thread, "exit");
+    expect(found).toEqual(["sending", "sending"]);
+  });
+
+  it("takes over what an earlier process of the same id has left", async () => {
+    const path = join(folder, endedName().replace("4194999", String(process.pid)));
+    await writeFile(path, `${JSON.stringify(createRecord({ state: "sending" }))}\n`);
+    await utimes(path, 1, 1);
+    const journal = await openHere();
+    expect(journal.find({ callId: "call_1", fingerprint: "f1" })?.state).toBe("sending");
+    expect(await readdir(folder)).toHaveLength(1);
   });
 
   it("stays within its bound while it runs, and forgets nothing that counts", async () => {
