@@ -18,12 +18,16 @@ const SLOW_FORMATS = new Set<unknown>(["url"]);
  * A copy of an action's schema as arguments are checked by it: a file field may be any object, and nothing in it, though an
  * added app may bring any schema, takes long. Patterns of another language than JavaScript, those that could take too long
  * and values too long for theirs are left to the app's own system.
+ *
+ * @param onVisit called each time the validator looks at a value with a part of the schema; may throw to end it
  */
-export function boundSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(boundSchema);
+export function boundSchema(schema: unknown, onVisit: () => void = () => {}): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => boundSchema(one, onVisit));
   if (!isObject(schema)) return schema;
   if (isFileSchema(schema)) return openFileField(schema);
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, copyKeyword(key, value)]));
+  const entries = Object.entries(schema);
+  const copy = Object.fromEntries(entries.map(([key, value]) => [key, copyKeyword(key, value, onVisit)]));
+  watchVisits(copy, onVisit);
   const conditions = [...boundPattern(copy), ...boundUnique(copy)];
   if (SLOW_FORMATS.has(copy.format)) delete copy.format;
   if (isObject(copy.patternProperties)) boundKeyPatterns(copy, copy.patternProperties);
@@ -31,10 +35,21 @@ export function boundSchema(schema: unknown): unknown {
   return copy;
 }
 
-function copyKeyword(keyword: string, value: unknown): unknown {
+function copyKeyword(keyword: string, value: unknown, onVisit: () => void): unknown {
   if (DATA.has(keyword)) return value;
-  if (!MAPS.has(keyword) || !isObject(value)) return boundSchema(value);
-  return Object.fromEntries(Object.entries(value).map(([name, node]) => [name, boundSchema(node)]));
+  if (!MAPS.has(keyword) || !isObject(value)) return boundSchema(value, onVisit);
+  return Object.fromEntries(Object.entries(value).map(([name, node]) => [name, boundSchema(node, onVisit)]));
+}
+
+/** The validator reads this keyword once in each visit, and has no other place to listen at. */
+function watchVisits(copy: Record<string, unknown>, onVisit: () => void): void {
+  const { $recursiveAnchor } = copy;
+  Object.defineProperty(copy, "$recursiveAnchor", {
+    get() {
+      onVisit();
+      return $recursiveAnchor;
+    },
+  });
 }
 
 /** Moves a pattern into a condition: a value that is too long for it is not matched. */

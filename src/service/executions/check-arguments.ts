@@ -1,14 +1,14 @@
 import { unescape as decode } from "node:querystring";
-import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import type { OutputUnit } from "@cfworker/json-schema";
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import { shortenText } from "../shorten-text.ts";
-import { boundSchema } from "./bound-schema.ts";
+import { createBoundedValidator } from "./bounded-validator.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
 
 /** Validators by schema: compiling one dereferences the whole schema. */
-const validators = new WeakMap<JsonSchema, Validator>();
+const validators = new WeakMap<JsonSchema, ReturnType<typeof createBoundedValidator>>();
 
 /** Most problems that an answer names; errors of the validator that are looked at for them. */
 const MAX_PROBLEMS = 100;
@@ -79,7 +79,7 @@ interface Problem {
 
 function findProblems(schema: JsonSchema, args: Record<string, unknown>): Problem[] {
   try {
-    const { errors } = getValidator(schema).validate(args);
+    const errors = getValidator(schema)(args);
     return readProblems(dropAlternatives(errors.slice(0, MAX_ERRORS)));
   } catch (error) {
     // The validator passes all its errors as arguments of one call, of which there can be too many.
@@ -104,11 +104,10 @@ function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): Se
   });
 }
 
-function getValidator(schema: JsonSchema): Validator {
+function getValidator(schema: JsonSchema) {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const draft = String(schema.$schema).includes("draft-04") ? "4" : "2020-12";
-  const validator = new Validator(boundSchema(schema) as Schema, draft, false);
+  const validator = createBoundedValidator(schema);
   validators.set(schema, validator);
   return validator;
 }

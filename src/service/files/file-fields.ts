@@ -43,6 +43,8 @@ class FieldSearch {
   readonly #root: unknown;
   readonly found = new Map<object, FileField>();
   readonly urls = new Map<string, UrlField>();
+  /** Values that were searched with a schema: alternatives that hold each other lead to the same again and again. */
+  readonly #searched = new Map<object, Set<object>>();
 
   constructor(root: unknown) {
     this.#root = root;
@@ -58,7 +60,7 @@ class FieldSearch {
   }
 
   walk(schema: unknown, value: unknown, field: string, replace: Replace, depth = 0): void {
-    if (!isObject(schema) || depth > MAX_DEPTH) return;
+    if (!isObject(schema) || depth > MAX_DEPTH || this.#isSearched(schema, value)) return;
     if (typeof schema.$ref === "string") this.walk(this.#resolve(schema.$ref), value, field, replace, depth + 1);
     for (const key of VARIANTS) {
       const variants = schema[key];
@@ -72,6 +74,15 @@ class FieldSearch {
       if (isFileSchema(schema)) this.found.set(value, { field, value });
       else this.#walkProperties(schema, value, field, depth);
     }
+  }
+
+  #isSearched(schema: object, value: unknown): boolean {
+    if (typeof value !== "object" || value === null) return false;
+    const values = this.#searched.get(schema) ?? new Set();
+    this.#searched.set(schema, values);
+    const isSearched = values.has(value);
+    values.add(value);
+    return isSearched;
   }
 
   #walkItems(schema: Record<string, unknown>, items: unknown[], field: string, depth: number): void {

@@ -260,3 +260,34 @@ describe("arguments that are called like keywords", () => {
     ]);
   });
 });
+
+describe("alternatives that hold each other", () => {
+  const kinds = Array.from({ length: 6 }, (_, index) => ({
+    type: "object",
+    properties: { kind: { const: `k${index}` }, parts: { type: "array", items: { $ref: "#/$defs/block" } } },
+    required: ["kind"],
+  }));
+  const entry = entryWith(
+    { block: { $ref: "#/$defs/block" }, counts: { type: "array", items: { type: "integer" } } },
+    { $defs: { block: { anyOf: kinds } }, $recursiveAnchor: true },
+  );
+  const nest = (depth: number, inmost: object): object =>
+    depth === 0 ? inmost : { kind: "k5", parts: [nest(depth - 1, inmost)] };
+
+  test("are checked while that does not take long", () => {
+    expect(refusal(entry, { block: nest(2, { kind: "none" }) }).options.details).toHaveLength(1);
+    expect(checkArguments(entry, { block: nest(2, { kind: "k0" }) })).toBeTypeOf("object");
+  });
+
+  test("are left to the app where trying them all would take for ever", () => {
+    const block = nest(40, { kind: "k0" });
+    expect(checkArguments(entry, { block })).toEqual({ block });
+  });
+
+  test("do not keep long lists from being checked", () => {
+    const counts = [...new Array(400_000).fill(1), "many"];
+    expect(refusal(entry, { counts }).options.details).toEqual([
+      "arguments.counts[400000] must be integer, not string",
+    ]);
+  });
+});
