@@ -38,7 +38,7 @@ function warnOfLocalFiles(node: Node, { log }: CheckedOptions): void {
 /** Opens the ground; what was opened is handed to `onClose` at once, also when a later part fails. */
 export async function openGround(o: CheckedOptions, onClose: (undo: () => Promise<unknown>) => void): Promise<Ground> {
   const { now, dataDir } = o;
-  const folder = await claimDataFolder(dataDir, new Date(now()).toISOString());
+  const folder = await claimDataFolder(dataDir, { ...o, startedAt: new Date(now()).toISOString() });
   onClose(() => folder.release());
   const { blobs, close } = await openBlobs(o.files, o);
   onClose(close);

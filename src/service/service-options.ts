@@ -13,7 +13,10 @@ import { isPostgresUrl } from "./store/open-postgres.ts";
 
 /** How to run the service. Options that do not exist, and values that cannot be, are refused at the start. */
 export interface ServiceOptions {
-  /** Folder for everything the service keeps; created with mode 0700. One process serves it at a time. */
+  /**
+   * Folder for everything the service keeps; made with mode 0700, and one that was there is brought to it where that can
+   * be done. One process serves it at a time.
+   */
   readonly dataDir: string;
   /**
    * Address of a PostgreSQL database that any number of processes may share, e.g. `postgres://svc@db.example.org/svc`.

@@ -1,6 +1,8 @@
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isSvcError, SvcError } from "../../errors.ts";
+import type { ServiceLog } from "../service-log.ts";
+import { closeFolder } from "./close-folder.ts";
 import { openSqlite } from "./open-store.ts";
 
 /** The SQLite file below the data folder. */
@@ -28,15 +30,25 @@ export interface DataFolder {
 }
 
 /**
- * Makes the folder (0700) if needed and takes its single-writer lock.
+ * Makes the folder (0700) if needed, or takes the rights of others on it, and takes its single-writer lock. A folder on
+ * which others keep their rights is used and logged as a warning.
  *
  * The lock is an exclusive SQLite transaction held for the life of the process, so the operating system
  * frees it when the process dies by any cause; nothing has to guess whether a lock is stale.
  *
  * @throws SvcError `invalid_config`, field `dataDir`: not writable, or served by another process (its pid is named).
  */
-export async function claimDataFolder(path: string, startedAt: string): Promise<DataFolder> {
-  await makeFolder(path);
+export async function claimDataFolder(
+  path: string,
+  { startedAt, log }: { startedAt: string; log: ServiceLog },
+): Promise<DataFolder> {
+  const uid = process.getuid?.();
+  await makeFolder(path, uid);
+  const reason = await closeFolder(path, uid);
+  if (reason !== undefined) {
+    const risk = `Other users may reach the data folder ${path}, where keys, mails and files lie: ${reason}.`;
+    log({ level: "warn", message: `${risk} Make this user its owner (chown), or choose a folder that it owns.` });
+  }
   const lock = await takeLock(path);
   const ownerFile = join(path, OWNER_FILE);
   const publish = async (owner: FolderOwner) => {
@@ -73,7 +85,7 @@ export async function readServingUrl(path: string): Promise<string> {
   });
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, uid: number | undefined): Promise<void> {
   try {
     const created = await mkdir(path, { recursive: true, mode: 0o700 });
     // mkdir applies the umask, and an own folder must not be wider or narrower than 0700.
@@ -82,7 +94,7 @@ async function makeFolder(path: string): Promise<void> {
   } catch (cause) {
     throw new SvcError("invalid_config", `The data folder ${path} cannot be created or written to.`, {
       field: "dataDir",
-      hint: "Choose a folder that this user owns.",
+      hint: `Choose a folder that this user${uid === undefined ? "" : ` (${uid})`} owns, or make it the owner: chown.`,
       cause,
     });
   }
