@@ -44,10 +44,12 @@ export async function runAction(parts: RunParts, call: RunnableCall): Promise<Ac
   const signal = entry.action.level === "read" ? AbortSignal.any([timeout, call.clientGone]) : timeout;
   try {
     await stopOnAbort(entry.integration.checkSettings(connection.settings), signal);
-    isBegun = true;
     const { file, keepFile } = call;
     const context = { file, keepFile, signal, now: parts.now };
     const act = async (settings: Connection["settings"]) => {
+      // The sign-in may have outlasted the call, which was answered by then.
+      signal.throwIfAborted();
+      isBegun = true;
       try {
         const given = await entry.action.run(args, { ...context, connection: { ...connection, settings } });
         return hideInResult(serialise(given), pickSecretSettings(entry.integration, settings, connection.settings));

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -46,6 +48,34 @@ test("settings whose check never ends are given up in time, and nothing is done 
   checked.resolve();
   await service?.close();
   expect(runs).toBe(0);
+});
+
+test("a sign-in that outlasts the call leads to no action any more", async () => {
+  const asked = Promise.withResolvers<void>();
+  const provider = createServer(async (_request, response) => {
+    await asked.promise;
+    response.end(JSON.stringify({ access_token: "token", expires_in: 3600 }));
+  });
+  await once(provider.listen(0, "127.0.0.1"), "listening");
+  const place = provider.address();
+  const tokenUrl = `http://127.0.0.1:${typeof place === "object" ? place?.port : ""}/`;
+  const grant = { tokenUrl, clientId: "me", clientSecret: undefined, clientIn: "body", isPrivate: true } as const;
+  let runs = 0;
+  const findGrant = () => ({ ...grant, refreshToken: "refresh", setting: "token", useToken: () => ({}) });
+  const { go } = await start(
+    createOddApp(async () => ++runs, { findGrant }),
+    {},
+    { providerTimeoutMs: 200 },
+  );
+  try {
+    const { status, json } = await go();
+    expect([status, json.error.code, json.error.retryable, runs]).toEqual([503, "timeout", true, 0]);
+    asked.resolve();
+    await service?.close();
+    expect(runs).toBe(0);
+  } finally {
+    provider.close();
+  }
 });
 
 describe("a refused sign-in", () => {
