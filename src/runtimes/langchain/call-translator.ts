@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { isControlFlow } from "../../approvals/abort.ts";
+import type { Approver } from "../../approvals/request.ts";
 import type { ToolOutcome } from "../../tools/outcome.ts";
 import type { ToolCall } from "../../tools/pipeline.ts";
 import type { ToolSession } from "../../tools/session.ts";
@@ -45,13 +47,23 @@ export class CallTranslator {
 
   /** Runs a call. A chosen approver goes first, then answers brought along, then the graph, then the session's own. */
   async run(call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
-    const approve = this.#options.chooseApprover?.(call.config);
+    const approve = this.#chooseApprover(call.config);
     const isOwn = approve === undefined && call.sheet === undefined;
     const desk = isOwn ? this.openDesk(call.config) : undefined;
     if (desk !== undefined) return this.#runOnce(desk, call, run);
     return this.#runThrough(this.#findChannel(call), call, (base) =>
       run({ ...base, ...(approve === undefined ? {} : { approve }) }),
     );
+  }
+
+  /** A choice that fails leaves nobody to approve: what needs no approval runs, and nothing else. */
+  #chooseApprover(config: LangChainCall["config"]): Approver | undefined {
+    try {
+      return this.#options.chooseApprover?.(config) ?? undefined;
+    } catch (error) {
+      if (isControlFlow(error)) throw error;
+      return () => Promise.reject(error);
+    }
   }
 
   /**
@@ -93,7 +105,7 @@ export class CallTranslator {
 
   /** Notes on the call's sheet what a human would be asked first. Nothing is sent. */
   async preview(call: LangChainCall, target: Target | undefined): Promise<void> {
-    if (target === undefined || this.#options.chooseApprover?.(call.config) !== undefined) return;
+    if (target === undefined || this.#chooseApprover(call.config) !== undefined) return;
     const channel = this.#findChannel(call);
     const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
     // The sheet is what is asked for: a missing answer shows there.

@@ -143,6 +143,19 @@ describe("a tool", () => {
     expect(await service.effects()).toEqual([]);
   });
 
+  it("runs nothing that needs an approver whose choice fails, and says so", async () => {
+    const toolkit = await open({
+      chooseApprover: () => {
+        throw new Error("no such user");
+      },
+    });
+    const write = toolNamed(toolkit, "notes_create_page").invoke(call("notes_create_page", { title: "x", body: "y" }));
+    expect(await write).toMatchObject({ artifact: { status: "needs_approval", code: "approval_failed" } });
+    expect(await service.effects()).toEqual([]);
+    const read = toolNamed(toolkit, "drive_list_files").invoke(call("drive_list_files", {}));
+    expect(await read).toMatchObject({ artifact: { status: "succeeded" } });
+  });
+
   it("asks the approver chosen for the run", async () => {
     const toolkit = await open({
       chooseApprover: (config) => (config.configurable?.user === "b" ? async (request) => sayNo(request) : undefined),
