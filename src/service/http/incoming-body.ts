@@ -28,8 +28,11 @@ export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
 /** A signal that is aborted when the caller goes away before the answer is written. */
 export function watchClient({ outgoing }: Pick<HttpBindings, "outgoing">): AbortSignal {
   const controller = new AbortController();
-  outgoing.once("close", () => {
+  const look = () => {
     if (!outgoing.writableFinished) controller.abort();
-  });
+  };
+  // The caller can be gone before anybody watches, for example while its key is looked up.
+  if (outgoing.closed) look();
+  else outgoing.once("close", look);
   return controller.signal;
 }
