@@ -84,6 +84,20 @@ describe("a stop", () => {
   });
 });
 
+test("a stop waits five seconds for the rest of a request, and goes on with a call", async () => {
+  const head = `POST /api/plugin/pair/start HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n`;
+  const { closed } = await openSocket(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{`);
+  const answer = beginCall();
+  await lab.waiting;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const closing = service.service.close();
+  await vi.advanceTimersByTimeAsync(5_000);
+  await closed;
+  lab.release();
+  expect((await answer).status).toBe(200);
+  await closing;
+});
+
 test("counts the calls that a stop waits for", async () => {
   const { runningCalls } = service.service;
   expect(runningCalls()).toBe(0);

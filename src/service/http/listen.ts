@@ -11,7 +11,7 @@ export interface Listener {
   running(): number;
   /**
    * Takes no new connections, ends those without a request at once, gives running requests `graceMs` to finish, then
-   * cuts them.
+   * cuts them; those that have not come whole after five seconds then.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -22,6 +22,9 @@ export interface Listener {
  * which a request has just arrived, and nobody would know whether a write took effect.
  */
 const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 600_000, keepAliveTimeout: 65_000 } as const;
+
+/** How long a stop waits for the rest of a request, in milliseconds: nothing has begun for it yet. */
+const RECEIVE_MS = 5000;
 
 /**
  * Serves a fetch handler.
@@ -55,6 +58,8 @@ interface Requests {
   count(): number;
   /** Ends each connection as soon as no request is on it. */
   stop(): void;
+  /** Cuts requests that have not come whole. */
+  cutPartial(): void;
 }
 
 /** Node itself takes a connection on which nothing came yet for a busy one, and keeps one that becomes idle later. */
@@ -83,6 +88,9 @@ function watchRequests(server: Server): Requests {
         for (const response of open) response.shouldKeepAlive = false;
       }
     },
+    cutPartial() {
+      for (const [socket, open] of connections) if ([...open].some(({ req }) => !req.complete)) socket.destroy();
+    },
   };
 }
 
@@ -90,9 +98,12 @@ async function closeServer(server: Server, requests: Requests, graceMs: number):
   const closed = once(server, "close");
   server.close();
   requests.stop();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const cuts = [
+    setTimeout(() => requests.cutPartial(), RECEIVE_MS),
+    setTimeout(() => server.closeAllConnections(), graceMs),
+  ];
   await closed;
-  clearTimeout(cut);
+  for (const cut of cuts) clearTimeout(cut);
 }
 
 function explainListenError(cause: unknown, { host, port }: { host: string; port: number }): unknown {
