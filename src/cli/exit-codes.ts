@@ -1,4 +1,4 @@
-import { isSvcError, type SvcErrorCode } from "../errors.ts";
+import { isSvcError, type SvcError, type SvcErrorCode } from "../errors.ts";
 
 /** Exit codes of every command; printed by `svc help`. */
 export const EXIT = {
@@ -30,5 +30,11 @@ const BY_CODE: Partial<Record<SvcErrorCode, number>> = {
 
 /** The exit code for a thrown error. */
 export function exitCodeFor(error: unknown): number {
-  return (isSvcError(error) ? BY_CODE[error.code] : undefined) ?? EXIT.failed;
+  if (!isSvcError(error)) return EXIT.failed;
+  return isWrongFlag(error) ? EXIT.usage : (BY_CODE[error.code] ?? EXIT.failed);
+}
+
+/** True for a value that a flag cannot have; a `--yes` that nobody gave is a question without an answer. */
+function isWrongFlag({ code, field }: SvcError): boolean {
+  return code === "invalid_config" && field?.startsWith("--") === true && field !== "--yes";
 }

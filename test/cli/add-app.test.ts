@@ -104,14 +104,15 @@ test.each([
   [
     ["add", "mcp", "plain", "--url", "http://x.example.org/mcp"],
     /http:\/\/x\.example\.org is not encrypted\.[\s\S]*--private/,
+    2,
   ],
-  [["add", "mcp", "near", "--url", "https://10.0.0.7/mcp"], /10\.0\.0\.7 is not a public host\./],
+  [["add", "mcp", "near", "--url", "https://10.0.0.7/mcp"], /10\.0\.0\.7 is not a public host\./, 2],
   [["add", "mcp", "token", "--env", "NO_SUCH_VARIABLE", "--", "touch"], /The environment variable/],
   [["add", "openapi", "drive", "/no/such/file"], /There is already an app "drive"\./],
-])("%j is refused before anything is started or read", async (args, problem) => {
+])("%j is refused before anything is started or read", async (args, problem, code = 1) => {
   const mark = join(home, "started");
   const run = await svc(args.at(-1) === "touch" ? [...args, mark] : args);
-  expect(run.code).toBe(1);
+  expect(run.code).toBe(code);
   expect(run.stderr).toMatch(problem);
   expect(run.stderr).not.toMatch(/\n\s+at /);
   expect(existsSync(mark)).toBe(false);

@@ -85,15 +85,15 @@ describe("the command line itself", () => {
     [["frobnicate"], 2, /unknown command 'frobnicate'\nNext: "svc --help" shows how it is used\./],
     [["call"], 2, /missing required argument 'tool'\nNext: "svc call --help"/],
     [["flows", "start", "x", "--inptu", "{}"], 2, /\(Did you mean --input\?\)\nNext: "svc flows start --help"/],
-    [["call", "drive_list_files", "--args", "[1]"], 1, /--args is not a JSON object/],
+    [["call", "drive_list_files", "--args", "[1]"], 2, /--args is not a JSON object/],
     [
       ["call", "drive_upload_file", "--file", "report.pdf"],
-      1,
+      2,
       /--file is "report\.pdf"; it must have the form FIELD=PATH/,
     ],
     [["call", "drive_upload_file", "--upload", "pigeon"], 2, /Allowed choices are envelope, ingest/],
-    [["search", "mail", "--limit", "many"], 1, /--limit is "many"; it must be a whole number from 1 to 200/],
-    [["serve", "--port", "70000"], 1, /--port is "70000"; it must be a whole number from 0 to 65535/],
+    [["search", "mail", "--limit", "many"], 2, /--limit is "many"; it must be a whole number from 1 to 200/],
+    [["serve", "--port", "70000"], 2, /--port is "70000"; it must be a whole number from 0 to 65535/],
     [["serve", "--flow-approvals", "nobody"], 2, /Allowed choices are api, dashboard/],
     [["completion", "tcsh"], 2, /choose bash, zsh or fish/],
   ])("svc %j", async (args, code, text) => {
@@ -188,6 +188,7 @@ describe("the service", () => {
 describe("calls", () => {
   test("an unknown tool runs nothing and says how to find one", async () => {
     await expectRefusal(["call", "drive_explode"], { code: 1, text: /no tool named "drive_explode".*svc search/s });
+    await expectRefusal(["describe", "drive_explode"], { code: 1, text: /no tool named "drive_explode"\./ });
     const mistyped = { code: 1, text: /no tool named "drive_upload_fiel".*\n {2}drive_upload_file \(write\): /s };
     await expectRefusal(["call", "drive_upload_fiel"], mistyped);
   });

@@ -61,13 +61,13 @@ describe("svc flows", () => {
   }, 90_000);
 
   test.each([
-    [["flows", "start", "notes_reminder", "--input", "[]"], /--input is not a JSON object/],
+    [["flows", "start", "notes_reminder", "--input", "[]"], /--input is not a JSON object/, 2],
     [["flows", "start", "notes_reminder"], /input\.text.*"svc flows templates".*--input '\{/],
     [["flows", "start", "nope"], /no flow template "nope".*"svc flows templates"/],
     [["flows", "watch", "nope"], /knows none of that name.*svc flows list/],
-  ])("svc %j is refused in one line", async (args, text) => {
+  ])("svc %j is refused in one line", async (args, text, code = 1) => {
     const run = await svc(args);
-    expect(run.code).toBe(1);
+    expect(run.code).toBe(code);
     expect(run.stderr).toMatch(text);
     expect(run.stderr).not.toMatch(/\n\s+at /);
   });

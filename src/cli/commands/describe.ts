@@ -31,7 +31,7 @@ export async function describe(context: CliContext, name: string, flags: { baseU
 /** The refusal for a name the service does not know, with close names, reads first. */
 export function unknownTool(name: string, close: readonly CatalogEntry[]): SvcError {
   const names = close.map((entry) => entry.name).join(", ");
-  return new SvcError("service_failure", `There is no tool called "${name}".`, {
+  return new SvcError("service_failure", `There is no tool named "${name}".`, {
     hint: names ? `Did you mean: ${names}?` : 'Find it with "svc search <words>".',
     field: "tool",
   });

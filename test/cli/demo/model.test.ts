@@ -14,7 +14,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test("a model that nobody offers is refused before anything is started", async () => {
   const run = await runSvc(["demo", "--unattended", "--model", "nobody:claude"], folder, { env: { TMPDIR: folder } });
-  expect(run.code).toBe(1);
+  expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/^Error: --model "nobody:claude" cannot be used\. .*PROVIDER:NAME, such as openai:/);
   expect(run.stdout).toBe("");
   expect(await readdir(folder)).toEqual([]);
