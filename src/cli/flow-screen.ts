@@ -1,3 +1,4 @@
+import { toLocalTime } from "../runtimes/terminal/to-local-time.ts";
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import type { Terminal } from "./terminal.ts";
@@ -79,7 +80,12 @@ export function formatFlowList(flows: readonly Flow[]): string {
   if (flows.length === 0) return 'No flow yet. Next: "svc flows templates" shows what can be started.';
   return flows
     .map(({ id, status, name, templateKey, createdAt }) =>
-      [clean(id), clean(status).padEnd(9), createdAt ?? "", clean(name ?? templateKey ?? "")].join("  "),
+      [
+        clean(id),
+        clean(status).padEnd(9),
+        createdAt ? toLocalTime(createdAt) : "",
+        clean(name ?? templateKey ?? ""),
+      ].join("  "),
     )
     .join("\n");
 }
