@@ -4,6 +4,7 @@ import { type Markup, messageBody } from "./page.ts";
 
 const HOW_TO_SIGN_IN = html`<p>In a terminal on the machine that runs the service:</p>
 <pre tabindex="0"><code>svc login-link</code></pre>
+<p>Add <code>--data FOLDER</code> if the service keeps its data in another folder than the usual one.</p>
 <p>Then open the printed link in this browser. It works once, for 10 minutes.</p>`;
 
 /** Asked for a page that only the owner may see. `comesBack` is true when sign-in leads back to it. */

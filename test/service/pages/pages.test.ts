@@ -40,6 +40,7 @@ describe("signing in", () => {
     const second = await openBrowser().open(url);
     expect([second.status, second.headers["set-cookie"]]).toEqual([410, undefined]);
     expect(second.text).toContain("svc login-link");
+    expect(second.text).toContain("Add <code>--data FOLDER</code>");
   });
 
   test("of ten browsers with one link exactly one gets in", async () => {
