@@ -22,7 +22,7 @@ export async function applyEdit(
   typed: Record<string, unknown>,
 ): Promise<AppliedEdit> {
   const keep = (outcome: ToolOutcome): AppliedEdit => {
-    const why = [outcome.message, ...(outcome.details ?? [])].join(" ");
+    const why = [outcome.message, (outcome.details ?? []).join("; ")].filter(Boolean).join(" ");
     return { plan, isAsTyped: false, reason: `Your edit cannot be used; this is the call before it. ${why}` };
   };
   const parsed = parseArguments(plan.entry.name, typed);

@@ -266,6 +266,15 @@ describe("edits", () => {
     await expectNothingHappened();
   });
 
+  it("an edit with several faults says each of them by itself", async () => {
+    const answers = [{ type: "edit", arguments: { txet: "a" } }, { type: "decline" }];
+    const session = await openTestSession(service, {
+      answer: ({ id, fingerprint }) => ({ id, fingerprint, ...answers.shift() }),
+    });
+    await session.call(write);
+    expect(session.asked[1]?.reason).toMatch(/text: [^;]+; txet: [^;]+$/);
+  });
+
   it("an edit that names another file is shown with that file", async () => {
     const paths: Record<string, string> = {};
     const session = await openTestSession(service, {
