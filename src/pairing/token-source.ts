@@ -22,22 +22,41 @@ export interface TokenSourceOptions {
 
 /**
  * The access tokens of a stored sign-in. They are renewed by one caller at a time, over all processes that share the
- * store: a refresh token is good once, and using it twice would end the sign-in.
+ * store: a refresh token is good once, and using it twice would end the sign-in. A renewed sign-in that cannot be stored
+ * is used from memory, and stored at the next call. Nobody is told of that, unless this process ends before: the stored
+ * sign-in is spent then, and the next process says that it has ended and names `svc login`.
  */
 export function createTokenSource(options: TokenSourceOptions): AccessTokenSource {
   const { store, now = Date.now } = options;
   const { baseUrl, signInId } = options.signIn;
   let current = options.signIn;
+  let unstored: Unstored | undefined;
   let renewing: Promise<string> | undefined;
+
+  const keep = async (signIn: SignIn, over: SignIn) => {
+    unstored = { signIn, over };
+    // What the refresh token was spent for must not be lost to a full disk.
+    const isKnown = await store.renew(signIn).catch(() => undefined);
+    if (isKnown === undefined) return;
+    unstored = undefined;
+    if (!isKnown) throw ended();
+  };
 
   const renew = (refused: string | undefined): Promise<string> => {
     renewing ??= store
       .inTurn(async () => {
         const stored = await store.read();
         if (stored?.signInId !== signInId) throw ended();
+        const latest = unstored !== undefined && isSame(unstored.over, stored) ? unstored.signIn : stored;
         // Another process may have been here first.
-        const isOther = stored.accessToken !== (refused ?? current.accessToken);
-        current = isOther && !endsWithin(stored, 0, now()) ? stored : await exchange(options, stored);
+        const isOther = latest.accessToken !== (refused ?? current.accessToken);
+        const isGood = isOther
+          ? !endsWithin(latest, 0, now())
+          : refused === undefined && !endsWithin(latest, RENEW_BEFORE_MS, now());
+        const next = isGood ? latest : await exchange(options, latest);
+        if (next === stored) unstored = undefined;
+        else await keep(next, stored);
+        current = next;
         return current.accessToken;
       })
       .catch((error: unknown) => {
@@ -53,24 +72,40 @@ export function createTokenSource(options: TokenSourceOptions): AccessTokenSourc
     baseUrl,
     signInId,
     async getToken({ signal }) {
-      if (!endsWithin(current, RENEW_BEFORE_MS, now())) return current.accessToken;
+      if (unstored === undefined && !endsWithin(current, RENEW_BEFORE_MS, now())) return current.accessToken;
       try {
         return await untilAborted(renew(undefined), signal);
       } catch (error) {
-        const isStillGood = isSvcError(error) && error.retryable && !endsWithin(current, 0, now());
-        if (isStillGood) return current.accessToken;
+        const isPassing = isSvcError(error)
+          ? error.retryable || (unstored !== undefined && error.code === "invalid_config")
+          : unstored !== undefined;
+        if (isPassing && !endsWithin(current, 0, now())) return current.accessToken;
         throw error;
       }
     },
-    renewToken: (refused, { signal }) => untilAborted(renew(refused), signal),
+    async renewToken(refused, { signal }) {
+      const token = await untilAborted(renew(refused), signal);
+      // Another caller may have been storing just this one.
+      return token === refused ? untilAborted(renew(refused), signal) : token;
+    },
   };
+}
+
+/** A renewed sign-in that could not be stored, and the stored one it belongs in place of. */
+interface Unstored {
+  readonly signIn: SignIn;
+  readonly over: SignIn;
+}
+
+function isSame(a: SignIn, b: SignIn): boolean {
+  return a.accessToken === b.accessToken && a.refreshToken === b.refreshToken;
 }
 
 function endsWithin({ expiresAt }: SignIn, ms: number, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) - ms <= now;
 }
 
-/** Uses the refresh token, and stores what came for it before anybody uses that. */
+/** Uses the refresh token. The caller stores what came for it before anybody uses that. */
 async function exchange({ store, proxy, now = Date.now }: TokenSourceOptions, stored: SignIn): Promise<SignIn> {
   const { server, clientId, refreshToken, resource, baseUrl } = stored;
   if (refreshToken === undefined) throw ended();
@@ -82,9 +117,7 @@ async function exchange({ store, proxy, now = Date.now }: TokenSourceOptions, st
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, options);
     const tokens = readTokens(await oauth.processRefreshTokenResponse(server, client, response), now());
     const { expiresAt: _old, ...kept } = stored;
-    const renewed = { ...kept, ...tokens };
-    if (!(await store.renew(renewed))) throw ended();
-    return renewed;
+    return { ...kept, ...tokens };
   } catch (error) {
     if (isSvcError(error)) throw error;
     const isRefused = error instanceof oauth.ResponseBodyError && error.error === "invalid_grant";

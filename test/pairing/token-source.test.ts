@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SvcClient } from "../../src/client/client.ts";
+import type { SignInStore } from "../../src/pairing/sign-in-store.ts";
 import { signOut } from "../../src/pairing/sign-out.ts";
 import { createTokenSource } from "../../src/pairing/token-source.ts";
 import { catchError } from "../client/recording-server.ts";
@@ -148,6 +149,66 @@ describe("a token", () => {
     });
     service.interfere = () => undefined;
     expect(await source.getToken({})).not.toBe(before?.accessToken);
+  });
+});
+
+describe("a renewed sign-in that cannot be stored", () => {
+  const full = async () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  };
+
+  /** A source whose store is full as long as `isFull`, in the part that `change` breaks. */
+  async function openFull(change: "renew" | "inTurn" = "renew") {
+    const signIn = await machine.store.read();
+    if (signIn === undefined) throw new Error("Nothing is stored.");
+    const disk = { isFull: true, breaks: change };
+    const { store } = machine;
+    const broken: SignInStore = {
+      ...store,
+      renew: (one) => (disk.isFull && disk.breaks === "renew" ? full() : store.renew(one)),
+      inTurn: (work) => (disk.isFull && disk.breaks === "inTurn" ? full() : store.inTurn(work)),
+    };
+    return { disk, signIn, source: createTokenSource({ store: broken, signIn, now: () => Date.now() + ahead }) };
+  }
+
+  test("is used all the same, and stored by the next call that can", async () => {
+    ahead = 2 * HOUR;
+    const { disk, signIn, source } = await openFull();
+    const token = await source.getToken({});
+    expect(token).not.toBe(signIn.accessToken);
+    expect(await source.getToken({})).toBe(token);
+    disk.breaks = "inTurn";
+    expect(await source.getToken({})).toBe(token);
+    expect(await machine.store.read()).toEqual(signIn);
+    disk.isFull = false;
+    expect(await source.getToken({})).toBe(token);
+    const stored = await machine.store.read();
+    expect(stored).toMatchObject({ accessToken: token, signInId: signIn.signInId });
+    expect(stored?.refreshToken).not.toBe(signIn.refreshToken);
+    expect(renewals()).toHaveLength(1);
+  });
+
+  test.each(["by its time", "by the service"])("is renewed with its own refresh token when it ends %s", async (how) => {
+    ahead = 2 * HOUR;
+    const { disk, source } = await openFull();
+    const token = await source.getToken({});
+    if (how === "by its time") ahead += 2 * HOUR;
+    const next = how === "by its time" ? await source.getToken({}) : await source.renewToken(token, {});
+    expect(next).not.toBe(token);
+    disk.isFull = false;
+    expect(await source.getToken({})).toBe(next);
+    expect((await machine.store.read())?.accessToken).toBe(next);
+    expect(renewals()).toHaveLength(2);
+  });
+
+  test("is over when the human signs out meanwhile", async () => {
+    ahead = 2 * HOUR;
+    const { disk, source } = await openFull();
+    await source.getToken({});
+    disk.isFull = false;
+    await machine.store.clear();
+    expect(await catchError(() => source.getToken({}))).toMatchObject({ code: "unauthorized", sent: false });
+    expect(await machine.store.read()).toBeUndefined();
   });
 });
 
