@@ -35,6 +35,23 @@ function isGraphStore(value: unknown): value is GraphStore {
   );
 }
 
+/** Where the calls of a principal are kept. */
+interface Places {
+  readonly store: GraphStore;
+  readonly local: CallJournal;
+  /** Namespaces of the store. */
+  readonly calls: string[];
+  readonly unanswered: string[];
+}
+
+/** What was known of a call, and of those equal to it, before it was begun. */
+interface Earlier {
+  readonly near: JournalRecord | undefined;
+  readonly far: JournalRecord | undefined;
+  /** By fingerprint. */
+  readonly marks: readonly (readonly [string, JournalRecord | undefined])[];
+}
+
 /**
  * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, and
  * what either knows to be sent counts: a durable store makes the journal safe across machines, `stateDir` across
@@ -79,9 +96,18 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
         const other = await findUnanswered(fingerprint, isKnown);
         if (other !== undefined) return other;
       }
+      const marks = listFingerprints(record).map(async (one) => [one, await findMark(one)] as const);
+      const earlier = { near: await local.find(record), far, marks: await Promise.all(marks) };
       const obstacle = await beginCall(local, record, terms);
-      if (obstacle === undefined) await putInStore(record);
-      return obstacle;
+      if (obstacle !== undefined) return obstacle;
+      try {
+        await putInStore(record);
+      } catch (error) {
+        // Nothing leaves now. Where this does not succeed either, the call stays in doubt, which is safe.
+        await takeBack({ store, local, calls, unanswered }, record, earlier).catch(() => undefined);
+        throw error;
+      }
+      return undefined;
     },
     async record(record) {
       await local.record(record);
@@ -93,6 +119,21 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
       await settle(key);
     },
   };
+}
+
+/** What was there before `record` counts again. The store keeps what another machine has put there meanwhile. */
+async function takeBack(places: Places, record: JournalRecord, { near, far, marks }: Earlier): Promise<void> {
+  const { store, local, calls, unanswered } = places;
+  await (near === undefined ? local.forget(record) : local.record(near));
+  const isOwn = (one: JournalRecord | undefined) => one?.at === record.at && one.state === record.state;
+  const restore = (namespace: string[], key: string, earlier: JournalRecord | undefined) =>
+    earlier === undefined ? store.delete(namespace, key) : store.put(namespace, key, toValue(earlier), false);
+  if (!isOwn(await readRecord(store, calls, hashKey(record)))) return;
+  for (const [fingerprint, earlier] of marks) {
+    const mark = await readRecord(store, unanswered, fingerprint);
+    if (mark?.callId === record.callId && isOwn(mark)) await restore(unanswered, fingerprint, earlier);
+  }
+  await restore(calls, hashKey(record), far);
 }
 
 /** The accounts a human wants for good, kept in the caller's store. */

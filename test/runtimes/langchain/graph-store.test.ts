@@ -83,3 +83,60 @@ it("an answer takes every mark of its call away", async () => {
   expect(await other.findUnanswered("edited")).toBeUndefined();
   expect(await other.findUnanswered("f1")).toBeUndefined();
 });
+
+/** A store whose `nth` put of a call that is sent fails, counted while `isFailing`. */
+function createFailingStore(nth: number) {
+  const store = createStore();
+  const state = { isFailing: true, puts: 0 };
+  const put = async (namespace: string[], key: string, value: unknown) => {
+    const isSent = typeof value === "object" && value !== null && Reflect.get(value, "state") === "sending";
+    if (isSent && state.isFailing && ++state.puts === nth) throw new Error("the store is away");
+    return store.put(namespace, key, value);
+  };
+  return { state, store: { ...store, put } };
+}
+
+it.each([1, 2, 3])("a call that the store cannot note, at put %d, is not sent and leaves no doubt", async (nth) => {
+  const { state, store } = createFailingStore(nth);
+  const local = await openJournal();
+  const [one, other] = [local, await openJournal()].map((near) => createStoreJournal(store, near, "principal"));
+  await one?.record(record({}));
+  const sending = record({ state: "sending", at: 2_000, request: "edited" });
+  const terms = { known: [record({})], isKnown: () => false };
+  await expect(one?.begin?.(sending, terms)).rejects.toThrow("the store is away");
+  expect(local.find(sending)).toEqual(record({}));
+  expect(await one?.find(sending)).toEqual(record({}));
+  for (const journal of [one, other]) {
+    expect(await journal?.findUnanswered("f1")).toBeUndefined();
+    expect(await journal?.findUnanswered("edited")).toBeUndefined();
+  }
+  state.isFailing = false;
+  expect(await one?.begin?.({ ...sending, at: 3_000 }, terms)).toBeUndefined();
+  expect(await other?.findUnanswered("edited")).toMatchObject({ callId: "c1", at: 3_000 });
+});
+
+it("a call that is new when the store cannot note it is forgotten", async () => {
+  const { store } = createFailingStore(1);
+  const local = await openJournal();
+  const journal = createStoreJournal(store, local, "principal");
+  const begun = journal.begin?.(record({ state: "sending" }), { known: [], isKnown: () => false });
+  await expect(begun).rejects.toThrow("the store is away");
+  expect(local.find(record({}))).toBeUndefined();
+});
+
+it("a call that the store cannot note takes the doubt of no other call away", async () => {
+  const { state, store } = createFailingStore(3);
+  const [one, other] = [
+    createStoreJournal(store, await openJournal(), "principal"),
+    createStoreJournal(store, await openJournal(), "principal"),
+  ];
+  state.isFailing = false;
+  await one.record(record({ state: "sending", request: "edited" }));
+  state.isFailing = true;
+  const equal = record({ callId: "c2", state: "sending", at: 2_000, request: "edited" });
+  const begun = other.begin?.(equal, { known: [], isKnown: ({ callId }) => callId === "c1" });
+  await expect(begun).rejects.toThrow("the store is away");
+  expect(await other.findUnanswered("edited")).toMatchObject({ callId: "c1" });
+  expect(await other.findUnanswered("f1")).toMatchObject({ callId: "c1" });
+  expect(await other.find(equal)).toBeUndefined();
+});
