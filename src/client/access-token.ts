@@ -1,6 +1,7 @@
-import { SvcError } from "../errors.ts";
+import { isSvcError, SvcError } from "../errors.ts";
 import { createDeadline } from "./deadline.ts";
 import { describeFailure } from "./describe-failure.ts";
+import { redact } from "./redact.ts";
 import type { ApiReply } from "./reply.ts";
 import { startStopwatch } from "./stopwatch.ts";
 
@@ -43,7 +44,8 @@ interface TokenCall {
  * the first: such an answer comes before anything else is looked at, so that even a write may be sent again. A source
  * that gives no token is waited for no longer than the call may take.
  *
- * @throws SvcError `unauthorized` when no token is accepted; `timeout` or `aborted` with `sent` false when none came
+ * @throws SvcError `unauthorized` when no token is accepted; with `sent` false `timeout` or `aborted` when none came,
+ *   and `unauthorized` when the source failed or what it gave is no token
  */
 export async function sendWithToken(source: AccessTokenSource, call: TokenCall): Promise<ApiReply> {
   const { signal } = call;
@@ -75,10 +77,30 @@ async function awaitToken(
   if (deadline.signal.aborted) stop();
   deadline.signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([given, ask()]);
+    const token: unknown = await Promise.race([given, ask()]);
+    if (isToken(token)) return token;
+    throw noToken(`${label}: the sign-in gave no access token that can be sent.`);
+  } catch (error) {
+    if (isSvcError(error)) throw error;
+    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    throw noToken(`${label}: the sign-in failed to give an access token${code}.`, error);
   } finally {
     deadline.clear();
   }
+}
+
+/** What can stand in a header; a source is the caller's own code. */
+function isToken(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
+}
+
+function noToken(message: string, error?: unknown): SvcError {
+  const cause = error instanceof Error ? new Error(redact(error.message)) : undefined;
+  return new SvcError("unauthorized", redact(message), {
+    hint: 'Try again; if it stays so, sign in again with "svc login".',
+    sent: false,
+    cause,
+  });
 }
 
 /** RFC 6750, 3: the challenge of the endpoint itself, as opposed to a 401 of something in between. */

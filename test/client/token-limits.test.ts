@@ -3,7 +3,7 @@ import type { AccessTokenSource } from "../../src/client/access-token.ts";
 import { SvcClient } from "../../src/client/client.ts";
 import { catchError, startRecordingServer } from "./recording-server.ts";
 
-/** The limits of a call hold for what its token costs too. */
+/** What a call makes of its source of tokens: the limits hold for it too, and what it does is never thrown raw. */
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -54,5 +54,45 @@ describe("a source of tokens that never answers", () => {
     const error = await catchError(() => client.callMcp({ method: "tools/list" }, { timeoutMs: 500 }));
     expect(error).toMatchObject({ code: "timeout", sent: false });
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("a source of tokens that gives none", () => {
+  const give = (value: unknown) => async () => value as string;
+  const isRefused = { name: "SvcError", code: "unauthorized", sent: false, hint: expect.stringContaining("svc login") };
+
+  test.each([undefined, null, "", " ", "two words", "line\r\nx: y", 7])("%j is not sent", async (value) => {
+    const { client, server } = await openClient({ getToken: give(value) });
+    expect(await catchError(() => client.callMcp({ method: "tools/list" }))).toMatchObject(isRefused);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("for one that was refused ends the call after the first request", async () => {
+    const { client, server } = await openClient({ renewToken: give(undefined) });
+    expect(await catchError(() => client.callMcp({ method: "tools/list" }))).toMatchObject(isRefused);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    new TypeError("no store"),
+    Object.assign(new Error("write '/home/anna/x'"), { code: "ENOSPC" }),
+    "nothing",
+  ])("but fails is an SvcError that shows no more than the code: %s", async (thrown) => {
+    const fail = () => Promise.reject(thrown);
+    const { client, server } = await openClient({ getToken: fail });
+    const error = await catchError(() => client.callMcp({ method: "tools/list" }));
+    expect(error).toMatchObject(isRefused);
+    expect(String(error)).not.toContain("anna");
+    expect(String(error).includes("ENOSPC")).toBe(typeof thrown === "object" && "code" in thrown);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("and breaks before it promises anything is one too", async () => {
+    const { client } = await openClient({
+      getToken: () => {
+        throw new RangeError("broken");
+      },
+    });
+    expect(await catchError(() => client.callMcp({ method: "tools/list" }))).toMatchObject(isRefused);
   });
 });
