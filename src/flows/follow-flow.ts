@@ -55,6 +55,11 @@ export async function followFlow(
     notes.push("the flow could not be watched to the end; look at it with svc_get_flow");
   }
   if (view === undefined) throw new TypeError("A watched flow always has a first view.");
+  return describeFlow(tool, view, notes);
+}
+
+/** The outcome for a flow as it stands, and what comes next. */
+export function describeFlow(tool: string, view: FlowView, notes: readonly string[] = []): FlowOutcome {
   return createFlowOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view), notes });
 }
 

@@ -40,8 +40,9 @@ export async function startFlow(
     },
     async send() {
       const started = await parts.client.startFlow({ flowTemplate: key, input, triggerType: "agent" }, toOptions(call));
-      return followFlow(parts, call, tool, { view: started.flow, seconds: args.wait_seconds });
+      return started.flow;
     },
+    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 
@@ -80,11 +81,8 @@ export async function approveFlow(
         arguments: readApprovalContent(view, step),
       };
     },
-    async send() {
-      const body = stepKey === undefined ? {} : { stepKey };
-      const view = await parts.client.approveFlow(id, body, toOptions(call));
-      return followFlow(parts, call, tool, { view, seconds: args.wait_seconds });
-    },
+    send: () => parts.client.approveFlow(id, stepKey === undefined ? {} : { stepKey }, toOptions(call)),
+    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 
@@ -129,10 +127,8 @@ export async function resumeFlow(
         },
       };
     },
-    async send() {
-      const view = await parts.client.resumeFlow(id, toOptions(call));
-      return followFlow(parts, call, tool, { view, seconds: args.wait_seconds });
-    },
+    send: () => parts.client.resumeFlow(id, toOptions(call)),
+    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 

@@ -6,8 +6,10 @@ import type { CallJournal } from "../approvals/journal.ts";
 import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
 import { keepOutcome } from "../approvals/keep-outcome.ts";
 import { isSvcError } from "../errors.ts";
+import type { FlowView } from "../wire/flow.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
+import { describeFlow } from "./follow-flow.ts";
 
 const SENT_BEFORE = "It was sent earlier and never answered.";
 
@@ -22,12 +24,16 @@ export interface GatedAction {
   readonly arguments: Record<string, unknown>;
   /** Reads what would happen now; an outcome ends the call. Read again after the yes: it must still be the same. */
   prepare(): Promise<FlowQuestion | FlowOutcome>;
-  send(): Promise<FlowOutcome>;
+  /** Does it; the flow as the service answers. */
+  send(): Promise<FlowView>;
+  /** Watches the flow after that. What was done stays done, whatever becomes of the watch. */
+  follow(view: FlowView): Promise<FlowOutcome>;
 }
 
 /**
  * Does something to a flow after a human approved exactly what was shown, at most once per call: the journal remembers
- * what was sent, so that neither a crash nor a re-run does it twice. A lost answer is `unknown`, never repeated.
+ * what was sent, so that neither a crash nor a re-run does it twice. A lost answer is `unknown`, never repeated. The
+ * same call made again after one that ended during the watch is told which flow it is and how that stood at the answer.
  */
 export async function runGated(
   parts: GateParts,
@@ -60,13 +66,19 @@ export async function runGated(
   // Whatever another process has done with this call was done since the first look: it was not answered then.
   const overtaken = await beginCall(journal, describe("sending", { approval }), { known: [], isKnown: () => true });
   if (overtaken !== undefined) return answerFromJournal(tool, overtaken) ?? describeUnknown(tool, SENT_BEFORE);
-  const outcome = await send(tool, action, call);
-  if (outcome.status === "unknown") return outcome;
-  const isOver = outcome.status === "succeeded" || outcome.retryable !== true;
-  return keepOutcome(outcome, () => (isOver ? journal.record(describe("done", { outcome })) : journal.forget(key)));
+  const sent = await send(tool, action, call);
+  const end = (outcome: FlowOutcome) => journal.record(describe("done", { outcome }));
+  if (isOutcome(sent)) {
+    if (sent.status === "unknown") return sent;
+    return keepOutcome(sent, () => (sent.retryable === true ? journal.forget(key) : end(sent)));
+  }
+  // The watch may outlive the caller or this process. A failure shows at the second writing, if it lasts.
+  await end(describeFlow(tool, sent)).catch(() => undefined);
+  const outcome = await action.follow(sent);
+  return keepOutcome(outcome, () => end(outcome));
 }
 
-async function send(tool: string, action: GatedAction, call: FlowCall): Promise<FlowOutcome> {
+async function send(tool: string, action: GatedAction, call: FlowCall): Promise<FlowView | FlowOutcome> {
   try {
     return await action.send();
   } catch (error) {

@@ -288,6 +288,58 @@ describe("nothing twice", () => {
     expect(asked).toHaveLength(1);
   });
 
+  describe("a call that ends while the flow is watched", () => {
+    const view = { flow: { id: "fl_1", status: "running", currentStep: "one" }, steps: [] };
+    const failed = { ...view, flow: { ...view.flow, status: "failed" } };
+    const step = { stepKey: "one", stepIndex: 0, stepType: "approval", status: "waiting" };
+    const waiting = { flow: { ...view.flow, status: "waiting" }, steps: [step] };
+    const running = { status: 200, body: view };
+    /** Resolves once the flow is watched. */
+    let watched: PromiseWithResolvers<void>;
+
+    async function openRunning() {
+      watched = Promise.withResolvers();
+      events.push = (event) => {
+        watched.resolve();
+        return Array.prototype.push.call(events, event);
+      };
+      const scripted = closeLater(await startScriptedService());
+      scripted.answer("/api/flows/templates", { status: 200, body: { templates: [{ key: REMINDER.template }] } });
+      scripted.answer("/api/flows/start", { status: 200, body: { flowId: "fl_1", flow: view } });
+      scripted.answer("/api/flows/fl_1/approve", running);
+      scripted.answer("/api/flows/fl_1/resume", running);
+      return scripted;
+    }
+
+    it.each([
+      ["svc_start_flow", REMINDER, []],
+      ["svc_approve_flow", { flow_id: "fl_1" }, [waiting, waiting]],
+      ["svc_resume_flow", { flow_id: "fl_1" }, [failed, failed]],
+    ] as const)("is told by %s which flow it is, and sends nothing again", async (name, args, before) => {
+      const scripted = await openRunning();
+      scripted.answer("/api/flows/fl_1", ...before.map((body) => ({ status: 200, body })), running);
+      const stateDir = await makeFolder();
+      const run = await open(scripted.url, stateDir);
+      const stop = new AbortController();
+      const first = run(name, args, { callId: "c1", signal: stop.signal });
+      await watched.promise;
+      // What a process finds that comes after this one was killed.
+      const next = await (await open(scripted.url, stateDir))(name, args, { callId: "c1" });
+      stop.abort();
+      await expect(first).rejects.toMatchObject({ name: "AbortError" });
+      for (const again of [next, await run(name, args, { callId: "c1" })]) {
+        expect(again).toMatchObject({
+          status: "succeeded",
+          result: { flow_id: "fl_1", status: "running" },
+          hint: expect.stringContaining("svc_get_flow"),
+        });
+        expect(again.notes.join(" ")).toContain("answered from the journal");
+      }
+      expect(scripted.seen.filter(({ method }) => method === "POST")).toHaveLength(1);
+      expect(asked).toHaveLength(1);
+    });
+  });
+
   it("a lost answer to a start is unknown and not repeated", async () => {
     const proxy = closeLater(await startLossyProxy(service.url));
     const stateDir = await makeFolder();
