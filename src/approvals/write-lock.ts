@@ -20,7 +20,8 @@ const RETRY_MS = 20;
  * processes changing different parts of one file do not undo each other. A lock whose process is gone is taken over.
  * All users of one lock file must give the same `limits`; without them the work may take 10 s.
  *
- * @throws SvcError `invalid_config` when the lock does not become free within 15 s, or `limits.giveUpAfterMs`
+ * @throws SvcError `invalid_config` when the lock does not become free within 15 s, or `limits.giveUpAfterMs`; only its
+ *   `cause` holds the path, since a model may read the rest
  */
 export async function withWriteLock<T>(
   lockFile: string,
@@ -44,9 +45,10 @@ async function takeLock(
     if (await isStale(lockFile, staleAfterMs)) {
       await removeStale(lockFile, staleAfterMs);
     } else if (performance.now() > giveUpAt) {
-      throw new SvcError("invalid_config", `${lockFile} is held by another process.`, {
+      throw new SvcError("invalid_config", `The files of "${field}" are locked by another process.`, {
         field,
-        hint: "Wait for the other process to end, or delete the lock file if there is none.",
+        hint: "Wait for the other process to end. If there is none, delete the one among them whose name ends in .lock.",
+        cause: new Error(`${lockFile} is still there.`),
       });
     } else {
       await delay(RETRY_MS);
