@@ -1,6 +1,7 @@
 import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { build } from "./build.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -23,9 +24,7 @@ export async function buildCheckout(folder: string): Promise<string> {
     if (part !== "dist") await cp(join(PACKAGE_ROOT, part), join(copy, part), { recursive: true });
   }
   await symlink(join(PACKAGE_ROOT, "node_modules"), join(copy, "node_modules"));
-  const tsc = join(PACKAGE_ROOT, "node_modules/typescript/bin/tsc");
-  const built = await runCommand(process.execPath, [tsc, "-p", "src/tsconfig.build.json"], copy);
-  if (built.code !== 0) throw new Error(`The build failed:\n${built.stdout}${built.stderr}`);
+  await build(copy);
   return copy;
 }
 

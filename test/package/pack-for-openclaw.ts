@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { z } from "zod";
+import { followImports } from "./follow-imports.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -30,7 +31,7 @@ export interface PackedForOpenClaw {
  */
 export async function packForOpenClaw(built: string, folder: string): Promise<PackedForOpenClaw> {
   const copy = join(folder, "openclaw-package");
-  const { modules, packages } = await followImports(join(built, "openclaw.js"));
+  const { files: modules, packages } = await followImports([join(built, "openclaw.js")]);
   for (const module of modules) {
     const target = join(copy, "dist", relative(built, module));
     await mkdir(dirname(target), { recursive: true });
@@ -44,25 +45,6 @@ export async function packForOpenClaw(built: string, folder: string): Promise<Pa
   if (pack.code !== 0) throw new Error(`npm pack failed:\n${pack.stderr}`);
   const [{ filename, files }] = packedSchema.parse(JSON.parse(pack.stdout));
   return { path: join(folder, filename), files: files.map(({ path }) => path), dependencies: manifest.dependencies };
-}
-
-/** Every module of the build that `entry` may come to load, and the packages they import. */
-async function followImports(entry: string): Promise<{ modules: ReadonlySet<string>; packages: ReadonlySet<string> }> {
-  const modules = new Set<string>();
-  const packages = new Set<string>();
-  const queue = [entry];
-  for (let module = queue.shift(); module !== undefined; module = queue.shift()) {
-    if (modules.has(module)) continue;
-    modules.add(module);
-    const text = await readFile(module, "utf8");
-    for (const [, specifier = ""] of text.matchAll(
-      /(?:\bfrom|\bimport)\s*\(?\s*"((?:\.{1,2}\/|@?[a-z])[\w@.:/-]*)"/g,
-    )) {
-      if (specifier.startsWith(".")) queue.push(resolve(dirname(module), specifier));
-      else packages.add(specifier);
-    }
-  }
-  return { modules, packages };
 }
 
 function createPackageJson(specifiers: ReadonlySet<string>) {
