@@ -34,13 +34,14 @@ export async function openFaultSession(
     ...(settings.now === undefined ? {} : { now: settings.now }),
     ...(settings.timeoutMs === undefined ? {} : { timeoutMs: settings.timeoutMs }),
   });
-  const session = await createToolSession({
-    client,
-    mediaRoots: [folder],
-    approve: approveAll,
-    sleep,
-    ...settings,
-    stateDir,
+  const leave = async () => {
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const parts = { client, mediaRoots: [folder], approve: approveAll, sleep, ...settings, stateDir };
+  const session = await createToolSession(parts).catch(async (error: unknown) => {
+    await leave();
+    throw error;
   });
   return {
     session,
@@ -52,8 +53,7 @@ export async function openFaultSession(
     },
     async close() {
       await session.close();
-      await client.close();
-      await rm(folder, { recursive: true, force: true });
+      await leave();
     },
   };
 }
