@@ -20,13 +20,13 @@ export interface Sample {
 const [candidate, stateDir = "", url = "", dist = ""] = process.argv.slice(2);
 const file = await findCache(join(stateDir, "catalog"));
 const work = candidate === "cache" ? await prepareSession() : readFileOnly;
-const heapBefore = readHeap();
+const heapBefore = await readHeap();
 const cpuBefore = process.cpuUsage();
 const begun = performance.now();
 const kept = await work();
 const wallMs = performance.now() - begun;
 const cpuMs = readCpu(cpuBefore);
-const heapMb = readHeap() - heapBefore;
+const heapMb = (await readHeap()) - heapBefore;
 const tools = typeof kept === "object" && kept !== null && "tools" in kept ? Number(kept.tools) : 0;
 const sample: Sample = { wallMs, cpuMs, heapMb, tools, fileMb: (await stat(file)).size / 1024 / 1024 };
 console.log(JSON.stringify(sample));

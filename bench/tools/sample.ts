@@ -124,17 +124,17 @@ async function prepareMcp() {
 }
 
 async function measure(wrap: Wrap, convert: (tool: unknown) => unknown): Promise<Sample> {
-  const heapBefore = readHeap();
+  const heapBefore = await readHeap();
   const cpuBefore = process.cpuUsage();
   const begun = performance.now();
   const tools = await wrap();
   const wallMs = performance.now() - begun;
   const cpuMs = readCpu(cpuBefore);
-  const heapMb = readHeap() - heapBefore;
+  const heapMb = (await readHeap()) - heapBefore;
   const convertBefore = process.cpuUsage();
   for (const tool of tools) convert(tool);
   const convertCpuMs = readCpu(convertBefore);
-  const heapAfterConvertMb = readHeap() - heapBefore;
+  const heapAfterConvertMb = (await readHeap()) - heapBefore;
   const peakRssMb = process.resourceUsage().maxRSS / 1024;
   return { wallMs, cpuMs, heapMb, convertCpuMs, heapAfterConvertMb, tools: tools.length, peakRssMb };
 }
