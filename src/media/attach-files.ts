@@ -21,7 +21,7 @@ const MD5_HEX_LENGTH = 32;
  * The execute request with a `files` envelope ("File rules" 6, 7) as a stream: memory stays flat whatever the files'
  * size and the length is known before. Each open() reads the files anew and checks that they are the inspected ones: one
  * that differs ends the stream with an error, before the body is complete. `md5` is of the inspection.
- * A chunk's memory is used again for the next but one.
+ * A large chunk's memory is used again for the next large one but one.
  *
  * The stream throws SvcError `file_missing` or `media_refused` with the field.
  */
@@ -39,10 +39,11 @@ export function createFilesBody(
   const data = distinct.map((file) => 4 * Math.ceil(file.size / 3));
   const contentLength = [...frame, ...data].reduce((sum, bytes) => sum + bytes, Buffer.byteLength(open) + 2);
   async function* stream(): AsyncGenerator<Uint8Array> {
+    const encode = createBase64Encoder();
     yield Buffer.from(open);
     for (const { file, before, between, after } of entries) {
       yield Buffer.from(before);
-      yield* encodeBase64(readInspected(file, roots), Math.min(PIECE_BYTES, file.size));
+      for await (const piece of readInspected(file, roots)) yield encode(piece);
       yield Buffer.from(between + file.md5 + after);
     }
     yield Buffer.from("]}");
@@ -58,9 +59,9 @@ function frameEntry(file: InspectedFile, index: number): { before: string; betwe
 }
 
 /**
- * The bytes of an inspected file, in pieces of 240 KiB, each checked by its SHA-256 before it is handed out: no byte
+ * The bytes of an inspected file, in pieces of 480 KiB, each checked by its tag before it is handed out: no byte
  * comes that was not there at the inspection. Ends normally only when size and time are still the same, too. A piece's
- * memory is used again for the next but one.
+ * memory is used again once the next is asked for.
  */
 export async function* readInspected(file: InspectedFile, roots: MediaRoots): AsyncGenerator<Buffer> {
   const opened = await openMediaFile(roots, file.reference);
@@ -74,7 +75,7 @@ export async function* readInspected(file: InspectedFile, roots: MediaRoots): As
     let index = 0;
     for await (const piece of readPieces(source)) {
       if (piece === "unreadable") throw toMediaError(refuseMedia("unreadable", file.field));
-      if (piece === "shortened" || (await piece.digest) !== file.pieces[index]) throw changed();
+      if (piece === "shortened" || piece.tag !== file.pieces[index]) throw changed();
       index += 1;
       if (index === file.pieces.length && !(await source.isUnchanged())) throw changed();
       yield piece.bytes;
@@ -87,29 +88,35 @@ export async function* readInspected(file: InspectedFile, roots: MediaRoots): As
 async function hasSamePieces(source: MediaFile, { pieces }: InspectedFile): Promise<boolean> {
   let index = 0;
   for await (const piece of readPieces(source)) {
-    if (typeof piece === "string" || (await piece.digest) !== pieces[index]) return false;
+    if (typeof piece === "string" || piece.tag !== pieces[index]) return false;
     index += 1;
   }
   return index === pieces.length;
 }
 
 /**
- * Base64 text of pieces of at most `largest` bytes, written into two buffers in turn: a new one for each piece would
- * wait for the next collection, and memory with it. undici asks for the next piece when the socket has taken the last.
+ * Gives a piece's base64 text. Full pieces are written into two buffers in turn: a new one for each would wait for the
+ * next collection, and memory with it. undici asks for more when the socket has taken a full piece, but may do so while
+ * the socket still holds a shorter one, so that those have memory of their own.
  */
-async function* encodeBase64(pieces: AsyncIterable<Buffer>, largest: number): AsyncGenerator<Uint8Array> {
-  let idle = Buffer.allocUnsafeSlow(4 * Math.ceil(largest / 3));
-  let sent = Buffer.allocUnsafeSlow(idle.length);
-  for await (const piece of pieces) {
-    const encoded = idle;
-    [idle, sent] = [sent, idle];
-    let filled = 0;
-    for (let at = 0; at < piece.length; at += WINDOW_BYTES) {
-      const text = piece.toString("base64", at, Math.min(at + WINDOW_BYTES, piece.length));
-      filled += encoded.write(text, filled, "latin1");
-    }
-    yield encoded.subarray(0, filled);
+function createBase64Encoder(): (piece: Buffer) => Uint8Array {
+  let [idle, sent]: (Buffer | undefined)[] = [];
+  return (piece) => {
+    const length = 4 * Math.ceil(piece.length / 3);
+    if (piece.length < PIECE_BYTES) return writeBase64(piece, Buffer.allocUnsafeSlow(length));
+    const encoded = idle ?? Buffer.allocUnsafeSlow(length);
+    [idle, sent] = [sent, encoded];
+    return writeBase64(piece, encoded);
+  };
+}
+
+function writeBase64(piece: Buffer, into: Buffer): Uint8Array {
+  let filled = 0;
+  for (let at = 0; at < piece.length; at += WINDOW_BYTES) {
+    const text = piece.toString("base64", at, Math.min(at + WINDOW_BYTES, piece.length));
+    filled += into.write(text, filled, "latin1");
   }
+  return into;
 }
 
 /**

@@ -27,7 +27,7 @@ export interface InspectedFile {
   readonly md5: string;
   /** Hex SHA-256 of the same bytes: what an approval is bound to, since files with equal MD5s can be made. */
   readonly sha256: string;
-  /** Hex SHA-256 of each 240 KiB of it: what a piece must still be when it is sent. */
+  /** Tags of each 480 KiB of it: what a piece must still be when it is sent. Of this process alone; never stored. */
   readonly pieces: readonly string[];
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -120,7 +120,7 @@ async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal |
     if (pieces.length === 0) head = new Uint8Array(piece.bytes.subarray(0, SNIFF_BYTES));
     md5.update(piece.bytes);
     sha256.update(piece.bytes);
-    pieces.push(await piece.digest);
+    pieces.push(piece.tag);
   }
   if (!(await open.isUnchanged())) return refused("changed_while_reading", file);
   const type = await decideMimeType({ head, name: open.name, declaredName: file.name, declared: file.mimetype });

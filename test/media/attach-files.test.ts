@@ -13,11 +13,13 @@ import {
 } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request as send } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RequestBody } from "../../src/client/request.ts";
 import { createFilesBody, fillFileArguments, readInspected } from "../../src/media/attach-files.ts";
 import type { InspectedFile } from "../../src/media/inspect-files.ts";
+import { PIECE_BYTES } from "../../src/media/read-pieces.ts";
 import { verifies } from "../contract/verifies.ts";
 import { MD5_COLLISION } from "../fixtures/md5-collision.ts";
 import { createMediaFolder, type MediaFolder } from "./media-folder.ts";
@@ -25,6 +27,7 @@ import { PNG } from "./media-tree.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const digestOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
 let media: MediaFolder;
 
@@ -52,7 +55,7 @@ function buildNaively(request: object, args: unknown, files: readonly InspectedF
 
 describe("the body", () => {
   const around = (size: number) => [-1, 0, 1].map((step) => size + step);
-  const SIZES = [1, 2, 3, 4, 5, 6, 7, ...[60, 90, 120, 240, 300, 480].flatMap((kib) => around(kib * KIB)), 25 * MIB];
+  const SIZES = [1, 2, 3, 4, 5, 6, 7, ...[60, 90, 120, 480, 600, 960].flatMap((kib) => around(kib * KIB)), 25 * MIB];
 
   test.each(SIZES)(
     "of a file of %i bytes means what the naive one means, and is as long as announced",
@@ -112,6 +115,33 @@ describe("the body", () => {
   });
 });
 
+test("every byte arrives at a server that reads slowly, of large files and of many small ones", async () => {
+  // More small ones than loopback holds, so that some wait in the socket together.
+  const small = Array.from({ length: 300 }, (_, index) => 20_000 + index);
+  const sizes = [...small, 2.5 * PIECE_BYTES, 1, 2, 3, 40_000, PIECE_BYTES];
+  const contents = sizes.map((size) => randomBytes(size));
+  const paths = await Promise.all(contents.map((content, index) => media.write(`${index}.bin`, content)));
+  const { args, files } = await media.inspect(...paths);
+  const received: Buffer[] = [];
+  await using server = createServer(async (request, response) => {
+    for await (const chunk of request) {
+      // Nothing for a while, then little by little.
+      await sleep(received.push(chunk) === 1 ? 500 : 1);
+    }
+    response.end("{}");
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const agent = new Agent();
+  const { contentType, open: openBody } = createFilesBody({ arguments: args }, files, media.roots);
+  const { port } = server.address() as AddressInfo;
+  const options = { method: "POST", headers: { "content-type": contentType }, body: openBody() as never } as const;
+  const { body } = await send(`http://127.0.0.1:${port}/`, { ...options, dispatcher: agent });
+  await body.dump();
+  await agent.close();
+  const sent: { dataBase64: string }[] = JSON.parse(Buffer.concat(received).toString()).files;
+  expect(sent.map(({ dataBase64 }) => digestOf(Buffer.from(dataBase64, "base64")))).toEqual(contents.map(digestOf));
+});
+
 describe("a file that is not the inspected one any more (row 44)", () => {
   let server: Server;
   let agent: Agent;
@@ -143,7 +173,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
     return send(url, { method: "POST", headers, body: body.open() as never, dispatcher: agent });
   };
 
-  const SIZE = 600 * KIB;
+  const SIZE = 2.5 * PIECE_BYTES;
   const other = () => Buffer.alloc(SIZE, "b");
 
   /** A whole second, so that it can be set again exactly and only the bytes tell. */
@@ -207,7 +237,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
 
   test.each([
     ["whole", 0],
-    ["in a large file", 600 * KIB],
+    ["in a large file", SIZE],
   ])("a file made to have the same MD5 is another file: %s", async (_name, more) => {
     const [one, two] = MD5_COLLISION.map((start) => Buffer.concat([start, Buffer.alloc(more, "a")]));
     const digests = (algorithm: string) =>
@@ -251,7 +281,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
         for await (const chunk of body.open()) {
           seen += chunk.length;
           // After the frame and the first piece of data.
-          if (seen > 300 * KIB && seen < 400 * KIB) await CHANGES[what]?.(path);
+          if (seen > (4 / 3) * PIECE_BYTES && seen < 2 * PIECE_BYTES) await CHANGES[what]?.(path);
         }
       })();
       await expect(sending).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
@@ -260,8 +290,7 @@ describe("a file that is not the inspected one any more (row 44)", () => {
   );
 
   test("a byte that is changed in place while sending does not leave, nor does anything after it", async () => {
-    const PIECE = 240 * KIB;
-    const content = randomBytes(6 * PIECE);
+    const content = randomBytes(6 * PIECE_BYTES);
     const path = await media.write("a.bin", content);
     await utimes(path, TIME, TIME);
     const { files } = await media.inspect(path);
@@ -271,12 +300,12 @@ describe("a file that is not the inspected one any more (row 44)", () => {
         sent.push(Buffer.from(piece));
         if (sent.length > 1) continue;
         await using file = await open(path, "r+");
-        await file.write(Buffer.of(~content[4 * PIECE]! & 255), 0, 1, 4 * PIECE);
+        await file.write(Buffer.of(~content[4 * PIECE_BYTES]! & 255), 0, 1, 4 * PIECE_BYTES);
         await file.utimes(TIME, TIME);
       }
     };
     await expect(read()).rejects.toMatchObject({ code: "media_refused", serviceCode: "file_changed" });
-    expect(Buffer.concat(sent).equals(content.subarray(0, 4 * PIECE))).toBe(true);
+    expect(Buffer.concat(sent).equals(content.subarray(0, 4 * PIECE_BYTES))).toBe(true);
   });
 
   test("a body that is given up leaves no file open", async () => {

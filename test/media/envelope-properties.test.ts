@@ -18,7 +18,7 @@ afterAll(() => media.remove());
 const size = fc.oneof(
   fc.integer({ min: 1, max: 12 }),
   fc
-    .tuple(fc.constantFrom(60, 120, 180, 240, 300, 480), fc.integer({ min: -4, max: 4 }))
+    .tuple(fc.constantFrom(60, 120, 240, 480, 540, 960), fc.integer({ min: -4, max: 4 }))
     .map(([kib, off]) => kib * KIB + off),
   fc.integer({ min: 1, max: 700 * KIB }),
 );

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { tagPiece } from "../../src/media/piece-tag.ts";
 import { PIECE_BYTES, readPieces } from "../../src/media/read-pieces.ts";
 
 /** A file in memory; `read` may be given another behaviour. */
@@ -9,10 +10,10 @@ function createFile(content: Buffer, read?: (into: Uint8Array, at: number) => Pr
 }
 
 async function collect(file: ReturnType<typeof createFile>) {
-  const pieces: { bytes: Buffer; digest: string }[] = [];
+  const pieces: { bytes: Buffer; tag: string }[] = [];
   for await (const piece of readPieces(file)) {
     if (typeof piece === "string") return { pieces, failure: piece };
-    pieces.push({ bytes: Buffer.from(piece.bytes), digest: await piece.digest });
+    pieces.push({ bytes: Buffer.from(piece.bytes), tag: piece.tag });
   }
   return { pieces };
 }
@@ -20,13 +21,13 @@ async function collect(file: ReturnType<typeof createFile>) {
 describe("the pieces of a file", () => {
   const around = (size: number) => [size - 1, size, size + 1];
   test.each([0, 1, ...around(PIECE_BYTES), ...around(2 * PIECE_BYTES), ...around(5 * PIECE_BYTES)])(
-    "of %i bytes make up the file, each with its digest",
+    "of %i bytes make up the file, each with its tag",
     async (size) => {
       const content = randomBytes(size);
       const { pieces } = await collect(createFile(content));
       expect(Buffer.concat(pieces.map(({ bytes }) => bytes)).equals(content)).toBe(true);
       expect(pieces.slice(0, -1).every(({ bytes }) => bytes.length === PIECE_BYTES)).toBe(true);
-      for (const { bytes, digest } of pieces) expect(digest).toBe(createHash("sha256").update(bytes).digest("hex"));
+      for (const { bytes, tag } of pieces) expect(tag).toBe(tagPiece(bytes));
     },
   );
 
@@ -57,13 +58,43 @@ describe("the pieces of a file", () => {
     expect(isOver).toBe(true);
   });
 
-  test("take two buffers, whatever the size", async () => {
+  test("take two buffers, whatever the size, and the next reading the same ones", async () => {
     const memories = new Set<ArrayBufferLike>();
     const seen = createFile(Buffer.alloc(7 * PIECE_BYTES), async (into) => {
       memories.add(into.buffer);
       return into.length;
     });
-    await collect(seen);
+    for (let time = 0; time < 3; time += 1) await collect(seen);
     expect(memories.size).toBe(2);
+  });
+
+  test("of files that are read at the same time do not mix", async () => {
+    const contents = Array.from({ length: 4 }, () => randomBytes(5 * PIECE_BYTES + 1));
+    const lists = await Promise.all(contents.map((content) => collect(createFile(content))));
+    for (const [index, { pieces }] of lists.entries()) {
+      expect(Buffer.concat(pieces.map(({ bytes }) => bytes)).equals(contents[index] ?? Buffer.alloc(0))).toBe(true);
+    }
+  });
+
+  test("leave memory to nobody else while they still read into it", async () => {
+    const slow = Promise.withResolvers<number>();
+    const memories = new Set<ArrayBufferLike>();
+    const pieces = readPieces(
+      createFile(Buffer.alloc(2 * PIECE_BYTES), async (into, at) => {
+        memories.add(into.buffer);
+        return at === 0 ? into.length : slow.promise;
+      }),
+    );
+    await pieces.next();
+    const ending = pieces.return(undefined);
+    const others = new Set<ArrayBufferLike>();
+    const other = createFile(Buffer.alloc(2 * PIECE_BYTES), async (into) => {
+      others.add(into.buffer);
+      return into.length;
+    });
+    await collect(other);
+    expect(memories.isDisjointFrom(others)).toBe(true);
+    slow.resolve(PIECE_BYTES);
+    await ending;
   });
 });
