@@ -73,9 +73,10 @@ function stateNotice({ state, label }: Connection, path: string): Markup {
   return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
 }
 
-function settingFact({ name, label, kind, options }: SettingField, { settings }: Connection): Markup {
+/** A setting as the owner may see it; nothing for an optional one that was left empty. */
+function settingFact({ name, label, kind, options, optional }: SettingField, { settings }: Connection): Markup {
   const value = settings[name];
-  if (kind === "secret") {
+  if (kind === "secret" && (typeof value === "string" || optional !== true)) {
     return html`<dt>${label}</dt><dd>${typeof value === "string" ? "Kept, encrypted" : "Missing"}</dd>`;
   }
   const shown = options?.find((one) => one.value === value)?.label ?? value;

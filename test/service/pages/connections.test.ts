@@ -189,6 +189,13 @@ describe("one connection", () => {
     expect((await open(`/connections/${id}`)).text).toContain("Kept, encrypted");
   });
 
+  test("does not speak of a secret that need not be set", async () => {
+    const { id: own } = (await list("mail"))[0] ?? {};
+    const { text } = await open(`/connections/${own}`);
+    expect(text).toContain("Mail address");
+    expect(text).not.toMatch(/Password or access token|Missing/);
+  });
+
   test("is renamed, made the default and disconnected", async () => {
     await submit("/connect/vault", { ...VAULT, label: "Other" });
     const other = (await list("vault")).find(({ label }) => label === "Other")?.id ?? "";
