@@ -3,9 +3,9 @@ import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
 import type { FlowCall } from "./ask-human.ts";
-import { createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
+import { describeFlow } from "./describe-flow.ts";
+import type { FlowOutcome } from "./flow-outcome.ts";
 import type { FlowToolName } from "./flow-tool.ts";
-import { findWaitingApproval, showFlow } from "./read-flow.ts";
 import type { GateParts } from "./run-gated.ts";
 import { watchFlow } from "./watch-flow.ts";
 
@@ -56,21 +56,6 @@ export async function followFlow(
   }
   if (view === undefined) throw new TypeError("A watched flow always has a first view.");
   return describeFlow(tool, view, notes);
-}
-
-/** The outcome for a flow as it stands, and what comes next. */
-export function describeFlow(tool: string, view: FlowView, notes: readonly string[] = []): FlowOutcome {
-  return createFlowOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view), notes });
-}
-
-/** What comes next for a flow as it stands; undefined when it is over. */
-export function adviseNext(view: FlowView): string | undefined {
-  if (findWaitingApproval(view) !== undefined) {
-    return "The flow waits for the user: tell them what it is about to do and call svc_approve_flow, which asks them.";
-  }
-  if (view.flow.status === "failed") return "Tell the user what failed; svc_resume_flow tries again from there.";
-  const isOver = view.flow.status === "completed" || view.flow.status === "cancelled";
-  return isOver ? undefined : "The flow goes on by itself; look again with svc_get_flow.";
 }
 
 /** The call's signal as the client takes it. */

@@ -1,7 +1,9 @@
 import type { FlowView } from "../wire/flow.ts";
 import type { FlowCall } from "./ask-human.ts";
+import { adviseNext } from "./describe-flow.ts";
 import { cleanText, createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
-import { adviseNext, type FlowToolParts, followFlow, toOptions } from "./follow-flow.ts";
+import type { FlowToolName } from "./flow-tool.ts";
+import { type FlowToolParts, followFlow, toOptions } from "./follow-flow.ts";
 import {
   findCurrentStep,
   findWaitingApproval,
@@ -10,7 +12,7 @@ import {
   readApprovalMessage,
   showFlow,
 } from "./read-flow.ts";
-import { type GateParts, runGated } from "./run-gated.ts";
+import { type GatedAction, runGated } from "./run-gated.ts";
 
 /** Starts a flow after a human agreed. */
 export async function startFlow(
@@ -20,7 +22,9 @@ export async function startFlow(
 ): Promise<FlowOutcome> {
   const tool = "svc_start_flow";
   const { template: key, input = {} } = args;
-  return runGated(toGate(parts), call, tool, {
+  return runThenFollow(parts, call, {
+    tool,
+    seconds: args.wait_seconds,
     arguments: { template: key, input },
     async prepare() {
       const { templates } = await parts.client.listFlowTemplates(toOptions(call));
@@ -42,7 +46,6 @@ export async function startFlow(
       const started = await parts.client.startFlow({ flowTemplate: key, input, triggerType: "agent" }, toOptions(call));
       return started.flow;
     },
-    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 
@@ -64,7 +67,9 @@ export async function approveFlow(
   const tool = "svc_approve_flow";
   const id = args.flow_id;
   let stepKey = args.step;
-  return runGated(toGate(parts), call, tool, {
+  return runThenFollow(parts, call, {
+    tool,
+    seconds: args.wait_seconds,
     arguments: { flow_id: id, step: args.step ?? null },
     async prepare() {
       const view = await parts.client.getFlow(id, toOptions(call));
@@ -82,7 +87,6 @@ export async function approveFlow(
       };
     },
     send: () => parts.client.approveFlow(id, stepKey === undefined ? {} : { stepKey }, toOptions(call)),
-    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 
@@ -107,7 +111,9 @@ export async function resumeFlow(
 ): Promise<FlowOutcome> {
   const tool = "svc_resume_flow";
   const id = args.flow_id;
-  return runGated(toGate(parts), call, tool, {
+  return runThenFollow(parts, call, {
+    tool,
+    seconds: args.wait_seconds,
     arguments: { flow_id: id },
     async prepare() {
       const view = await parts.client.getFlow(id, toOptions(call));
@@ -128,7 +134,6 @@ export async function resumeFlow(
       };
     },
     send: () => parts.client.resumeFlow(id, toOptions(call)),
-    follow: (view) => followFlow(parts, call, tool, { view, seconds: args.wait_seconds }),
   });
 }
 
@@ -142,7 +147,19 @@ function refuseResume(tool: string, view: FlowView): FlowOutcome {
   });
 }
 
-function toGate(parts: FlowToolParts): GateParts {
-  const { approve, approvalTtlMs, spent, now, journal } = parts;
-  return { principal: parts.client.principal, approve, approvalTtlMs, spent, now, journal };
+interface FlowChange extends Omit<GatedAction, "follow"> {
+  readonly tool: FlowToolName;
+  /** How long the flow is watched afterwards. */
+  readonly seconds: number | undefined;
+}
+
+/** Does it after a human said yes, and watches the flow then. */
+function runThenFollow(parts: FlowToolParts, call: FlowCall, change: FlowChange): Promise<FlowOutcome> {
+  const { client, approve, approvalTtlMs, spent, now, journal } = parts;
+  const gate = { principal: client.principal, approve, approvalTtlMs, spent, now, journal };
+  const { tool, seconds, ...action } = change;
+  return runGated(gate, call, tool, {
+    ...action,
+    follow: (from) => followFlow(parts, call, tool, { ...from, seconds }),
+  });
 }

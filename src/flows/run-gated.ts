@@ -8,8 +8,8 @@ import { keepOutcome } from "../approvals/keep-outcome.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
+import { describeFlow } from "./describe-flow.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
-import { describeFlow } from "./follow-flow.ts";
 
 const SENT_BEFORE = "It was sent earlier and never answered.";
 
@@ -27,7 +27,7 @@ export interface GatedAction {
   /** Does it; the flow as the service answers. */
   send(): Promise<FlowView>;
   /** Watches the flow after that. What was done stays done, whatever becomes of the watch. */
-  follow(view: FlowView): Promise<FlowOutcome>;
+  follow(from: { readonly view: FlowView } | { readonly id: string }): Promise<FlowOutcome>;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function runGated(
   }
   // The watch may outlive the caller or this process. A failure shows at the second writing, if it lasts.
   await end(describeFlow(tool, sent)).catch(() => undefined);
-  const outcome = await action.follow(sent);
+  const outcome = await action.follow({ view: sent });
   return keepOutcome(outcome, () => end(outcome));
 }
 
