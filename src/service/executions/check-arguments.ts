@@ -1,14 +1,10 @@
 import { unescape as decode } from "node:querystring";
 import type { OutputUnit } from "@cfworker/json-schema";
-import type { JsonSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import { shortenText } from "../shorten-text.ts";
-import { createBoundedValidator } from "./bounded-validator.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
-
-/** Validators by schema: compiling one dereferences the whole schema. */
-const validators = new WeakMap<JsonSchema, ReturnType<typeof createBoundedValidator>>();
+import { CONTAINER_KEYWORDS, validateArguments } from "./validate-arguments.ts";
 
 /** Most problems that an answer names; errors of the validator that are looked at for them. */
 const MAX_PROBLEMS = 100;
@@ -18,25 +14,6 @@ const MAX_LOOKED = 10_000_000;
 /** Longest path and longest line of an answer, in characters. */
 const MAX_PATH = 500;
 const MAX_LINE = 10_000;
-
-/** Errors that only say that something below them is wrong. */
-const CONTAINER_KEYWORDS = new Set([
-  "$recursiveRef",
-  "$ref",
-  "additionalItems",
-  "additionalProperties",
-  "allOf",
-  "dependentSchemas",
-  "else",
-  "if",
-  "items",
-  "patternProperties",
-  "prefixItems",
-  "properties",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-]);
 
 /**
  * Checks arguments against the action's schema. File fields pass here: they are checked when the bytes are resolved.
@@ -49,8 +26,8 @@ export function checkArguments(entry: CatalogEntry, args: unknown): Record<strin
   if (!isObject(args)) {
     throw invalidArguments(entry, [{ path: "", line: "`arguments` must be an object.", isMissing: false }]);
   }
-  const problems = findProblems(entry.action.inputSchema, args);
-  if (problems.length > 0) throw invalidArguments(entry, problems);
+  const errors = validateArguments(entry.action.inputSchema, args).slice(0, MAX_ERRORS);
+  if (errors.length > 0) throw invalidArguments(entry, readProblems(dropAlternatives(errors)));
   refusePlaceholders(args);
   return args;
 }
@@ -77,20 +54,6 @@ interface Problem {
   readonly isMissing: boolean;
 }
 
-function findProblems(schema: JsonSchema, args: Record<string, unknown>): Problem[] {
-  try {
-    const errors = getValidator(schema)(args);
-    return readProblems(dropAlternatives(errors.slice(0, MAX_ERRORS)));
-  } catch (error) {
-    // The validator passes all its errors as arguments of one call, of which there can be too many.
-    if (error instanceof RangeError)
-      return [{ path: "", line: "`arguments` has too many problems.", isMissing: false }];
-    // It writes member names as URIs, which half a surrogate pair cannot be.
-    if (!(error instanceof URIError)) throw error;
-    return [{ path: "", line: "`arguments` has a member name that is not well-formed Unicode.", isMissing: false }];
-  }
-}
-
 function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): ServiceError {
   const details = problems.map((problem) => problem.line);
   const paths = (isMissing: boolean) => [
@@ -102,14 +65,6 @@ function invalidArguments(entry: CatalogEntry, problems: readonly Problem[]): Se
     hint: `Correct what \`details\` names and send the call again; GET /api/tools/${entry.toolName} shows the full input schema.`,
     extra: { missingFields: paths(true), invalidFields: paths(false).filter((path) => path !== "") },
   });
-}
-
-function getValidator(schema: JsonSchema) {
-  const known = validators.get(schema);
-  if (known !== undefined) return known;
-  const validator = createBoundedValidator(schema);
-  validators.set(schema, validator);
-  return validator;
 }
 
 /** Keywords of which one alternative may fail without being wrong by itself, or which say themselves what is wrong. */
@@ -147,7 +102,7 @@ function readProblems(units: readonly OutputUnit[]): Problem[] {
   const problems = new Map<string, Problem>();
   let looked = 0;
   for (const unit of units) {
-    if (problems.size === MAX_PROBLEMS || looked > MAX_LOOKED) break;
+    if (problems.size === MAX_PROBLEMS || (problems.size > 0 && looked > MAX_LOOKED)) break;
     looked += unit.instanceLocation.length;
     if (CONTAINER_KEYWORDS.has(unit.keyword)) continue;
     const problem = readProblem(unit);
@@ -157,6 +112,7 @@ function readProblems(units: readonly OutputUnit[]): Problem[] {
 }
 
 function readProblem(unit: OutputUnit): Problem {
+  if (unit.keyword === "") return { path: "", line: unit.error, isMissing: false };
   const path = toPath(unit.instanceLocation);
   const missing = unit.keyword === "required" ? /property "(.*)"\.$/s.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) {

@@ -79,6 +79,12 @@ describe("what a caller sent", () => {
     ["a name", entryWith({}), { [long]: 1 }, /^arguments\.n+… is not an argument of this tool$/],
     ["names that are written long", entryWith({}), { ["😀é".repeat(1_000_000)]: 1 }, /^arguments\.(😀é)+😀?… is not/u],
     ["names below each other", open, { [long]: { [long]: 1 } }, /^arguments\.n+… must be string, not number$/],
+    [
+      "names below each other that are written long",
+      open,
+      { ["😀é".repeat(600_000)]: { ["😀é".repeat(600_000)]: 1 } },
+      /^arguments\.(😀é)+😀?… must be string, not number$/u,
+    ],
     ["a path to what is missing", entryWith({ a: { required: [long] } }), { a: {} }, /^arguments\.a\.n+… is required$/],
     [
       "a name that a rule is about",
@@ -279,9 +285,12 @@ describe("alternatives that hold each other", () => {
     expect(checkArguments(entry, { block: nest(2, { kind: "k0" }) })).toBeTypeOf("object");
   });
 
-  test("are left to the app where trying them all would take for ever", () => {
-    const block = nest(40, { kind: "k0" });
-    expect(checkArguments(entry, { block })).toEqual({ block });
+  test("are refused where trying them all would take for ever: nobody has checked them", () => {
+    const { status, code, message, options } = refusal(entry, { block: nest(40, { kind: "k0" }) });
+    expect([status, code]).toEqual([400, "invalid_arguments"]);
+    expect(message).toContain("nested too deeply");
+    expect(message).toContain("Send fewer levels.");
+    expect(options.extra).toEqual({ missingFields: [], invalidFields: [] });
   });
 
   test("do not keep long lists from being checked", () => {

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call } from "../http-calls.ts";
-import { modernMeta, postMcp, sendLegacy, sendModern } from "./mcp-calls.ts";
+import { callTool, modernMeta, postMcp, sendLegacy, sendModern } from "./mcp-calls.ts";
 
 let service: TestService;
 const logged: unknown[] = [];
+const added: unknown[] = [];
+/** Forms that hold each other: the validator tries all of them at each level. */
+const forms = Array.from({ length: 6 }, () => ({ type: "object", properties: { part: { $ref: "#/$defs/part" } } }));
 beforeAll(async () => {
   service = await startTestService({
     log: (entry) => logged.push(entry),
@@ -19,6 +22,19 @@ beforeAll(async () => {
             throw new Error("secret inside /home/somebody/key.pem");
           },
         },
+        {
+          name: "test_add",
+          description: "Takes parts that may hold parts.",
+          inputSchema: {
+            type: "object",
+            properties: { part: { $ref: "#/$defs/part" }, name: { type: "string", pattern: "^[a-z]+$" } },
+            $defs: { part: { anyOf: forms } },
+          },
+          call: async (args) => {
+            added.push(args);
+            return { content: [], structuredContent: {} };
+          },
+        },
       ],
       prompts: [],
       resources: [],
@@ -26,6 +42,25 @@ beforeAll(async () => {
   });
 });
 afterAll(() => service.close());
+
+describe("arguments of a tool", () => {
+  test("that would take too long to check are refused, and do not block the service", async () => {
+    let part = {};
+    for (let depth = 0; depth < 8; depth += 1) part = { part };
+    const begun = performance.now();
+    const { isError, structuredContent } = await callTool(service, "test_add", { part });
+    expect([isError, structuredContent.error_code]).toEqual([true, "validation_error"]);
+    expect(structuredContent.message).toContain("nested too deeply");
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(added).toEqual([]);
+  });
+
+  test("are told what is wrong in one line", async () => {
+    const { structuredContent } = await callTool(service, "test_add", { name: "UP" });
+    expect(structuredContent.details).toEqual([expect.stringMatching(/^name: /)]);
+    expect((await callTool(service, "test_add", { name: "low" })).isError).toBeUndefined();
+  });
+});
 
 describe("a request as the API document shows it", () => {
   test("is answered with its id and a result, as JSON", async () => {
