@@ -29,6 +29,11 @@ export function createFlowOutcome(status: FlowOutcome["status"], toolName: strin
   return { status, toolName, notes: [], ...present };
 }
 
+/** True for an outcome, in contrast to a question, a decision or whatever a journal file held. */
+export function isOutcome(value: unknown): value is FlowOutcome {
+  return typeof value === "object" && value !== null && "toolName" in value && "notes" in value && "status" in value;
+}
+
 /** Text of the service, fit to be read: secrets masked, controls visible, at most `max` characters. */
 export function cleanText(text: string, max = 600): string {
   return toPlainText(redact(text), { max });

@@ -3,15 +3,14 @@ import { beginCall } from "../approvals/begin-call.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
-import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
+import type { JournalRecord } from "../approvals/journal-record.ts";
 import { keepOutcome } from "../approvals/keep-outcome.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
+import { answerFromJournal, describeUnknown, keepWatching } from "./answer-from-journal.ts";
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { describeFlow } from "./describe-flow.ts";
-import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome } from "./flow-outcome.ts";
-
-const SENT_BEFORE = "It was sent earlier and never answered.";
+import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome, isOutcome } from "./flow-outcome.ts";
 
 /** What {@link runGated} works with. */
 export interface GateParts extends AskParts {
@@ -33,7 +32,7 @@ export interface GatedAction {
 /**
  * Does something to a flow after a human approved exactly what was shown, at most once per call: the journal remembers
  * what was sent, so that neither a crash nor a re-run does it twice. A lost answer is `unknown`, never repeated. The
- * same call made again after one that ended during the watch is told which flow it is and how that stood at the answer.
+ * same call made again after one that ended during the watch goes on with the watch.
  */
 export async function runGated(
   parts: GateParts,
@@ -45,12 +44,18 @@ export async function runGated(
   const subject = { tool, arguments: action.arguments, connection: undefined, files: [], principal: parts.principal };
   const key = { callId: call.callId, fingerprint: createFingerprint(subject) };
   await journal.refresh?.();
-  const known = await journal.find(key);
-  const remembered = known === undefined ? undefined : answerFromJournal(tool, known);
-  if (remembered !== undefined) return remembered;
   const describe = (state: JournalRecord["state"], more: Partial<JournalRecord> = {}): JournalRecord => {
     return { ...key, state, at: parts.now(), tool, ...more };
   };
+  const end = (outcome: FlowOutcome) => journal.record(describe("done", { outcome }));
+  const answer = (known: JournalRecord) =>
+    answerFromJournal(tool, known, async (id) => {
+      const outcome = await watchOn(action, call, id);
+      return outcome && keepOutcome(outcome, () => end(outcome));
+    });
+  const known = await journal.find(key);
+  const remembered = known && (await answer(known));
+  if (remembered !== undefined) return remembered;
   const question = await action.prepare();
   if (isOutcome(question)) return question;
   const request = createFlowRequest(parts, call, question);
@@ -65,17 +70,27 @@ export async function runGated(
   if (createFlowRequest(parts, call, now).fingerprint !== fingerprint) return describeChange(tool);
   // Whatever another process has done with this call was done since the first look: it was not answered then.
   const overtaken = await beginCall(journal, describe("sending", { approval }), { known: [], isKnown: () => true });
-  if (overtaken !== undefined) return answerFromJournal(tool, overtaken) ?? describeUnknown(tool, SENT_BEFORE);
+  if (overtaken !== undefined) return (await answer(overtaken)) ?? describeUnknown(tool, "It was sent meanwhile.");
   const sent = await send(tool, action, call);
-  const end = (outcome: FlowOutcome) => journal.record(describe("done", { outcome }));
   if (isOutcome(sent)) {
     if (sent.status === "unknown") return sent;
     return keepOutcome(sent, () => (sent.retryable === true ? journal.forget(key) : end(sent)));
   }
   // The watch may outlive the caller or this process. A failure shows at the second writing, if it lasts.
-  await end(describeFlow(tool, sent)).catch(() => undefined);
+  await end(keepWatching(describeFlow(tool, sent), sent.flow.id)).catch(() => undefined);
   const outcome = await action.follow({ view: sent });
   return keepOutcome(outcome, () => end(outcome));
+}
+
+/** Undefined when the flow cannot be watched. */
+async function watchOn(action: GatedAction, call: FlowCall, id: string): Promise<FlowOutcome | undefined> {
+  try {
+    return await action.follow({ id });
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (!isSvcError(error)) throw error;
+    return undefined;
+  }
 }
 
 async function send(tool: string, action: GatedAction, call: FlowCall): Promise<FlowView | FlowOutcome> {
@@ -88,23 +103,6 @@ async function send(tool: string, action: GatedAction, call: FlowCall): Promise<
     if (error.sent === false || isAnswered) return describeFlowError(tool, error);
     return describeUnknown(tool, cleanText(error.message, 300));
   }
-}
-
-function answerFromJournal(tool: string, known: JournalRecord): FlowOutcome | undefined {
-  if (isUnanswered(known)) return describeUnknown(tool, SENT_BEFORE);
-  if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
-  const at = new Date(known.at).toISOString();
-  const note = `answered from the journal: this call already ended at ${at} and was not made again`;
-  return { ...known.outcome, notes: [...known.outcome.notes, note] };
-}
-
-function describeUnknown(tool: string, why: string): FlowOutcome {
-  return createFlowOutcome("unknown", tool, {
-    code: "outcome_unknown",
-    message: `It is not known whether this took effect. ${why} It will not be sent again by itself.`,
-    hint: "Look at the flow with svc_get_flow, or without its id at the list of flows, before doing it again.",
-    retryable: false,
-  });
 }
 
 function describeChange(tool: string): FlowOutcome {
@@ -130,9 +128,4 @@ function refuse(
   }
   const told = describeDecline("The user declined. Nothing was done.", decision.message, cleanText);
   return createFlowOutcome("declined", tool, told);
-}
-
-/** True for an outcome, in contrast to a question, a decision or whatever a journal file held. */
-function isOutcome(value: unknown): value is FlowOutcome {
-  return typeof value === "object" && value !== null && "toolName" in value && "notes" in value && "status" in value;
 }

@@ -294,11 +294,11 @@ describe("nothing twice", () => {
     const step = { stepKey: "one", stepIndex: 0, stepType: "approval", status: "waiting" };
     const waiting = { flow: { ...view.flow, status: "waiting" }, steps: [step] };
     const running = { status: 200, body: view };
+    const completed = { status: 200, body: { ...view, flow: { ...view.flow, status: "completed" } } };
     /** Resolves once the flow is watched. */
     let watched: PromiseWithResolvers<void>;
 
     async function openRunning() {
-      watched = Promise.withResolvers();
       events.push = (event) => {
         watched.resolve();
         return Array.prototype.push.call(events, event);
@@ -311,32 +311,90 @@ describe("nothing twice", () => {
       return scripted;
     }
 
+    async function stopWhileWatched(run: Run, name: FlowToolName, args: unknown) {
+      watched = Promise.withResolvers();
+      const stop = new AbortController();
+      const stopped = run(name, args, { callId: "c1", signal: stop.signal });
+      await watched.promise;
+      stop.abort();
+      await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
+    }
+
     it.each([
       ["svc_start_flow", REMINDER, []],
       ["svc_approve_flow", { flow_id: "fl_1" }, [waiting, waiting]],
       ["svc_resume_flow", { flow_id: "fl_1" }, [failed, failed]],
-    ] as const)("is told by %s which flow it is, and sends nothing again", async (name, args, before) => {
+    ] as const)("goes on with the watch when %s is made again, and sends nothing again", async (name, args, before) => {
       const scripted = await openRunning();
       scripted.answer("/api/flows/fl_1", ...before.map((body) => ({ status: 200, body })), running);
       const stateDir = await makeFolder();
       const run = await open(scripted.url, stateDir);
-      const stop = new AbortController();
-      const first = run(name, args, { callId: "c1", signal: stop.signal });
-      await watched.promise;
-      // What a process finds that comes after this one was killed.
-      const next = await (await open(scripted.url, stateDir))(name, args, { callId: "c1" });
-      stop.abort();
-      await expect(first).rejects.toMatchObject({ name: "AbortError" });
-      for (const again of [next, await run(name, args, { callId: "c1" })]) {
-        expect(again).toMatchObject({
-          status: "succeeded",
-          result: { flow_id: "fl_1", status: "running" },
-          hint: expect.stringContaining("svc_get_flow"),
-        });
-        expect(again.notes.join(" ")).toContain("answered from the journal");
-      }
+      await stopWhileWatched(run, name, args);
+      // What a process finds that comes after this one was killed, and this one itself.
+      const next = await open(scripted.url, stateDir);
+      scripted.answer("/api/flows/fl_1", running, completed);
+      const again = await next(name, args, { callId: "c1" });
+      expect(again).toMatchObject({ status: "succeeded", result: { flow_id: "fl_1", status: "completed" } });
+      expect(again.notes).toEqual([
+        expect.stringMatching(/^answered from the journal: .* was not made again; the flow was watched on$/),
+      ]);
+      expect(events.at(-1)).toMatchObject({ callId: "c1", toolName: name, flowId: "fl_1", status: "completed" });
+      const { length } = scripted.seen;
+      const last = await next(name, args, { callId: "c1" });
+      expect(last).toMatchObject({ status: "succeeded", result: again.result });
+      expect(last.notes).toEqual([
+        expect.stringMatching(/^answered from the journal: .* was not made again; the flow is shown as it was then$/),
+      ]);
+      expect(scripted.seen).toHaveLength(length);
       expect(scripted.seen.filter(({ method }) => method === "POST")).toHaveLength(1);
       expect(asked).toHaveLength(1);
+    });
+
+    it("goes on with a watch that ends again, as often as it takes", async () => {
+      const scripted = await openRunning();
+      scripted.answer("/api/flows/fl_1", running);
+      const run = await open(scripted.url);
+      await stopWhileWatched(run, "svc_start_flow", REMINDER);
+      await stopWhileWatched(run, "svc_start_flow", REMINDER);
+      scripted.answer("/api/flows/fl_1", completed);
+      expect(statusOf(await run("svc_start_flow", REMINDER, { callId: "c1" }))).toBe("completed");
+      expect(asked).toHaveLength(1);
+    });
+
+    it.each([
+      ["does not know the flow any more", { status: 404, body: { error: "Flow not found." } }],
+      ["refuses the key", { status: 401, body: { error: "Unknown key." } }],
+      ["is broken", { status: 200, body: { flow: 7 } }],
+    ])("is told which flow it is when the service %s", async (_what, reply) => {
+      const scripted = await openRunning();
+      scripted.answer("/api/flows/fl_1", running);
+      const run = await open(scripted.url);
+      await stopWhileWatched(run, "svc_start_flow", REMINDER);
+      scripted.answer("/api/flows/fl_1", reply);
+      const again = await run("svc_start_flow", REMINDER, { callId: "c1" });
+      expect(again).toMatchObject({
+        status: "succeeded",
+        result: { flow_id: "fl_1", status: "running" },
+        hint: expect.stringContaining("svc_get_flow"),
+      });
+      expect(again.notes).toEqual([
+        expect.stringMatching(/^answered from the journal: .* was not made again; the flow is shown as it was then$/),
+        "the flow could not be watched to the end; look at it with svc_get_flow",
+      ]);
+      scripted.answer("/api/flows/fl_1", completed);
+      expect(statusOf(await run("svc_start_flow", REMINDER, { callId: "c1" }))).toBe("completed");
+    });
+
+    it("says of a flow whose watch was over that it is shown as it was then", async () => {
+      const scripted = await openRunning();
+      scripted.answer("/api/flows/fl_1", running);
+      const run = await open(scripted.url);
+      const args = { ...REMINDER, wait_seconds: 0 };
+      expect(statusOf(await run("svc_start_flow", args, { callId: "c1" }))).toBe("running");
+      const again = await run("svc_start_flow", args, { callId: "c1" });
+      expect(statusOf(again)).toBe("running");
+      expect(again.notes.join(" ")).not.toContain("ended");
+      expect(again.notes.join(" ")).toContain("the flow is shown as it was then");
     });
   });
 
