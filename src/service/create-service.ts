@@ -14,7 +14,9 @@ export interface Service {
   runningCalls(): number;
   /**
    * Stops taking requests, lets running ones finish and be answered within `providerTimeoutMs` and five seconds, closes
-   * the store and gives the data folder back. Connections without a request end at once.
+   * the store and gives the data folder back. Connections without a request end at once. An app that has not closed in
+   * 15 seconds is left as it is and named in the log. Rejects with the first thing that could not be closed, when all else
+   * is.
    */
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { closeApp } from "./close-app.ts";
 import type { Connections } from "./connections/connections.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
@@ -54,16 +55,6 @@ export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Pr
     },
   });
   return async () => {
-    await opened.close();
-    await Promise.all(o.integrations.map((integration) => closeApp(integration, warn)));
+    await Promise.all([opened.close(), ...o.integrations.map((integration) => closeApp(integration, log))]);
   };
-}
-
-/** What an app cannot close must not keep the service from closing the rest. */
-async function closeApp(integration: Integration, warn: (message: string, cause: unknown) => void): Promise<void> {
-  try {
-    await integration.close?.();
-  } catch (cause) {
-    warn(`The app "${integration.slug}" could not be closed.`, cause);
-  }
 }

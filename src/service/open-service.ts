@@ -9,6 +9,7 @@ import { serveHttp } from "./serve-http.ts";
 import { type CheckedOptions, checkOptions, type ServiceOptions } from "./service-options.ts";
 import type { Store } from "./store/open-store.ts";
 import { inTurnOfStarts, isShared } from "./store/turns.ts";
+import { type Undo, undoAll } from "./undo-all.ts";
 import { keepSettling, keepSweeping } from "./upkeep.ts";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
@@ -24,27 +25,22 @@ export interface OpenService {
   close(): Promise<void>;
 }
 
-type Undo = () => Promise<unknown> | unknown;
-
 /** Starts everything, or nothing: what was opened is closed again when a later step fails. */
 export async function openService(options: ServiceOptions): Promise<OpenService> {
   const checked = checkOptions(options);
   const opened: Undo[] = [];
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= undoAll(opened);
+    closing ??= undoAll(opened, checked.log);
     return closing;
   };
   try {
     return { ...(await start(checked, (undo) => opened.push(undo))), close };
   } catch (error) {
-    await close();
+    // What cannot be closed is in the log; why it was not opened is what the caller has to know.
+    await close().catch(() => {});
     throw error;
   }
-}
-
-async function undoAll(opened: Undo[]): Promise<void> {
-  for (const undo of opened.reverse()) await undo();
 }
 
 async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {

@@ -141,8 +141,14 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     allowedFileHosts,
     integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
     now: options.now ?? Date.now,
-    log: options.log ?? (() => {}),
+    log: guardLog(options.log),
   };
+}
+
+/** What keeps the log from being written must not stop the service too: nobody is left who could be told. */
+function guardLog(log: ServiceLog = () => {}): ServiceLog {
+  const write = async (entry: Parameters<ServiceLog>[0]) => log(entry);
+  return (entry) => void write(entry).catch(() => {});
 }
 
 function checkSharing({ database }: ServiceOptions): void {

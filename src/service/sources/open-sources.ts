@@ -1,3 +1,4 @@
+import { closeApp } from "../close-app.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { IntegrationSource, OpenSource, SourcePorts } from "./source.ts";
@@ -67,9 +68,15 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     }
     parts.onChange([...held.values()].flatMap(({ open }) => (open === undefined ? [] : [open.integration])));
     // Only now: calls made until here still found the old one.
-    await Promise.all(stale.map(([, { open }]) => open?.close()));
+    await closeAll(stale);
     isTidy &&= stale.length === 0;
     await tidy();
+  }
+
+  async function closeAll(sources: Iterable<[slug: string, Held]>): Promise<void> {
+    await Promise.all(
+      [...sources].map(([slug, { open }]) => closeApp({ slug, close: async () => open?.close() }, parts.log)),
+    );
   }
 
   async function tidy(): Promise<void> {
@@ -91,7 +98,7 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
       clearInterval(timer);
       isClosed = true;
       await refreshing;
-      await Promise.all([...held.values()].map(({ open }) => open?.close()));
+      await closeAll(held);
       held.clear();
     },
   };

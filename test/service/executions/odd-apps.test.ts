@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createService } from "../../../src/service.ts";
@@ -140,6 +140,48 @@ test("an app that cannot be closed keeps neither the other apps nor the data fol
       'The app "odd" could not be closed.',
       'The app "odder" could not be closed.',
     ]);
+    await (await createService({ dataDir, port: 0, integrations: [] })).close();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("an app that never closes is given up in time, and named", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "svc-odd-"));
+  const logged: string[] = [];
+  const integrations = [createOddApp(async () => null, { close: () => new Promise(() => {}) })];
+  try {
+    const first = await createService({ dataDir, port: 0, integrations, log: ({ message }) => logged.push(message) });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const closing = first.close();
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    await vi.advanceTimersByTimeAsync(15_000);
+    await closing;
+    vi.useRealTimers();
+    expect(logged).toContain('The app "odd" has not closed in 15 seconds and is left as it is.');
+    await (await createService({ dataDir, port: 0, integrations: [] })).close();
+  } finally {
+    vi.useRealTimers();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("a log that throws or rejects stops nothing", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "svc-odd-"));
+  const fail = async () => {
+    throw new Error("The socket is stuck.");
+  };
+  const integrations = [createOddApp(async () => null, { close: fail })];
+  let told = 0;
+  const throwAtOnce = () => {
+    told += 1;
+    throw new Error("The disk of the log is full.");
+  };
+  try {
+    for (const log of [throwAtOnce, async () => throwAtOnce()]) {
+      await (await createService({ dataDir, port: 0, integrations, log })).close();
+    }
+    expect(told).toBe(2);
     await (await createService({ dataDir, port: 0, integrations: [] })).close();
   } finally {
     await rm(dataDir, { recursive: true, force: true });

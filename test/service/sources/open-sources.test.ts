@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Integration } from "../../../src/service/integrations/integration.ts";
 import { createAddedIntegration } from "../../../src/service/sources/create-added-integration.ts";
 import { type OpenSources, openSources } from "../../../src/service/sources/open-sources.ts";
@@ -43,7 +43,8 @@ const echo: SourceKind = {
     if (source.definition === "broken") throw new Error("cannot be read");
     const run = async (action: { id: string }) => `${source.slug}.${action.id}`;
     const integration = createAddedIntegration(source, { run });
-    return { integration, close: async () => void closed.push(`${source.slug} ${source.revision}`) };
+    const close = async () => void closed.push(`${source.slug} ${source.revision}`);
+    return { integration, close: source.definition === "stuck" ? () => new Promise(() => {}) : close };
   },
 };
 
@@ -116,6 +117,26 @@ test("a source that cannot be opened is left out and named; the others work", as
     'The app "bad" cannot be opened and is left out.',
     'The app "odd" cannot be opened and is left out.',
   ]);
+});
+
+test("a source that never closes holds up neither what is followed nor the end, and is named", async () => {
+  const { list, sources } = await open();
+  await list.put({ slug: "stuck", kind: "mcp", name: "Stuck", definition: "stuck", content: contentOf("x") });
+  await sources.refresh();
+  await list.remove("stuck");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const following = sources.refresh();
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    await vi.advanceTimersByTimeAsync(15_000);
+    await following;
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(logged).toEqual(['The app "stuck" has not closed in 15 seconds and is left as it is.']);
+  await list.put({ slug: "good", kind: "mcp", name: "Good", definition: {}, content: contentOf("x") });
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["good: x"]);
 });
 
 test("what is left behind is removed at the start, and when nothing of it runs any more, as soon as that is possible", async () => {
