@@ -28,6 +28,7 @@ const COMPILE_BITS = 16;
 const ENOUGH = 16;
 /** A surrogate written out: part of a pair that was meant for matching without Unicode mode. */
 const HALVES = /\\u[dD][89a-fA-F]/;
+const NEEDLESS_ESCAPE = /^\\[ !"#%&',:;<=>@`~_-]$/;
 /**
  * Patterns that libraries write into many schemas and that take a few steps per character, though reading them does not
  * show it: those of zod for e-mail, where the `@` and the dots decide.
@@ -48,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function readSafePattern(pattern: string): SafePattern | undefined {
   if (pattern.length > MAX_SOURCE || /^\/\^.*\/[a-z]*$/s.test(pattern) || HALVES.test(pattern)) return undefined;
   if ((pattern.match(/\\p\{/gi)?.length ?? 0) > MAX_PROPERTIES) return undefined;
-  const source = compiles(pattern) ? pattern : pattern.replace(/\\([ !"#%&',:;<=>@`~_-])/g, "$1");
+  const source = compiles(pattern) ? pattern : dropNeedlessEscapes(pattern);
   if (!compiles(source)) return undefined;
   const cost = readBacktrackingCost(source);
   if (cost.places > MAX_PLACES) return undefined;
@@ -75,6 +76,18 @@ function limitRun(
   const maxLength = Math.min(MAX_VALUE, room);
   const steps = (length: number) => 2 ** choices * Math.min(length, maxLength) ** Math.max(1, repeats);
   return { source, maxLength, steps };
+}
+
+/** Takes off the backslashes that Unicode mode refuses. A hyphen keeps its own in a class: there it would open a range. */
+function dropNeedlessEscapes(pattern: string): string {
+  let isInClass = false;
+  return pattern.replace(/\\[^]|[[\]]/g, (part) => {
+    if (part.length === 1) {
+      isInClass = part === "[";
+      return part;
+    }
+    return NEEDLESS_ESCAPE.test(part) && !(isInClass && part === "\\-") ? part.slice(1) : part;
+  });
 }
 
 function compiles(source: string): boolean {

@@ -106,6 +106,16 @@ describe("readSafePattern", () => {
     expect(readSafePattern("^\\@[a-z\\_]+$")?.source).toBe("^@[a-z_]+$");
   });
 
+  test.each([
+    ["a hyphen between two others in a class", "^[a-z.\\-_]+\\@[a-z]+$", "a-b@c", "a^b@c"],
+    ["a hyphen beside a class", "^\\@[a-z]\\-[a-z]$", "@a-b", "@ab"],
+    ["a backslash before a hyphen in a class", "^[a-z\\\\-]+\\:$", "a\\-:", "a_:"],
+  ])("%s means the same without them", (_, pattern, right, wrong) => {
+    const expression = new RegExp(readSafePattern(pattern)?.source ?? "", "u");
+    expect([right, wrong].map((text) => new RegExp(pattern).test(text))).toEqual([true, false]);
+    expect([right, wrong].map((text) => expression.test(text))).toEqual([true, false]);
+  });
+
   test("the bound of steps grows with the value, up to the longest it runs on", () => {
     const safe = readSafePattern("^a*b*$");
     expect(safe?.maxLength).toBe(256);
