@@ -70,7 +70,7 @@ async function createParts(
   const { now } = o;
   const { store, node } = ground;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, work.serviceKeys) : o.ingestSecret;
-  const spent = createSpentTokens(store, now);
+  const spent = createSpentTokens(store);
   const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
   const canonical = createCanonicalExecutions({
     ...work,

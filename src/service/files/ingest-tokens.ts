@@ -3,11 +3,14 @@ import { z } from "zod";
 import type { UploadInstruction } from "../../wire/execution.ts";
 import { INGEST_PATH } from "../../wire/file.ts";
 import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import { shortenText } from "../shorten-text.ts";
 import { sanitiseFileName } from "./file-name.ts";
 import { canNameInCommand, writeUploadCommand } from "./upload-command.ts";
 
 const LIFETIME_MS = 10 * 60 * 1000;
 const MAX_TOKEN_LENGTH = 4096;
+/** Longest path to a field in a token, in characters: a caller may make one of any length. */
+const MAX_FIELD = 200;
 
 const claimsSchema = z.strictObject({
   acct: z.string(),
@@ -23,6 +26,7 @@ const claimsSchema = z.strictObject({
 export interface IngestGrant {
   readonly account: string;
   readonly tool: string;
+  /** Cut after 200 characters. */
   readonly field: string;
   readonly maxBytes: number;
 }
@@ -73,7 +77,8 @@ export function createIngestTokens(options: {
       if (!canNameInCommand(reference)) return undefined;
       const exp = options.now() + LIFETIME_MS;
       const jti = randomBytes(18).toString("base64url");
-      const claims = { acct: account, tool, field, maxBytes: MAX_FILE_BYTES, exp, jti };
+      const named = shortenText(field, MAX_FIELD);
+      const claims = { acct: account, tool, field: named, maxBytes: MAX_FILE_BYTES, exp, jti };
       const body = `v1.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
       const headers = {
         Authorization: `Bearer ${body}.${sign(body)}`,

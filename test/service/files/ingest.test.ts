@@ -73,6 +73,14 @@ describe("ingest tokens", () => {
     expect(await tokens.redeem(b)).toBeUndefined();
   });
 
+  it("are taken however long the path to their field is", async () => {
+    for (const field of ["a".repeat(100_000), "\ud800".repeat(5_000), `list${"[0]".repeat(5_000)}`]) {
+      const offer = tokens.mint({ ...request, field });
+      expect(offer?.field).toBe(field);
+      expect(await tokens.redeem(offer?.headers.Authorization?.slice(7) ?? "")).toMatchObject({ account: "1" });
+    }
+  });
+
   it("are refused when anything about them was changed, without being spent", async () => {
     const token = mintHeader().slice(7);
     const [version = "", payload = "", signature = ""] = token.split(".");

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createOAuthRecords } from "../../../src/service/oauth/oauth-records.ts";
 import { forgetExpired } from "../../../src/service/store/forget-expired.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { createSpentTokens } from "../../../src/service/store/spent-tokens.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -27,6 +28,17 @@ test("what an app gets by renewing its tokens goes a day after its end", async (
   await forgetExpired(store, time);
   expect(await tokens.find("first")).toBeUndefined();
   expect(await tokens.find("second")).toBeDefined();
+});
+
+test("a spent upload token stays spent when the clock jumps forward and back", async () => {
+  const { spend } = createSpentTokens(store);
+  const end = time + 10 * 60 * 1000;
+  expect(await spend("jti", end)).toBe(true);
+  await forgetExpired(store, time + 14 * HOUR);
+  expect(await spend("other", time + 14 * HOUR + 10 * 60 * 1000)).toBe(true);
+  expect(await spend("jti", end)).toBe(false);
+  await forgetExpired(store, end + 25 * HOUR);
+  expect(await spend("jti", end)).toBe(true);
 });
 
 test("what the owner typed for a sign-in goes when it has expired", async () => {
