@@ -81,7 +81,7 @@ function limitRun(
 /** Takes off the backslashes that Unicode mode refuses. A hyphen keeps its own in a class: there it would open a range. */
 function dropNeedlessEscapes(pattern: string): string {
   let isInClass = false;
-  return pattern.replace(/\\[^]|[[\]]/g, (part) => {
+  return pattern.replace(/\\.|[[\]]/gs, (part) => {
     if (part.length === 1) {
       isInClass = part === "[";
       return part;
