@@ -39,6 +39,7 @@ export function createArgumentGuard(inputSchema: unknown): ArgumentGuard {
   let tool: { schema: JsonSchema; check: ArgumentCheck } | undefined;
   return (given) => {
     const root = readRoot(given);
+    if (root === undefined) return { ok: false, args: {}, repairs: [], problems: [createNoJsonProblem()] };
     if ("problems" in root) return root;
     try {
       if (tool === undefined) {
@@ -57,8 +58,21 @@ interface Root {
   readonly repairs: string[];
 }
 
+/** What can be read of the root; undefined for a value that fails when it is looked at. */
+function readRoot(given: unknown): Root | GuardResult | undefined {
+  try {
+    return findRoot(given);
+  } catch {
+    return undefined;
+  }
+}
+
+function createNoJsonProblem(): ArgumentProblem {
+  return createProblem([], "values JSON can hold", "something it cannot");
+}
+
 /** The root object: given as such, as JSON text, or left out by a model that had no arguments to give. */
-function readRoot(given: unknown): Root | GuardResult {
+function findRoot(given: unknown): Root | GuardResult {
   if (isRecord(given)) return { args: given, repairs: [] };
   if (given === undefined || given === null || given === "") return { args: {}, repairs: ["used {} as the arguments"] };
   let value: unknown = given;
@@ -76,9 +90,7 @@ function judge(root: Root, schema: JsonSchema, check: ArgumentCheck): GuardResul
   if (reading.kind === "deep" && endsSomewhere(root.args)) return passed;
   if (reading.kind !== "json") {
     const copy = copyAsJson(root.args);
-    if (!isRecord(copy)) {
-      return { ...passed, ok: false, problems: [createProblem([], "values JSON can hold", "something it cannot")] };
-    }
+    if (!isRecord(copy)) return { ...passed, ok: false, problems: [createNoJsonProblem()] };
     const judged = judge({ args: copy, repairs: root.repairs }, schema, check);
     return judged.ok && judged.repairs === root.repairs ? passed : judged;
   }

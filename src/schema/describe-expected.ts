@@ -50,9 +50,9 @@ export function joinOr(texts: readonly string[]): string {
 
 /** Values that begin like the wanted one come first; the order is kept otherwise. */
 export function sortByLikeness<T>(values: readonly T[], wanted: unknown): T[] {
-  const target = String(wanted).toLowerCase().slice(0, 100);
+  const target = toText(wanted).slice(0, 100);
   const score = (value: T): number => {
-    const text = String(value).toLowerCase();
+    const text = toText(value);
     let same = 0;
     while (same < text.length && same < target.length && text[same] === target[same]) same++;
     return text.includes(target) || target.includes(text) ? same + 10 : same;
@@ -62,4 +62,9 @@ export function sortByLikeness<T>(values: readonly T[], wanted: unknown): T[] {
     .map((value) => ({ value, score: score(value) }))
     .sort((a, b) => b.score - a.score)
     .map(({ value }) => value);
+}
+
+/** Not every object becomes text by itself: `{"toString": 1}` throws. */
+function toText(value: unknown): string {
+  return (typeof value === "object" ? showLiteral(value) : String(value)).toLowerCase();
 }

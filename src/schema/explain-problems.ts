@@ -178,7 +178,7 @@ function describeKeyword(
   { schema, args }: CheckedArguments,
 ): { expected: string; got?: string } {
   const value = getAt(args, path);
-  const limit = String(node[keyword]);
+  const limit = typeof node[keyword] === "object" ? "" : String(node[keyword]);
   switch (keyword) {
     case "type":
       return { expected: describeTypes(node, schema) };

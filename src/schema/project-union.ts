@@ -81,7 +81,8 @@ function poolValues(branches: readonly Source[]): SchemaDraft | undefined {
     values.push(...own);
     for (const type of readTypes(branch.type) ?? []) types.add(type);
     const text = [branch.description, branch.title].find((word) => typeof word === "string" && word !== own[0]);
-    if (own.length === 1 && typeof text === "string") lines.push(`${String(own[0])}: ${text}`);
+    if (own.length !== 1 || typeof text !== "string") continue;
+    lines.push(`${typeof own[0] === "object" ? JSON.stringify(own[0]) : String(own[0])}: ${text}`);
   }
   const pooled: SchemaDraft = { enum: values };
   if (types.size > 0 && branches.every((branch) => branch.type !== undefined)) pooled.type = [...types];

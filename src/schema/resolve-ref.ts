@@ -27,7 +27,7 @@ export function createRefResolver(root: unknown): RefResolver {
 
 /** True for a schema of a draft that ignores what stands beside a `$ref`. */
 export function isOldDraft(root: Readonly<Record<string, unknown>>): boolean {
-  return /draft-0[3-7]/.test(String(root.$schema));
+  return typeof root.$schema === "string" && /draft-0[3-7]/.test(root.$schema);
 }
 
 /**

@@ -341,6 +341,34 @@ describe("values JSON does not have", () => {
     expect(() => any(trap)).not.toThrow();
   });
 
+  test("neither does what is no object and cannot be looked at", () => {
+    const gone = Proxy.revocable({}, {});
+    gone.revoke();
+    const fails = () => {
+      throw new Error("no");
+    };
+    const unreadable = [
+      gone.proxy,
+      [Object.defineProperty({}, "a", { enumerable: true, get: fails })],
+      [{ toJSON: fails }],
+    ];
+    for (const given of unreadable) {
+      expect(any(given)).toMatchObject({ ok: false, args: {}, repairs: [] });
+      expect(any(given).problems.map(({ expected }) => expected)).toEqual(["values JSON can hold"]);
+    }
+  });
+
+  test("objects that cannot become text are judged like others", () => {
+    const mute = JSON.parse('{"toString":1,"valueOf":1}');
+    const choice = createArgumentGuard({
+      properties: { a: { enum: ["x", "y"] }, b: { const: mute }, c: { enum: [mute, 1] } },
+    });
+    for (const a of [mute, Object.create(null)]) expect(choice({ a }).problems[0]?.path).toBe("a");
+    expect(choice({ b: 1 }).problems[0]?.path).toBe("b");
+    expect(choice({ c: 2 }).problems[0]?.path).toBe("c");
+    expect(createArgumentGuard({ $schema: mute, required: ["a"] })({}).problems[0]?.path).toBe("a");
+  });
+
   test("prototype keys are plain data", () => {
     const args = JSON.parse('{"s":"x","n":"1","__proto__":{"polluted":true}}');
     const result = any(args);

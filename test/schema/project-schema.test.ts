@@ -83,6 +83,11 @@ describe("full: one property", () => {
       { type: "integer", enum: [1, 2], description: "1: first; 2: TWO" },
     ],
     [
+      "a line for an object shows it",
+      { oneOf: [{ const: JSON.parse('{"toString":1}'), title: "ONE" }, { const: { b: 2 } }] },
+      { type: "object", enum: [{ toString: 1 }, { b: 2 }], description: '{"toString":1}: ONE' },
+    ],
+    [
       "other unions become anyOf",
       { oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
       { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
