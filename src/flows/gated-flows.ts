@@ -155,8 +155,7 @@ interface FlowChange extends Omit<GatedAction, "follow"> {
 
 /** Does it after a human said yes, and watches the flow then. */
 function runThenFollow(parts: FlowToolParts, call: FlowCall, change: FlowChange): Promise<FlowOutcome> {
-  const { client, approve, approvalTtlMs, spent, now, journal } = parts;
-  const gate = { principal: client.principal, approve, approvalTtlMs, spent, now, journal };
+  const gate = { ...parts, principal: parts.client.principal };
   const { tool, seconds, ...action } = change;
   return runGated(gate, call, tool, {
     ...action,

@@ -27,6 +27,7 @@ export function openFlowTools({ client, journal, emit, ...options }: FlowToolOpt
     approve: options.approve,
     approvalTtlMs: options.approvalTtlMs ?? FLOW_APPROVAL_MS,
     spent: new Map(),
+    running: new Map(),
     now: options.now ?? Date.now,
     sleep: options.sleep ?? sleepFor,
   });

@@ -3,7 +3,7 @@ import { beginCall } from "../approvals/begin-call.ts";
 import { describeDecline } from "../approvals/describe-decline.ts";
 import { createFingerprint } from "../approvals/fingerprint.ts";
 import type { CallJournal } from "../approvals/journal.ts";
-import type { JournalRecord } from "../approvals/journal-record.ts";
+import { type JournalKey, type JournalRecord, toMapKey } from "../approvals/journal-record.ts";
 import { keepOutcome } from "../approvals/keep-outcome.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
@@ -11,10 +11,12 @@ import { answerFromJournal, describeUnknown, keepWatching } from "./answer-from-
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { describeFlow } from "./describe-flow.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome, isOutcome } from "./flow-outcome.ts";
+import { type RunningCalls, runOnce } from "./run-once.ts";
 
 /** What {@link runGated} works with. */
 export interface GateParts extends AskParts {
   readonly journal: CallJournal;
+  readonly running: RunningCalls;
 }
 
 /** Something a flow tool does only after a human said yes. */
@@ -43,6 +45,18 @@ export async function runGated(
   const journal = call.journal ?? parts.journal;
   const subject = { tool, arguments: action.arguments, connection: undefined, files: [], principal: parts.principal };
   const key = { callId: call.callId, fingerprint: createFingerprint(subject) };
+  return runOnce(parts.running, toMapKey(key), call, () =>
+    passGate({ ...parts, journal }, call, key, { tool, action }),
+  );
+}
+
+async function passGate(
+  parts: GateParts,
+  call: FlowCall,
+  key: JournalKey,
+  { tool, action }: { readonly tool: string; readonly action: GatedAction },
+): Promise<FlowOutcome> {
+  const { journal } = parts;
   await journal.refresh?.();
   const describe = (state: JournalRecord["state"], more: Partial<JournalRecord> = {}): JournalRecord => {
     return { ...key, state, at: parts.now(), tool, ...more };

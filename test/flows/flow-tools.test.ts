@@ -43,6 +43,7 @@ async function open(url = service.url, stateDir?: string): Promise<Run> {
     },
     approvalTtlMs: 60_000,
     spent: new Map(),
+    running: new Map(),
     now: Date.now,
     sleep: async (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
     emit: (event) => events.push(event),
@@ -422,6 +423,53 @@ describe("nothing twice", () => {
     expect(outcome).toMatchObject({ status: "succeeded", result: made?.result });
     expect(outcome.notes.join(" ")).toContain("answered from the journal");
     expect(((await one("svc_get_flow", {})).result as { flows: unknown[] }).flows).toHaveLength(1);
+  });
+
+  it("a call made twice at once is asked about once and done once", async () => {
+    const run = await open();
+    const both = await Promise.all([1, 2].map(() => run("svc_start_flow", REMINDER, { callId: "c1" })));
+    expect(both[1]).toEqual(both[0]);
+    expect(statusOf(both[0]!)).toBe("waiting");
+    expect(asked).toHaveLength(1);
+    expect(((await run("svc_get_flow", {})).result as { flows: unknown[] }).flows).toHaveLength(1);
+  });
+
+  it.each(["aborted", "left by its graph"])("a call made twice at once goes on when the other is %s", async (how) => {
+    const run = await open();
+    const call = { callId: "c1", keepsAnswers: how === "left by its graph" };
+    const [stop, isAsked] = [new AbortController(), Promise.withResolvers<void>()];
+    const { promise: left, reject: leave } = Promise.withResolvers<never>();
+    const approve: FlowCall["approve"] = () => {
+      isAsked.resolve();
+      return left;
+    };
+    const first = run("svc_start_flow", REMINDER, { ...call, signal: stop.signal, approve });
+    await isAsked.promise;
+    const second = run("svc_start_flow", REMINDER, call);
+    const interrupt = Object.assign(new Error("interrupt"), { name: "GraphInterrupt", is_bubble_up: true });
+    if (call.keepsAnswers) leave(interrupt);
+    else stop.abort();
+    await expect(first).rejects.toMatchObject({ name: call.keepsAnswers ? "GraphInterrupt" : "AbortError" });
+    expect((await second).status).toBe("succeeded");
+  });
+
+  it("a call that waits for the same one is given up by itself", async () => {
+    const run = await open();
+    const [stop, isAsked] = [new AbortController(), Promise.withResolvers<void>()];
+    const answered = Promise.withResolvers<void>();
+    const approve: FlowCall["approve"] = async (request) => {
+      isAsked.resolve();
+      await answered.promise;
+      return sayYes(request);
+    };
+    const first = run("svc_start_flow", REMINDER, { callId: "c1", approve });
+    await isAsked.promise;
+    const second = run("svc_start_flow", REMINDER, { callId: "c1", signal: stop.signal });
+    stop.abort();
+    await expect(second).rejects.toMatchObject({ name: "AbortError" });
+    answered.resolve();
+    expect((await first).status).toBe("succeeded");
+    expect(asked).toEqual([]);
   });
 
   it("an interrupt of a graph passes through, and the call made again goes on with its answer", async () => {
