@@ -49,7 +49,7 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
 }
 
 function isFor({ baseUrl }: { readonly baseUrl: string }, wanted: string | undefined): boolean {
-  return wanted === undefined || new URL(wanted).origin === new URL(baseUrl).origin;
+  return wanted === undefined || wanted === baseUrl;
 }
 
 function noAccess(elsewhere: string | undefined, wanted: string | undefined): SvcError {

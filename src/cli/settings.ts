@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
 import { SvcError } from "../errors.ts";
+import { spellAddress } from "../pairing/service-address.ts";
 import type { Places } from "./places.ts";
 
 const fileSchema = z.strictObject({
@@ -13,6 +14,7 @@ const fileSchema = z.strictObject({
 
 /** Settings after file < environment < flags were laid over each other. */
 export interface Settings {
+  /** In its one spelling; not checked yet. */
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
   readonly mediaRoots: readonly string[];
@@ -33,8 +35,9 @@ export interface SettingFlags {
 export async function readSettings(places: Places, env: NodeJS.ProcessEnv, flags: SettingFlags): Promise<Settings> {
   const file = await readConfigFile(join(places.config, "config.json"));
   const roots = env.SVC_MEDIA_ROOTS?.split(delimiter).filter((root) => root !== "");
+  const baseUrl = flags.baseUrl ?? (env.SVC_BASE_URL || undefined) ?? file.baseUrl;
   return {
-    baseUrl: flags.baseUrl ?? (env.SVC_BASE_URL || undefined) ?? file.baseUrl,
+    baseUrl: baseUrl === undefined ? undefined : spellAddress(baseUrl),
     apiKey: env.SVC_API_KEY || undefined,
     mediaRoots: roots ?? file.mediaRoots ?? [places.media],
     upload: flags.upload ?? file.upload ?? "envelope",

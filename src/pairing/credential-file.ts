@@ -4,9 +4,13 @@ import { z } from "zod";
 import { withWriteLock } from "../approvals/write-lock.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";
+import { spellAddress } from "./service-address.ts";
+
+/** Compared as text, so it is read in its one spelling however it was stored. */
+const addressSchema = z.string().min(1).transform(spellAddress);
 
 const credentialsSchema = z.object({
-  baseUrl: z.string().min(1),
+  baseUrl: addressSchema,
   apiKey: z.string().min(1),
   apiKeyId: z.string(),
   deviceLabel: z.string().exactOptional(),
@@ -17,7 +21,7 @@ const credentialsSchema = z.object({
 export type Credentials = Readonly<z.infer<typeof credentialsSchema>>;
 
 const pendingPairingSchema = z.object({
-  baseUrl: z.string().min(1),
+  baseUrl: addressSchema,
   sessionToken: z.string().min(1),
   /** Secret: proves that the exchange comes from the machine that started the session. */
   verifier: z.string().min(1),
@@ -34,7 +38,7 @@ export type PendingPairing = Readonly<z.infer<typeof pendingPairingSchema>>;
 
 const signInSchema = z.object({
   /** Base URL of the service that was signed in to. */
-  baseUrl: z.string().min(1),
+  baseUrl: addressSchema,
   /** Non-secret name of this sign-in. */
   signInId: z.string().min(1),
   /** What is needed of the authorization server's metadata from now on, as it spells it. */

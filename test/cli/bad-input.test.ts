@@ -78,6 +78,31 @@ describe("an address that cannot be one", () => {
     const run = await runSvc(["status", "--base-url", `${service.url.replace("http", "HTTP")}/`], home);
     expect(run.code, run.stderr).toBe(0);
   });
+
+  test("pairing makes no second key for an address written in another way", async () => {
+    await pair();
+    const run = await runSvc(["pair", "--base-url", `${service.url.replace("http", "HTTP")}/`], home);
+    expect(run.stdout).toBe(`Already paired with ${service.url}. "svc pair --again" makes a new key.\n`);
+    expect(run.code, run.stderr).toBe(0);
+  });
+
+  test("a key stored with an address in another spelling is found", async () => {
+    await pair();
+    const { path } = openCredentialStore(findPlaces({ SVC_HOME: home }).config);
+    const text = await readFile(path, "utf8");
+    await writeFile(path, text.replace(service.url, `${service.url.replace("http", "HTTP")}/`));
+    for (const command of ["status", "pair"]) {
+      const run = await runSvc([command, "--base-url", service.url], home);
+      expect(run.stdout).toMatch(new RegExp(`[Pp]aired with ${service.url}[.\n]`));
+      expect(run.code, run.stderr).toBe(0);
+    }
+  });
+
+  test("the stored key is not used for another path of its host", async () => {
+    await pair();
+    const text = /The stored access is for http:\S+\d, not for http:\S+\/team-b\./;
+    await expectRefusal(["status", "--base-url", `${service.url}/team-b`], { code: 3, text }, {});
+  });
 });
 
 describe("the command line itself", () => {

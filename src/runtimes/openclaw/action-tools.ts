@@ -29,16 +29,11 @@ function isForThisAccount(host: SvcHost, context: HostToolContext, file: Actions
   if (principal !== undefined) return principal === file.principal;
   try {
     const { baseUrl } = host.settings();
-    return baseUrl === undefined || sameAddress(baseUrl, file.baseUrl);
+    return baseUrl === undefined || baseUrl === file.baseUrl;
   } catch {
     // Each call will say what is wrong with the settings.
     return true;
   }
-}
-
-function sameAddress(a: string, b: string): boolean {
-  const trim = (text: string) => text.replace(/\/+$/, "");
-  return trim(URL.parse(a)?.href ?? a) === trim(URL.parse(b)?.href ?? b);
 }
 
 function defineActions(file: ActionsFile): readonly HostToolDefinition[] {

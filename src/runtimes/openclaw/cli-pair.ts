@@ -3,6 +3,7 @@ import { askLine, canAsk, say } from "./cli-output.ts";
 import { answer, type CommandAnswer, refuse } from "./command-answer.ts";
 import { PROVIDER_ID } from "./host-names.ts";
 import { loadSdk } from "./load-sdk.ts";
+import { spellAddress } from "./spell-address.ts";
 
 /**
  * `openclaw svc pair`: the host's own sign-in, so that key, agents and gateway are treated as after
@@ -12,7 +13,7 @@ export async function pairInTerminal(
   { host }: CliCall,
   { baseUrl }: Readonly<Record<string, unknown>>,
 ): Promise<CommandAnswer> {
-  const wanted = typeof baseUrl === "string" ? baseUrl : undefined;
+  const wanted = typeof baseUrl === "string" ? spellAddress(baseUrl) : undefined;
   const set = host.settings().baseUrl;
   if (wanted !== undefined && set !== undefined && wanted !== set) {
     return refuse(

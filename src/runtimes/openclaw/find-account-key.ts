@@ -22,16 +22,11 @@ export async function findAccountKey(
 /** A key that a pairing left goes only to the service that issued it. */
 function chooseBaseUrl(set: string | undefined, found: FoundKey): string {
   if (found.baseUrl === undefined || set === undefined) return set ?? found.baseUrl ?? DEFAULT_BASE_URL;
-  if (trimUrl(set) === trimUrl(found.baseUrl)) return found.baseUrl;
+  if (set === found.baseUrl) return found.baseUrl;
   throw new SvcError("credentials_missing", `The stored key was issued by ${found.baseUrl}, not by ${set}.`, {
     field: "baseUrl",
     hint: `Pair with ${set} (openclaw svc pair), or set baseUrl back to ${found.baseUrl}.`,
   });
-}
-
-function trimUrl(text: string): string {
-  const url = URL.parse(text);
-  return url === null ? text : url.origin + url.pathname.replace(/\/+$/, "");
 }
 
 /** The refusal of a call without a key. */

@@ -1,12 +1,13 @@
 import { SvcError } from "../../errors.ts";
 import type { Environment } from "./read-environment.ts";
+import { spellAddress } from "./spell-address.ts";
 
 /** Address of the service when neither settings, environment nor a stored key name one. */
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8790";
 
 /** Settings of the plugin: `plugins.entries.svc.config`; the environment only where that says nothing. */
 export interface PluginSettings {
-  /** As set; undefined: where the stored key was issued, else {@link DEFAULT_BASE_URL}. */
+  /** As set, in its one spelling and not checked yet; undefined: where the stored key was issued, else {@link DEFAULT_BASE_URL}. */
   readonly baseUrl: string | undefined;
   /** Folders for local files besides the host's media folder. */
   readonly mediaRoots: readonly string[];
@@ -43,8 +44,9 @@ type Values = Readonly<Record<string, unknown>>;
 export function readPluginSettings(pluginConfig: unknown, environment: Pick<Environment, "baseUrl">): PluginSettings {
   const values = readObject(pluginConfig, "config") ?? {};
   const actions = readObject(values.actions, "actions") ?? {};
+  const baseUrl = readText(values, "baseUrl") ?? environment.baseUrl;
   return {
-    baseUrl: readText(values, "baseUrl") ?? environment.baseUrl,
+    baseUrl: baseUrl === undefined ? undefined : spellAddress(baseUrl),
     mediaRoots: readTexts(values.mediaRoots, "mediaRoots") ?? [],
     upload: readChoice(values, "upload", ["envelope", "ingest"]) ?? "envelope",
     validation: readChoice(values, "validation", ["advise", "strict", "off"]) ?? "advise",

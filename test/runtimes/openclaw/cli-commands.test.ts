@@ -120,6 +120,12 @@ describe("openclaw svc", () => {
     expect(exit).toBe(code);
   });
 
+  test("pair takes the set address in another spelling, and asks the host to pair", async () => {
+    const set = kit.host.settings().baseUrl ?? "";
+    const { stderr } = await run("pair", "--base-url", `${set.replace("http", "HTTP")}/`);
+    expect(stderr).toMatch(/models auth login --provider svc --method pair/);
+  });
+
   test.each([[["pending"]], [["show", "ABCD2345"]], [["approve", "ABCD2345"]], [["rules", "revoke", "all"]]])(
     "%j is not for the agent's own shell",
     async (args) => {

@@ -21,6 +21,16 @@ describe("settings in OpenClaw", () => {
     expect(readPluginSettings({}, environment).baseUrl).toBe("https://env.example");
   });
 
+  test.each([
+    ["HTTPS://Svc.Example:443/", "https://svc.example"],
+    ["http://10.0.0.4:80/team/", "http://10.0.0.4/team"],
+    ["svc.example", "svc.example"],
+    ["https://me:hunter2@svc.example/", "https://me:hunter2@svc.example/"],
+  ])("spell %s as %s, so that addresses can be compared", (baseUrl, expected) => {
+    expect(readPluginSettings({ baseUrl }, NONE).baseUrl).toBe(expected);
+    expect(readPluginSettings({}, { baseUrl }).baseUrl).toBe(expected);
+  });
+
   test("take a key as text or as a reference the host has not resolved", () => {
     const reference = { source: "env", provider: "default", id: "SVC_API_KEY" };
     expect(readPluginSettings({ apiKey: "svc_live_x" }, NONE).apiKey).toBe("svc_live_x");
