@@ -100,7 +100,7 @@ test("--json prints one JSON value, and what is for people goes to stderr", asyn
 test.each([
   [["add", "mcp", "Bad Name", "--", "touch"], /"Bad Name" cannot be the short name of an app\./],
   [["add", "mcp", "drive", "--", "touch"], /There is already an app "drive"\./],
-  [["add", "mcp", "two", "--url", "https://x.example.org", "--", "touch"], /by one of the two/],
+  [["add", "mcp", "two", "--url", "https://x.example.org", "--", "touch"], /by one of the two/, 2],
   [
     ["add", "mcp", "plain", "--url", "http://x.example.org/mcp"],
     /http:\/\/x\.example\.org is not encrypted\.[\s\S]*--private/,

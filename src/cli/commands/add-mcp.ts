@@ -61,7 +61,7 @@ function readDefinition(command: readonly string[], flags: McpFlags): McpDefinit
   const [program, ...args] = command;
   const trusted = flags.trust === true;
   if ((program === undefined) === (flags.url === undefined)) {
-    throw invalid("An MCP server is named by its command or by --url, by one of the two.", "command");
+    throw invalid("An MCP server is named by its command or by --url, by one of the two.", "--url");
   }
   if (program !== undefined) {
     if (flags.header !== undefined) throw invalid("A server that is started takes --env, not --header.", "--header");
