@@ -1,14 +1,14 @@
 import type { NewSource } from "../../service/sources/source-store.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
+import { measureLastColumn } from "../last-column.ts";
 import type { Terminal } from "../terminal.ts";
 import { wrapWords } from "../wrap-words.ts";
 
 type App = Pick<NewSource, "slug" | "content">;
 
 const NAMED_READS = 12;
-const LONGEST_TITLE = 80;
-const SHORTEST_TITLE = 20;
+const TITLE = { shortest: 20, longest: 80 } as const;
 
 /** How many actions of each level there are, such as `5 read, 1 delete`. */
 export function countLevels({ content }: App): string {
@@ -25,8 +25,7 @@ export function describeActions(terminal: Terminal, { slug, content }: App): str
   const reads = groups.flatMap(([level, actions]) => (level === "read" ? actions : []));
   const shown = groups.flatMap(([level, actions]) => (level === "read" ? [] : actions));
   const width = Math.max(...shown.map(({ id }) => nameTool(slug, id).length));
-  const room = (terminal.columns ?? Infinity) - width - 12;
-  const max = Math.min(LONGEST_TITLE, Math.max(SHORTEST_TITLE, room));
+  const max = measureLastColumn(terminal.columns, { taken: width + 12, ...TITLE });
   const lines = shown.map(({ id, level, title }) => {
     const text = terminal.style("dim", toPlainText(title, { max }));
     return `  ${nameTool(slug, id).padEnd(width)}  ${level.padEnd(6)}  ${text}`;

@@ -3,13 +3,13 @@ import type { CatalogEntry } from "../../tools/catalog-entry.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { measureLastColumn } from "../last-column.ts";
 import { catalogFolder, openClient } from "../open-session.ts";
 import type { Terminal } from "../terminal.ts";
 import { comparePins } from "./tools-pins.ts";
 
-/** Characters of a description in lists; the shorter one also where it does not fit the terminal. */
-const LONGEST_SENTENCE = 100;
-const SHORTEST_SENTENCE = 24;
+/** Characters of a description in lists. */
+const SENTENCE = { shortest: 24, longest: 100 } as const;
 
 interface ToolsFlags {
   readonly baseUrl?: string;
@@ -58,8 +58,7 @@ export function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]
   if (entries.length === 0)
     return 'No tool found. Connect an app in the dashboard, or try other words with "svc search".';
   const width = Math.max(...entries.map((entry) => entry.name.length));
-  const taken = width + 13;
-  const max = Math.min(LONGEST_SENTENCE, Math.max(SHORTEST_SENTENCE, (terminal.columns ?? Infinity) - taken));
+  const max = measureLastColumn(terminal.columns, { taken: width + 13, ...SENTENCE });
   const groups = Map.groupBy(entries, (entry) => entry.integration);
   return [...groups]
     .map(([integration, group]) =>
