@@ -27,7 +27,7 @@ type Begin = (record: JournalRecord, terms: BeginTerms) => Promise<JournalRecord
  */
 export function createBegin(folder: string | undefined, parts: BeginParts): Begin {
   const { file } = parts;
-  const inOrder = takeTurns(undefined);
+  const inOrder = takeTurnsOfEqual();
   const alone = takeTurns(folder);
   const writeUnhindered = async (record: JournalRecord, terms: BeginTerms) => {
     const obstacle = findObstacle(parts, record, terms);
@@ -57,7 +57,22 @@ export function createBegin(folder: string | undefined, parts: BeginParts): Begi
       return takeBackIfHindered(record, terms);
     });
   };
-  return (record, terms) => inOrder(() => begin(record, terms));
+  return (record, terms) => inOrder(listFingerprints(record), () => begin(record, terms));
+}
+
+/** Keeps the order of those that have a fingerprint in common; only such are in each other's way. Others go on at once. */
+function takeTurnsOfEqual(): <T>(fingerprints: readonly string[], work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return async (fingerprints, work) => {
+    const earlier = fingerprints.map((fingerprint) => last.get(fingerprint));
+    const done = Promise.allSettled(earlier).then(work);
+    for (const fingerprint of fingerprints) last.set(fingerprint, done);
+    try {
+      return await done;
+    } finally {
+      for (const fingerprint of fingerprints) if (last.get(fingerprint) === done) last.delete(fingerprint);
+    }
+  };
 }
 
 function findObstacle(parts: BeginParts, record: JournalRecord, terms: BeginTerms): JournalRecord | undefined {

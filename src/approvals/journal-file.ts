@@ -10,8 +10,15 @@ import {
   type OwnSegment,
   readFolder,
   removeSegment,
+  toLine,
   writeLines,
 } from "./journal-segment.ts";
+
+/** A line, and what it says. */
+interface Waiting {
+  readonly said: JournalRecord | Forgotten;
+  readonly line: string;
+}
 
 type Keep = (records: readonly JournalRecord[]) => JournalRecord[];
 
@@ -32,6 +39,9 @@ export class JournalFile {
   #segment: OwnSegment;
   #rewriteAt: number;
   #last: Promise<void> = Promise.resolve();
+  /** What is written next, and when it will be on the disk; empty and undefined when nobody waits for that. */
+  #waiting: Waiting[] = [];
+  #next: Promise<void> | undefined;
   /** True after a line that may have been cut off, by a full disk for one. */
   #isTorn = false;
 
@@ -80,22 +90,36 @@ export class JournalFile {
     return this.others.refresh(this.#segment.name);
   }
 
-  /** Appends one line and waits for the disk; lines of concurrent callers keep their order. */
-  append(line: JournalRecord | Forgotten): Promise<void> {
-    const write = this.#last.then(() => this.#write(line));
-    this.#last = write.catch(() => undefined);
-    return write;
+  /**
+   * Appends one line and waits for the disk; lines of concurrent callers keep their order. Those that come while the disk
+   * is busy are written together after that: where this fails, it fails for all of them.
+   */
+  async append(said: JournalRecord | Forgotten): Promise<void> {
+    this.#waiting.push({ said, line: toLine(said) });
+    if (this.#next === undefined) {
+      this.#next = this.#last.then(() => this.#writeWaiting());
+      this.#last = this.#next.catch(() => undefined);
+    }
+    return this.#next;
   }
 
   /** A line that was cut off must not take the next one with it. */
-  async #write(line: JournalRecord | Forgotten): Promise<void> {
+  async #writeWaiting(): Promise<void> {
+    const written = this.#waiting;
+    this.#waiting = [];
+    this.#next = undefined;
     const { handle } = this.#segment;
     if (this.#isTorn) await handle.appendFile("\n");
     this.#isTorn = true;
-    this.#segment.size += await writeLines(handle, [line]);
+    this.#segment.size += await writeLines(
+      handle,
+      written.map(({ line }) => line),
+    );
     this.#isTorn = false;
-    if ("forgotten" in line) this.#own.delete(toMapKey(line));
-    else this.#own.set(toMapKey(line), line);
+    for (const { said } of written) {
+      if ("forgotten" in said) this.#own.delete(toMapKey(said));
+      else this.#own.set(toMapKey(said), said);
+    }
     if (this.#segment.size >= this.#rewriteAt) await this.#rewrite();
   }
 

@@ -120,7 +120,7 @@ export async function createSegment(folder: string, lines: readonly JournalRecor
   let handle: FileHandle | undefined;
   try {
     handle = await open(join(folder, name), "ax", 0o600);
-    const size = await writeLines(handle, lines);
+    const size = await writeLines(handle, lines.map(toLine));
     await syncFolder(folder);
     return { handle, name, size };
   } catch (error) {
@@ -131,10 +131,15 @@ export async function createSegment(folder: string, lines: readonly JournalRecor
   }
 }
 
-/** Returns how many bytes are on the disk now. */
-export async function writeLines(handle: FileHandle, lines: readonly unknown[]): Promise<number> {
+/** One line of a file, with its end. Throws for what is no JSON. */
+export function toLine(value: JournalRecord | Forgotten): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Appends lines and waits for the disk once. Returns how many bytes are on the disk now. */
+export async function writeLines(handle: FileHandle, lines: readonly string[]): Promise<number> {
   if (lines.length === 0) return 0;
-  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const bytes = Buffer.from(lines.join(""));
   await handle.appendFile(bytes);
   await handle.sync();
   return bytes.length;

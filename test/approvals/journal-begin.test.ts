@@ -1,5 +1,6 @@
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { beginCall } from "../../src/approvals/begin-call.ts";
 import { type CallJournal, type Journal, openJournal } from "../../src/approvals/journal.ts";
 import { chooseRecord, type JournalRecord } from "../../src/approvals/journal-record.ts";
@@ -49,6 +50,42 @@ describe("two processes that begin at once", () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe("one process that begins several calls at once", () => {
+  it.each([
+    ["an equal call", { callId: "c2" }],
+    ["a call that sends the same after an edit", { callId: "c2", fingerprint: "f2", request: "f1" }],
+  ])("%s: the first begins, and the other is told why it may not", async (_name, change) => {
+    const here = await openHere();
+    const [one, two] = [createRecord(), createRecord(change)];
+    expect(await Promise.all([here.begin(one, ALONE), here.begin(two, ALONE)])).toEqual([undefined, one]);
+  });
+
+  it("an equal call begins when the first could not be written", async () => {
+    const here = await openHere();
+    const unwritable = createRecord({ outcome: 1n });
+    const [first, second] = await Promise.allSettled([
+      here.begin(unwritable, ALONE),
+      here.begin(createRecord({ callId: "c2" }), ALONE),
+    ]);
+    expect([first?.status, second]).toEqual(["rejected", { status: "fulfilled", value: undefined }]);
+  });
+
+  it("different calls wait for the disk together", async () => {
+    const here = await openHere();
+    const handle = await open(join(folder, "probe"), "w");
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, "sync");
+    await handle.close();
+    const records = Array.from({ length: 20 }, (_, index) =>
+      createRecord({ callId: `c${index}`, fingerprint: `f${index}` }),
+    );
+    const begun = await Promise.all(records.map((record) => here.begin(record, ALONE)));
+    expect(begun).toEqual(records.map(() => undefined));
+    expect(sync.mock.calls.length).toBeLessThan(records.length / 2);
+    sync.mockRestore();
+    expect(records.map((record) => here.find(record)?.state)).toEqual(records.map(() => "sending"));
   });
 });
 

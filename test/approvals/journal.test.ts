@@ -1,5 +1,15 @@
 import { once } from "node:events";
-import { appendFile, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  stat,
+  unlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -16,12 +26,24 @@ let folder: string;
 beforeEach(async () => {
   folder = await makeFolder();
 });
-afterEach(closeAll);
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await closeAll();
+});
 
 const openHere = async (): Promise<Journal> => closeLater(await openJournal(folder, { now }));
 
 function createRecord(change: Partial<JournalRecord> = {}): JournalRecord {
   return { callId: "call_1", fingerprint: "f1", state: "pending", at: NOW, tool: "notes_create_page", ...change };
+}
+
+/** Sees how often the disk is waited for. */
+async function spyOnSync() {
+  const handle = await open(join(folder, "probe"), "w");
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  await unlink(join(folder, "probe"));
+  return vi.spyOn(prototype, "sync");
 }
 
 /** A file as an ended process leaves it: no process has this id. */
@@ -249,6 +271,38 @@ describe("openJournal", () => {
     await journal.close();
     await expect(journal.record(createRecord({ state: "sending" }))).rejects.toThrow();
     expect(journal.find(createRecord())).toBeUndefined();
+  });
+
+  it("waits for the disk once for all who wait at the same time", async () => {
+    const journal = await openHere();
+    const sync = await spyOnSync();
+    const ids = Array.from({ length: 20 }, (_, index) => `call_${index}`);
+    await Promise.all(ids.map((callId) => journal.record(createRecord({ callId }))));
+    expect(sync.mock.calls.length).toBeLessThan(5);
+    expect(ids.map((callId) => journal.find({ callId, fingerprint: "f1" })?.state)).toEqual(ids.map(() => "pending"));
+    const [name = ""] = await readdir(folder);
+    const lines = (await readFile(join(folder, name), "utf8")).trim().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as JournalRecord).callId)).toEqual(ids);
+  });
+
+  it("tells all who waited when the disk refuses them, and takes the next line", async () => {
+    const journal = await openHere();
+    const sync = await spyOnSync();
+    sync.mockRejectedValueOnce(Object.assign(new Error("ENOSPC"), { code: "ENOSPC" }));
+    const both = ["call_1", "call_2"].map((callId) => journal.record(createRecord({ callId })));
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(journal.find(createRecord())).toBeUndefined();
+    await journal.record(createRecord({ state: "sending" }));
+    await journal.close();
+    expect((await openHere()).find(createRecord())?.state).toBe("sending");
+  });
+
+  it("refuses a line that is no JSON to its own caller only", async () => {
+    const journal = await openHere();
+    const lines = [1n, "fine"].map((outcome, index) =>
+      journal.record(createRecord({ callId: `call_${index}`, state: "done", outcome })),
+    );
+    expect((await Promise.allSettled(lines)).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
   });
 
   it("works in memory without a folder", async () => {
