@@ -38,9 +38,9 @@ export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Pr
       now,
       allowedHosts,
       listConnections: (slug) => host.connections.list(slug),
-      async setConnectionState(id, state) {
+      async setConnectionState({ id, settings }, state) {
         await host.connections
-          .update(id, { state })
+          .update(id, { state }, settings)
           .catch((cause) => warn("The state of a connection could not be stored.", cause));
       },
       async propose(slug, content) {

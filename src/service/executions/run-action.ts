@@ -6,6 +6,7 @@ import { hideInError } from "../secrets/hide-in-error.ts";
 import { type ActionResult, hideInResult } from "../secrets/hide-in-result.ts";
 import { pickSecretSettings } from "../secrets/pick-secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
+import { stopOnAbort } from "../stop-on-abort.ts";
 
 /** Arguments whose file fields point at bytes the service holds. */
 export interface ResolvedFiles {
@@ -91,15 +92,6 @@ async function signIn<Result>(
     if (settings === undefined) throw error;
     return await act(settings);
   }
-}
-
-/** Rejects on abort also when the action does not listen to its signal. */
-function stopOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
 
 function timedOut({ action }: CatalogEntry, { isBegun, cause }: { isBegun: boolean; cause: unknown }): ServiceError {

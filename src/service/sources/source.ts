@@ -36,8 +36,11 @@ export interface SourcePorts {
   readonly allowedHosts: AllowedHosts;
   /** The connections of an app as they are now. */
   listConnections(slug: string): Promise<readonly Connection[]>;
-  /** Tells the dashboard and the catalog how a connection does. Never rejects. */
-  setConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
+  /**
+   * Tells the dashboard and the catalog how a connection does with these settings; one that has others by now stays as it
+   * is. Never rejects.
+   */
+  setConnectionState(connection: Pick<Connection, "id" | "settings">, state: ConnectionState): Promise<void>;
   /** Puts changed actions before the owner; what is used or proposed already is ignored. Never rejects. */
   propose(slug: string, content: SourceContent): Promise<void>;
 }

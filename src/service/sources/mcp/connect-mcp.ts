@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { stopOnAbort } from "../../stop-on-abort.ts";
 import { type McpDefinition, pickSecrets } from "./mcp-definition.ts";
 import { createMcpFetch } from "./mcp-fetch.ts";
 import { failAtStreamEnd } from "./stream-end.ts";
@@ -54,7 +55,10 @@ export async function connectMcp(
   client.onclose = () => options.onClose?.();
   client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged?.());
   try {
-    await client.connect(transport, { timeout: CONNECT_MS, ...(options.signal && { signal: options.signal }) });
+    const { signal } = options;
+    const connecting = client.connect(transport, { timeout: CONNECT_MS, ...(signal && { signal }) });
+    // Asking for the protocol version does not listen to it.
+    await (signal === undefined ? connecting : stopOnAbort(connecting, signal));
   } catch (error) {
     await close();
     throw new McpConnectError(readComplaint(), error);

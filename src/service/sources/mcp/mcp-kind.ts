@@ -80,18 +80,23 @@ class McpSource {
   }
 
   /**
-   * Ends servers whose connection is gone. What this process can reach is well, whatever another one says that shares
+   * Ends servers whose connection is gone or has other settings. What this process can reach is well, whatever another one says that shares
    * the store: it may lack the command that starts the server.
    */
   async #lookAtConnections(): Promise<void> {
-    if (this.#links.size === 0) return;
+    // Made before the look: a later one has settings that the look may not know.
+    const links = [...this.#links];
+    if (links.length === 0) return;
     const connections = new Map((await this.#ports.listConnections(this.#source.slug)).map((one) => [one.id, one]));
-    for (const [id, { link }] of this.#links) {
+    for (const [id, held] of links) {
+      const { link, settings } = held;
       const connection = connections.get(id);
-      if (connection === undefined) {
-        this.#links.delete(id);
+      if (connection === undefined || (!link.isBusy && !isDeepStrictEqual(connection.settings, settings))) {
+        if (this.#links.get(id) === held) this.#links.delete(id);
         void link.close(GRACE_MS);
-      } else if (link.isOpen && connection.state === "error") await this.#ports.setConnectionState(id, "healthy");
+      } else if (link.isOpen && connection.state === "error") {
+        await this.#ports.setConnectionState(connection, "healthy");
+      }
     }
   }
 
@@ -159,16 +164,16 @@ class McpSource {
       settings,
       changed: new Set(),
       link: new McpLink(this.#definition, settings, {
-        onOpen: async (session) => {
-          await this.#compare(held, session);
-          await this.#restoreState(id);
+        onOpen: async (session, signal) => {
+          await this.#compare(held, session, signal);
+          await this.#restoreState({ id, settings });
         },
         onToolsChanged: (session) => void this.#compare(held, session).catch(() => {}),
         onDown: (cause) => {
           const isRefused = isRefusal(cause);
           const message = isRefused ? "refuses its credentials" : "cannot be started or reached; it is tried again";
           this.#ports.log({ level: "warn", message: `The MCP server of "${this.#source.slug}" ${message}.`, cause });
-          void this.#ports.setConnectionState(id, isRefused ? "reauth_required" : "error");
+          void this.#ports.setConnectionState({ id, settings }, isRefused ? "reauth_required" : "error");
         },
       }),
     };
@@ -176,16 +181,16 @@ class McpSource {
     return held;
   }
 
-  async #restoreState(id: string): Promise<void> {
+  async #restoreState(own: Pick<ConnectionView, "id" | "settings">): Promise<void> {
     const connections = await this.#ports.listConnections(this.#source.slug);
-    if (connections.find((connection) => connection.id === id)?.state !== "error") return;
-    await this.#ports.setConnectionState(id, "healthy");
+    if (connections.find(({ id }) => id === own.id)?.state !== "error") return;
+    await this.#ports.setConnectionState(own, "healthy");
   }
 
   /** What the owner agreed to stays in use; what is different is put before him, and not run meanwhile. */
-  async #compare(held: HeldLink, { client }: McpSession): Promise<void> {
+  async #compare(held: HeldLink, { client }: McpSession, signal?: AbortSignal): Promise<void> {
     const place = { slug: this.#source.slug, name: this.#source.name, definition: this.#definition };
-    const { content } = await readMcpTools(client, place);
+    const { content } = await readMcpTools(client, place, signal);
     held.changed = findChanged(this.#source.content, content);
     await this.#ports.propose(this.#source.slug, content);
   }

@@ -4,8 +4,8 @@ import { isRefusal } from "./mcp-failure.ts";
 
 /** What a link tells its owner. */
 interface LinkEvents {
-  /** A session was opened; awaited before it is used. */
-  onOpen(session: McpSession): Promise<void>;
+  /** A session was opened; awaited before it is used, unless the signal says that the link is closed. */
+  onOpen(session: McpSession, signal: AbortSignal): Promise<void>;
   /** The server cannot be started or reached, or refuses the credentials, for the first time since it worked. */
   onDown(error: unknown): void;
   onToolsChanged(session: McpSession): void;
@@ -23,6 +23,7 @@ export class McpLink {
   #opening: Promise<McpSession> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
+  readonly #end = new AbortController();
   #isClosed = false;
   #running = 0;
   #onIdle: (() => void) | undefined;
@@ -36,6 +37,11 @@ export class McpLink {
   /** True while a session is open. */
   get isOpen(): boolean {
     return this.#session !== undefined;
+  }
+
+  /** True while somebody works with the session, or waits for it. */
+  get isBusy(): boolean {
+    return this.#running > 0;
   }
 
   /** Works with the open session; opens one first. Rejects with what `work` or the opening rejects with. */
@@ -75,7 +81,7 @@ export class McpLink {
     }, wait).unref();
   }
 
-  /** Waits up to `graceMs` for calls under way, then ends the session. */
+  /** Waits up to `graceMs` for calls under way, then ends the session, also one that is just being opened. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -86,6 +92,7 @@ export class McpLink {
       await promise;
       clearTimeout(timer);
     }
+    this.#end.abort();
     await this.#opening?.catch(() => {});
     await this.#session?.close();
   }
@@ -94,20 +101,22 @@ export class McpLink {
     if (this.#isClosed) throw new McpConnectError("", new Error("The service is stopping."));
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    const { signal } = this.#end;
     let session: McpSession | undefined;
     try {
       session = await connectMcp(this.#definition, this.#settings, {
+        signal,
         onClose: () => this.#lose(session),
         onToolsChanged: () => session !== undefined && this.#events.onToolsChanged(session),
       });
-      await this.#events.onOpen(session);
+      await this.#events.onOpen(session, signal);
     } catch (cause) {
       await session?.close();
       const error =
         cause instanceof McpConnectError ? cause : new McpConnectError(session?.readComplaint() ?? "", cause);
       this.#failures += 1;
       // Once: each further try would tell the same.
-      if (this.#failures === 1) this.#events.onDown(error);
+      if (this.#failures === 1 && !this.#isClosed) this.#events.onDown(error);
       if (!isRefusal(error)) this.recover();
       throw error;
     }

@@ -1,7 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { McpConnectError } from "../../../../src/service/sources/mcp/connect-mcp.ts";
 import type { McpDefinition } from "../../../../src/service/sources/mcp/mcp-definition.ts";
+import { McpLink } from "../../../../src/service/sources/mcp/mcp-link.ts";
 import { prepareMcp } from "../../../../src/service/sources/mcp/prepare-mcp.ts";
 import { openSourceDesk, type SourceDesk } from "../../../../src/service/sources/open-source-desk.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
@@ -146,6 +148,45 @@ test("a token that is refused when the session is opened asks for a new sign-in,
   expect((await look()).status).toBe(200);
   expect(logged.join("\n")).toContain("refuses its credentials");
 });
+
+test("a refusal of settings that the owner has replaced meanwhile does not speak against the new ones", async () => {
+  const { id } = await findConnection();
+  await service.service.connections.update(id, { settings: { Authorization: "Bearer replaced-token" } });
+  const told = Promise.withResolvers<void>();
+  const headers = { "content-type": "application/json" };
+  server.behave({ status: 401, headers, body: '{"error":{"message":"revoked"}}' }, "everything", told.promise);
+  const late = look();
+  await vi.waitFor(() => expect(server.seen).not.toEqual([]), { timeout: 30_000 });
+  await service.service.connections.update(id, { state: "healthy", settings: SETTINGS });
+  told.resolve();
+  expect((await late).json).toMatchObject({ error: { code: "needs_reauth" } });
+  server.behave();
+  expect((await look()).status).toBe(200);
+  expect((await findConnection()).state).toBe("healthy");
+});
+
+test("a session of settings that were replaced is ended though nobody calls", async () => {
+  await look();
+  const { id } = await findConnection();
+  await service.service.connections.update(id, { settings: { Authorization: `Bearer ${TOKEN}-next` } });
+  await vi.waitFor(() => expect(server.seen.at(-1)?.method).toBe("DELETE"), { timeout: 30_000, interval: 200 });
+  expect(server.seen.at(-1)?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+});
+
+test("a link is closed at once where a server that does not answer is waited for by nobody", async () => {
+  server.behave({ hang: true }, "everything");
+  const down: unknown[] = [];
+  const link = new McpLink(place().definition, SETTINGS, {
+    onOpen: async () => {},
+    onDown: (error) => down.push(error),
+    onToolsChanged: () => {},
+  });
+  const opened = link.open().catch((error: unknown) => error);
+  await vi.waitFor(() => expect(server.seen).not.toEqual([]), { timeout: 30_000 });
+  await link.close(0);
+  expect(await opened).toBeInstanceOf(McpConnectError);
+  expect(down).toEqual([]);
+}, 10_000);
 
 test("a server that is down is in error, says so without advice to change settings, and comes back", async () => {
   const { id } = await findConnection();

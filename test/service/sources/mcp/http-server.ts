@@ -19,14 +19,18 @@ export async function startHttpMcpServer() {
   const seen: SeenRequest[] = [];
   const notes: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
-  let fault: { readonly answer: HttpAnswer; readonly to: "calls" | "everything" } | undefined;
+  let fault:
+    | { readonly answer: HttpAnswer; readonly to: "calls" | "everything"; readonly from: Promise<void> | undefined }
+    | undefined;
 
   const http = createServer(async (request, response) => {
     const body = await readBody(request);
     const asked = typeof body?.method === "string" ? body.method : "";
     seen.push({ method: request.method ?? "", headers: request.headers, asked });
     if (fault !== undefined && (fault.to === "everything" || asked === "tools/call")) {
-      return misbehave(fault.answer, request, response);
+      const { answer, from } = fault;
+      await from;
+      return misbehave(answer, request, response);
     }
     const id = String(request.headers["mcp-session-id"] ?? "");
     const transport = id === "" ? await openSession() : sessions.get(id);
@@ -52,9 +56,9 @@ export async function startHttpMcpServer() {
     /** What writes have left. */
     notes,
     sessions,
-    /** Answers tool calls, or everything, so until it is called without. */
-    behave(answer?: HttpAnswer, to: "calls" | "everything" = "calls") {
-      fault = answer === undefined ? undefined : { answer, to };
+    /** Answers tool calls, or everything, so until it is called without; not before `from`. */
+    behave(answer?: HttpAnswer, to: "calls" | "everything" = "calls", from?: Promise<void>) {
+      fault = answer === undefined ? undefined : { answer, to, from };
     },
     ...listener,
   };
