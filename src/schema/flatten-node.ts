@@ -59,7 +59,8 @@ function inline(
   if (typeof target === "boolean") return { node: own, stack };
   if (stack.includes(target) || stack.length >= MAX_STACK) {
     const { type } = target;
-    return { node: { ...(type !== undefined && { type }), ...pickAnnotations(own) }, stack, nested: name };
+    const nullable = [target, own].some((node) => node.nullable === true || node["x-nullable"] === true);
+    return { node: { ...(type !== undefined && { type }), nullable, ...pickAnnotations(own) }, stack, nested: name };
   }
   const inner = flattenNode(target, [...stack, target], projection);
   if (inner.nested !== undefined) return inner;

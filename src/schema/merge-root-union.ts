@@ -7,6 +7,8 @@ import type { Projection } from "./projection.ts";
 type Source = Readonly<Record<string, unknown>>;
 
 const MAX_ROUNDS = 4;
+/** Branches of one union: at the root, and of unions in its branches. */
+const MAX_ROOT_BRANCHES = 1_000;
 const MAX_BRANCHES = 40;
 const MAX_LISTED = 12;
 
@@ -19,8 +21,9 @@ export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const union = readUnion(current, projection);
     if (union === undefined) return current;
+    const most = depth === 0 ? MAX_ROOT_BRANCHES : MAX_BRANCHES;
     const branches = union.branches
-      .slice(0, MAX_BRANCHES)
+      .slice(0, most)
       .filter(({ node }) => acceptsObjects(node))
       .map((branch) => (depth < MAX_ROUNDS ? mergeRootUnion(branch, projection, depth + 1) : branch))
       .map(({ node }) => node);
@@ -28,7 +31,7 @@ export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0
     const { stack } = flat;
     if (first === undefined) current = { node: union.rest, stack };
     else if (branches.length === 1) current = { node: mergeSchemas(union.rest, first), stack };
-    else current = { node: mergeBranches(union.rest, branches, union.branches.length > MAX_BRANCHES), stack };
+    else current = { node: mergeBranches(union.rest, branches, union.branches.length > most), stack };
   }
   return current;
 }
@@ -38,12 +41,13 @@ function acceptsObjects(node: Source): boolean {
 }
 
 function mergeBranches(rest: Source, branches: readonly Source[], isPartial: boolean): SchemaDraft {
-  const merged: SchemaDraft = { ...rest, properties: mergeProperties(rest, branches) };
-  const common = readNames(branches[0]?.required).filter((name) =>
-    branches.every((branch) => readNames(branch.required).includes(name)),
-  );
+  const merged: SchemaDraft = { ...rest, properties: mergeProperties(rest, branches, isPartial) };
+  const required = branches.map((branch) => new Set(readNames(branch.required)));
+  const common = [...(required[0] ?? [])].filter((name) => required.every((names) => names.has(name)));
   merged.required = [...readNames(rest.required), ...(isPartial ? [] : common)];
-  const allClosed = branches.every((branch) => branch.additionalProperties === false);
+  const allClosed = branches.every(
+    (branch) => branch.additionalProperties === false && branch.patternProperties === undefined,
+  );
   if (rest.additionalProperties === undefined && allClosed && !isPartial) merged.additionalProperties = false;
   const alternatives = new Set(branches.map((branch) => describeBranch(branch, rest)).filter((text) => text !== ""));
   if (alternatives.size > 1) {
@@ -58,22 +62,25 @@ function readNames(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }
 
-function mergeProperties(rest: Source, branches: readonly Source[]): SchemaDraft {
+/** @param isPartial - true when there are more branches, which may say anything about these properties */
+function mergeProperties(rest: Source, branches: readonly Source[], isPartial: boolean): SchemaDraft {
   const own = isRecord(rest.properties) ? rest.properties : {};
   const variants = new Map<string, unknown[]>();
   for (const branch of branches) {
     if (!isRecord(branch.properties)) continue;
     for (const key of Object.keys(branch.properties)) {
-      variants.set(key, [...(variants.get(key) ?? []), branch.properties[key]]);
+      const schemas = variants.get(key) ?? [];
+      schemas.push(branch.properties[key]);
+      variants.set(key, schemas);
     }
   }
   const merged: SchemaDraft = {};
   for (const key of Object.keys(own)) setOwn(merged, key, own[key]);
   for (const [key, schemas] of variants) {
-    const either = joinVariants(schemas);
+    const either = isPartial ? {} : joinVariants(schemas);
     if (!Object.hasOwn(own, key)) setOwn(merged, key, either);
     // What only some branches say about a property of the root does not hold for the others.
-    else if (schemas.length === branches.length) setOwn(merged, key, { allOf: [own[key], either] });
+    else if (schemas.length === branches.length && !isPartial) setOwn(merged, key, { allOf: [own[key], either] });
   }
   return merged;
 }
@@ -87,17 +94,17 @@ function joinVariants(schemas: readonly unknown[]): unknown {
 /** `kind "a": title, body` */
 function describeBranch(branch: Source, rest: Source): string {
   const properties = isRecord(branch.properties) ? branch.properties : {};
-  const shared = readNames(rest.required);
+  const told = new Set(readNames(rest.required));
   const fixed: string[] = [];
   const names: string[] = [];
   for (const key of Object.keys(properties)) {
     const property = properties[key];
     const value = isRecord(property) ? (property.const ?? readOnlyValue(property.enum)) : undefined;
-    if (typeof value === "string" || typeof value === "number") fixed.push(`${key} ${JSON.stringify(value)}`);
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    fixed.push(`${key} ${JSON.stringify(value)}`);
+    told.add(key);
   }
-  for (const name of readNames(branch.required)) {
-    if (!shared.includes(name) && !fixed.some((text) => text.startsWith(`${name} `))) names.push(name);
-  }
+  for (const name of readNames(branch.required)) if (!told.has(name)) names.push(name);
   if (fixed.length === 0 && names.length === 0) names.push(...Object.keys(properties));
   const listed = names.slice(0, MAX_LISTED).join(", ");
   if (fixed.length === 0) return listed;

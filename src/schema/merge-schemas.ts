@@ -7,13 +7,31 @@ type Source = Readonly<Record<string, unknown>>;
  * keyword that cannot be combined, the first wins. Nothing is refused that both accept.
  */
 export function mergeSchemas(first: Source, second: Source): SchemaDraft {
+  const [a, b] = [numberLimits(first), numberLimits(second)];
   const merged: SchemaDraft = {};
-  for (const keyword of Object.keys(second)) setOwn(merged, keyword, second[keyword]);
-  for (const keyword of Object.keys(first)) {
-    const both = Object.hasOwn(second, keyword);
-    setOwn(merged, keyword, both ? mergeKeyword(keyword, first[keyword], second[keyword]) : first[keyword]);
+  for (const keyword of Object.keys(b)) setOwn(merged, keyword, b[keyword]);
+  for (const keyword of Object.keys(a)) {
+    const both = Object.hasOwn(b, keyword);
+    setOwn(merged, keyword, both ? mergeKeyword(keyword, a[keyword], b[keyword]) : a[keyword]);
   }
   return merged;
+}
+
+/** Limits that exclude themselves as numbers: `exclusiveMinimum: true` speaks of the `minimum` of its own schema only. */
+function numberLimits(node: Source): Source {
+  if (typeof node.exclusiveMinimum !== "boolean" && typeof node.exclusiveMaximum !== "boolean") return node;
+  const numbers: SchemaDraft = { ...node };
+  for (const [limit, exclusive] of [
+    ["minimum", "exclusiveMinimum"],
+    ["maximum", "exclusiveMaximum"],
+  ] as const) {
+    if (typeof node[exclusive] !== "boolean") continue;
+    delete numbers[exclusive];
+    if (node[exclusive] === false || node[limit] === undefined) continue;
+    numbers[exclusive] = node[limit];
+    delete numbers[limit];
+  }
+  return numbers;
 }
 
 function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
@@ -25,11 +43,13 @@ function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
     case "required":
       return Array.isArray(a) && Array.isArray(b) ? [...a, ...b] : a;
     case "properties":
+    case "patternProperties":
       return mergeProperties(a, b);
     case "additionalProperties":
       return a === false || b === false ? false : mergeBoth(a, b);
     case "items":
-      return mergeBoth(a, b);
+    case "prefixItems":
+      return Array.isArray(a) && Array.isArray(b) ? longest(a, b) : mergeBoth(a, b);
     case "minimum":
     case "exclusiveMinimum":
     case "minLength":
@@ -45,6 +65,11 @@ function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
     default:
       return a;
   }
+}
+
+/** Of two tuples the one that speaks of more places: the other's end is not the end of the list. */
+function longest(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
+  return b.length > a.length ? b : a;
 }
 
 function mergeTypes(a: unknown, b: unknown): unknown {

@@ -1,6 +1,6 @@
 import { cutText } from "./cut-text.ts";
 import { isFileSchema, showFileSchema } from "./file-field.ts";
-import { flattenNode } from "./flatten-node.ts";
+import { type FlatNode, flattenNode } from "./flatten-node.ts";
 import { cloneJson, isCount, isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
 import { projectTypes } from "./project-types.ts";
 import { collapseUnion, projectUnion } from "./project-union.ts";
@@ -36,10 +36,16 @@ export function projectNode(node: unknown, place: ProjectionPlace, projection: P
   projection.shown++;
   const raw = flattenNode(node, place.stack, projection);
   if (raw.nested !== undefined) return cutNode(raw.node, raw.nested, projection);
-  const flat = isFileSchema(raw.node) ? raw : collapseUnion(raw, projection);
+  const flat = isFileSchema(raw.node) ? raw : flattenAgain(collapseUnion(raw, projection), projection);
+  if (flat.nested !== undefined) return cutNode(flat.node, flat.nested, projection);
   if (isFileSchema(flat.node)) return projectFile(flat.node);
   if (place.depth > projection.maxDepth || isFull(projection)) return cutNode(flat.node, "", projection);
   return projectFlat(flat.node, { depth: place.depth, stack: flat.stack }, projection);
+}
+
+/** A union of one branch that leads back is that reference. */
+function flattenAgain(flat: FlatNode, projection: Projection): FlatNode {
+  return typeof flat.node.$ref === "string" ? flattenNode(flat.node, flat.stack, projection) : flat;
 }
 
 /** Projects a node that holds neither `$ref` nor `allOf`. */

@@ -28,7 +28,7 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
   const values = readValues(node, declared, isNullable);
   if (values !== undefined && isLong(values)) listInWords(values, shown);
   else if (values !== undefined) shown.enum = values;
-  const types = new Set(declared ?? values?.slice(0, MAX_VALUES).map(typeOf));
+  const types = new Set(declared ?? values?.map(typeOf));
   if (types.has("number")) types.delete("integer");
   if (isNullable && types.size > 0) types.add("null");
   if (types.has("array")) shown.items ??= {};

@@ -74,18 +74,21 @@ function poolValues(branches: readonly Source[]): SchemaDraft | undefined {
   const values: unknown[] = [];
   const types = new Set<unknown>();
   const lines: string[] = [];
+  let areTyped = true;
   for (const branch of branches) {
     const own = branch.const !== undefined ? [branch.const] : branch.enum;
     const isPlain = Object.keys(branch).every((keyword) => BESIDE_VALUES.has(keyword) || keyword.startsWith("x-"));
     if (!isPlain || !Array.isArray(own) || own.length === 0) return undefined;
     values.push(...own);
-    for (const type of readTypes(branch.type) ?? []) types.add(type);
+    const declared = readTypes(branch.type);
+    areTyped &&= declared !== undefined;
+    for (const type of declared ?? []) types.add(type);
     const text = [branch.description, branch.title].find((word) => typeof word === "string" && word !== own[0]);
     if (own.length !== 1 || typeof text !== "string") continue;
     lines.push(`${typeof own[0] === "object" ? JSON.stringify(own[0]) : String(own[0])}: ${text}`);
   }
   const pooled: SchemaDraft = { enum: values };
-  if (types.size > 0 && branches.every((branch) => branch.type !== undefined)) pooled.type = [...types];
+  if (areTyped) pooled.type = [...types];
   if (lines.length > 0) pooled.description = cutText(lines.join("; "), MAX_VALUE_TEXT);
   return pooled;
 }
@@ -103,7 +106,7 @@ export function projectUnion(node: Source, shown: SchemaDraft, place: Projection
   for (const branch of union.branches) {
     const at = { depth: place.depth + 1, stack: branch.stack };
     const source = nameRequired(branch.node, node.properties);
-    const projected = source.not !== undefined ? undefined : projection.project(source, at, projection);
+    const projected = isImpossible(source) ? undefined : projection.project(source, at, projection);
     if (projected !== undefined) distinct.set(JSON.stringify(projected), projected);
   }
   const branches = [...distinct.values()];
@@ -112,6 +115,11 @@ export function projectUnion(node: Source, shown: SchemaDraft, place: Projection
     branches.push({ type: "null" });
   }
   shown.anyOf = branches;
+}
+
+/** True for what {@link readUnion} makes of `false`. */
+function isImpossible({ not }: Source): boolean {
+  return isRecord(not) && Object.keys(not).length === 0;
 }
 
 /** A branch may require properties that only the node around it describes; to be shown, they need a name in it. */

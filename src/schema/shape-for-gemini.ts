@@ -107,7 +107,7 @@ function shapeUnion(branches: readonly Source[], outer: SchemaDraft): SchemaDraf
   if (nullable === true || concrete.length < branches.length) around.nullable = true;
   const [single] = concrete;
   if (single === undefined) return { ...outer, type: "string", nullable: true };
-  if (concrete.length === 1) return { ...single, ...beside, ...around };
+  if (concrete.length === 1) return { ...joinBranch(beside, single), ...around };
   return { ...around, anyOf: concrete.map((branch) => joinBranch(beside, branch)) };
 }
 

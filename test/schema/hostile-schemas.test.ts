@@ -64,6 +64,19 @@ const HOSTILE: readonly [name: string, schema: unknown, args: unknown][] = [
   ],
   ["a key of 5 MB", { properties: { ["k".repeat(5e6)]: { type: "string" } } }, { x: 1 }],
   ["400,000 allowed values", property({ enum: Array.from({ length: 400_000 }, (_, i) => `v${i}`) }), { x: "w" }],
+  [
+    "branches that require thousands of keys",
+    {
+      anyOf: Array.from({ length: 40 }, (_, i) => ({ title: `${i}`, $ref: "#/$defs/R" })),
+      $defs: {
+        R: {
+          properties: many(8_000, (i) => [`f${i}`, { const: i }]),
+          required: Object.keys(many(8_000, (i) => [`r${i}`, i])),
+        },
+      },
+    },
+    {},
+  ],
   ["10,000 branches", property({ anyOf: Array.from({ length: 10_000 }, (_, i) => ({ const: i })) }), { x: -1 }],
   ["100,000 required keys", { required: Array.from({ length: 100_000 }, (_, i) => `r${i}`) }, {}],
   [

@@ -1,3 +1,4 @@
+import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import { isRecord, type JsonSchema } from "../../src/schema/json-schema.ts";
 import { projectToolSchema } from "../../src/schema/project-schema.ts";
@@ -267,6 +268,106 @@ describe("full: the root", () => {
   });
 });
 
+describe("what the service takes is not refused by what is shown", () => {
+  const tree = (next: unknown, rest: JsonSchema = {}): JsonSchema => ({
+    properties: { p: { $ref: "#/$defs/Node" } },
+    $defs: { Node: { type: "object", properties: { next }, ...rest } },
+  });
+  const property = (p: unknown): JsonSchema => ({ properties: { p } });
+  const kinds = Array.from({ length: 60 }, (_, index) => ({ properties: { kind: { const: `k${index}` } } }));
+
+  test.each<[string, JsonSchema, unknown]>([
+    [
+      "a branch with an exception",
+      property({ anyOf: [{ type: "string", not: { const: "x" } }, { type: "integer" }, { type: "boolean" }] }),
+      { p: "a" },
+    ],
+    ["the last of 60 kinds at the root", { oneOf: kinds }, { kind: "k59" }],
+    [
+      "the last of 60 kinds in a branch at the root",
+      { anyOf: [{ oneOf: kinds }, { properties: { kind: { const: "other" } } }] },
+      { kind: "k59" },
+    ],
+    [
+      "a limit beside one that excludes itself",
+      property({
+        allOf: [{ minimum: 5, exclusiveMinimum: true, maximum: 20, exclusiveMaximum: true }, { minimum: 10 }],
+      }),
+      { p: 10 },
+    ],
+    [
+      "a key by a pattern that one of two parts allows",
+      property({
+        allOf: [
+          { patternProperties: { "^y": { type: "string" } } },
+          { patternProperties: { "^x": { type: "integer" } }, additionalProperties: false },
+        ],
+      }),
+      { p: { x1: 1 } },
+    ],
+    [
+      "a key by a pattern of a closed branch at the root",
+      {
+        anyOf: [
+          { properties: { a: {} }, patternProperties: { "^x-": {} }, additionalProperties: false },
+          { properties: { b: {} }, additionalProperties: false },
+        ],
+      },
+      { a: 1, "x-y": 1 },
+    ],
+    [
+      "the second place of a tuple that another part closes",
+      property({
+        allOf: [{ prefixItems: [{ type: "string" }] }, { prefixItems: [{}, { type: "integer" }], items: false }],
+      }),
+      { p: ["a", 1] },
+    ],
+    [
+      "the same in the older form",
+      property({
+        allOf: [{ items: [{ type: "string" }] }, { items: [{}, { type: "integer" }], additionalItems: false }],
+      }),
+      { p: ["a", 1] },
+    ],
+    [
+      "a value of another type far down a long list",
+      property({ enum: [...Array.from({ length: 1_000 }, (_, index) => `v${index}`), 5] }),
+      { p: 5 },
+    ],
+    [
+      "a fixed value whose type nobody knows",
+      property({
+        anyOf: [
+          { type: "string", enum: ["a"] },
+          { type: "uuid", enum: [5] },
+        ],
+      }),
+      { p: 5 },
+    ],
+    [
+      "null for a definition inside itself, said beside the reference",
+      tree({ $ref: "#/$defs/Node", nullable: true }),
+      { p: { next: null } },
+    ],
+    [
+      "null for a definition inside itself, said by the definition",
+      tree({ $ref: "#/$defs/Node" }, { nullable: true }),
+      { p: { next: null } },
+    ],
+  ])("%s", (_, schema, args) => {
+    const projected = projectToolSchema({ type: "object", ...schema });
+    expect(findIllegal(projected)).toEqual([]);
+    expect(new Validator(structuredClone(projected.schema), "2020-12").validate(args).errors).toEqual([]);
+  });
+
+  test("a definition inside itself, or null, is named", () => {
+    const schema = { type: "object", ...tree({ anyOf: [{ $ref: "#/$defs/Node" }, { type: "null" }] }) };
+    expect(projectToolSchema(schema).schema).toMatchObject({
+      properties: { p: { properties: { next: { type: ["object", "null"], description: "(nested Node)" } } } },
+    });
+  });
+});
+
 describe("files", () => {
   const shown = {
     type: "object",
@@ -435,6 +536,16 @@ describe("gemini: one property", () => {
     ],
   ])("%s", (_, property, projected) => {
     expect(projectProperty(property, {}, "gemini")).toEqual(projected);
+  });
+});
+
+test("gemini: of two branches that are shown alike, the properties stay beside those around them", () => {
+  const branch = { properties: { b: { type: "string" } }, required: ["b"] };
+  const node = { type: "object", properties: { a: {} }, anyOf: [branch, { ...branch, "x-order": 2 }] };
+  expect(projectProperty(node, {}, "gemini")).toEqual({
+    type: "object",
+    properties: { a: {}, b: { type: "string" } },
+    required: ["b"],
   });
 });
 
