@@ -9,8 +9,11 @@ export interface CommandCandidate {
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:^[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm;
 const SPAN = /`([^`\n]*)`/g;
 const WORD = /(?<![\w./@-])curl(?![\w.])/g;
-// What may stand before the command on its line: nothing, a list mark, a prompt, or a sentence ending in a colon.
-const LEAD = /^(?:[ \t]*(?:[-*•]|\d+[.)])?[ \t]*(?:[$%>][ \t]+)?|.*:[ \t]*)$/u;
+const MARK = /^(?:[-*•]|\d{1,9}[.)])?[ \t]*[$%>]?$/u;
+const MAX_MARK = 40;
+
+/** A longer text of a service is no hint: nothing after it is read. */
+export const MAX_HINT_CHARACTERS = 16 * 1024;
 
 /**
  * Every place in a hint that could be meant as its command: a fenced block as a whole, a span in back-ticks, or a line
@@ -28,13 +31,25 @@ export function findCommands(hint: string): CommandCandidate[] {
   };
   for (const match of hint.matchAll(FENCE)) take(match, match[2] ?? "");
   for (const match of rest.matchAll(SPAN)) take(match, match[1] ?? "");
-  for (const match of rest.matchAll(WORD)) {
-    const lead = rest.slice(rest.lastIndexOf("\n", match.index - 1) + 1, match.index);
-    if (match.index > 0 && !LEAD.test(lead)) continue;
-    const end = endOfCommand(rest, match.index);
-    found.push({ text: rest.slice(match.index, end).trim(), start: match.index, end });
+  let end = 0;
+  for (const { index: start } of rest.matchAll(WORD)) {
+    const lead = start === 0 ? "" : rest.slice(rest.lastIndexOf("\n", start - 1) + 1, start);
+    if (!mayLead(lead)) continue;
+    if (start >= end) end = endOfCommand(rest, start);
+    found.push({ text: rest.slice(start, end).trim(), start, end });
   }
   return found;
+}
+
+/**
+ * True for what may stand before the command on its line: nothing, a list mark, a prompt, or a sentence ending in a
+ * colon. Looks at few characters, since a line may hold the word a thousand times.
+ */
+function mayLead(lead: string): boolean {
+  const text = lead.trim();
+  if (text.endsWith(":")) return true;
+  if (text.length > MAX_MARK || !MARK.test(text)) return false;
+  return !/[$%>]$/.test(text) || /[ \t]$/.test(lead);
 }
 
 /** End of the line, or of the last line that a `\` continues. */

@@ -1,4 +1,4 @@
-import { endOfCommand, findCommands } from "./find-commands.ts";
+import { endOfCommand, findCommands, MAX_HINT_CHARACTERS } from "./find-commands.ts";
 
 const COMMAND = "[upload command]";
 const MASK = "[hidden]";
@@ -12,8 +12,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bv1\.[\w-]{8,}\.[\w-]{8,}/g, MASK],
 ];
 
-/** Takes upload commands and tokens out of a hint, so that a model, a log or a screen can have the rest. */
-export function redactHint(hint: string): string {
+/**
+ * Takes upload commands and tokens out of a hint, so that a model, a log or a screen can have the rest. What comes after
+ * {@link MAX_HINT_CHARACTERS} is left out.
+ */
+export function redactHint(long: string): string {
+  const hint = long.slice(0, MAX_HINT_CHARACTERS);
   const spans = [...findCommands(hint), ...findLooseCommands(hint)].toSorted((a, b) => a.start - b.start);
   let text = "";
   let at = 0;
@@ -26,7 +30,15 @@ export function redactHint(hint: string): string {
 
 /** Commands that would never be followed but may hold a token all the same: other programs, or after other words. */
 function findLooseCommands(hint: string): { start: number; end: number }[] {
-  const program =
-    /(?<![\w./-])(?:[\w./]*\/)?(?:curl|wget|Invoke-WebRequest|iwr)(?:\.exe)?[ \t]+(?=[^\n]*(?:-\w|https?:))/gi;
-  return [...hint.matchAll(program)].map(({ index }) => ({ start: index, end: endOfCommand(hint, index) }));
+  const program = /(?<![\w./-])(?:[\w./]*\/)?(?:curl|wget|Invoke-WebRequest|iwr)(?:\.exe)?[ \t]+/gi;
+  const found: { start: number; end: number }[] = [];
+  let judged = 0;
+  for (const { index: start, 0: word } of hint.matchAll(program)) {
+    if (start < judged) continue;
+    const line = hint.slice(start + word.length).split("\n", 1)[0] ?? "";
+    const isCommand = /-\w|https?:/i.test(line);
+    judged = isCommand ? endOfCommand(hint, start) : start + word.length + line.length;
+    if (isCommand) found.push({ start, end: judged });
+  }
+  return found;
 }

@@ -1,7 +1,7 @@
 import type { UploadInstruction } from "../wire/execution.ts";
 import { INGEST_PATH } from "../wire/file.ts";
 import { type CurlRequest, readCurlArguments } from "./curl-command.ts";
-import { findCommands } from "./find-commands.ts";
+import { findCommands, MAX_HINT_CHARACTERS } from "./find-commands.ts";
 import { splitShellWords } from "./shell-words.ts";
 
 /** One upload as we will send it; holds a single-use token, so show it to nobody. */
@@ -46,7 +46,7 @@ const TOKEN_HEADERS = new Set(["x-svc-upload-token", "x-upload-token", "x-ingest
 // Ours say what is sent, whatever the hint says.
 const OWN_HEADERS = new Set(["content-type", "content-md5", "x-file-name"]);
 const FORM_FIELDS = new Set(["token", "field", "name", "filename", "mimetype", "pointer"]);
-const MAX_HINT_CHARACTERS = 16 * 1024;
+const MAX_COMMANDS = 20;
 const TOKEN = /^[\x21-\x7e]{16,4096}$/;
 
 /**
@@ -60,7 +60,9 @@ export function readUploadHint(from: UploadHint): UploadReading {
   if (from.upload !== undefined) return readInstruction(from.upload, from.reference, base);
   if (from.hint === undefined) return refuse("there is no upload instruction");
   if (from.hint.length > MAX_HINT_CHARACTERS) return refuse("the hint is too long to be one");
-  const readings = findCommands(from.hint).map(({ text }) => readCommand(text, from.reference, base));
+  const commands = findCommands(from.hint);
+  if (commands.length > MAX_COMMANDS) return refuse("there is more than one upload command");
+  const readings = commands.map(({ text }) => readCommand(text, from.reference, base));
   const plans = readings.filter((reading) => reading.ok);
   if (plans.length > 1) return refuse("there is more than one upload command");
   return plans[0] ?? readings[0] ?? refuse("there is no upload command");

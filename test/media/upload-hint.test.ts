@@ -222,3 +222,23 @@ describe("redaction", () => {
     expect(redactHint(`the token ${TOKEN} is good for one upload`)).not.toContain(TOKEN);
   });
 });
+
+/** Each made the time grow with the square of the text, or worse. */
+const LABOURS: Readonly<Record<string, string>> = {
+  "blanks before many commands": `${" ".repeat(1_500)}!${" curl".repeat(1_500)}`,
+  "a colon before many commands": `${" ".repeat(1_500)}!${"curl:".repeat(1_500)}`,
+  "a text of millions of characters": "curl ".repeat(400_000),
+  "many commands on lines that go on": "curl -x \\\n".repeat(200_000),
+};
+
+test.each(Object.entries(LABOURS))("a hint made to take long takes no time: %s", (_name, hint) => {
+  const start = performance.now();
+  expect(readUploadHint({ hint, baseUrl: BASE_URL, reference: REFERENCE }).ok).toBe(false);
+  expect(redactHint(hint).length).toBeLessThanOrEqual(hint.length);
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
+test("a token behind sixteen thousand characters is not shown", () => {
+  expect(redactHint(`${"a ".repeat(8_150)}Bearer ${TOKEN}${TOKEN}`)).not.toContain(TOKEN.slice(0, 30));
+  expect(redactHint(`${"a ".repeat(10_000)}${TOKEN}`)).not.toContain(TOKEN.slice(0, 10));
+});
