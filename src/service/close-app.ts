@@ -3,7 +3,7 @@ import type { ServiceLog } from "./service-log.ts";
 /** How long an app may take to close, in milliseconds: more than ours take with calls under way. */
 const CLOSE_MS = 15_000;
 
-/** Closes an app. What it cannot close, or has not closed in 15 seconds, is logged and holds nobody else up; never rejects. */
+/** Closes an app. One that fails, or has not closed in 15 seconds, is logged and holds nobody else up; never rejects. */
 export async function closeApp(app: { slug: string; close?(): Promise<void> }, log: ServiceLog): Promise<void> {
   const tooLate = Promise.withResolvers<"late">();
   const timer = setTimeout(() => tooLate.resolve("late"), CLOSE_MS);

@@ -1,6 +1,7 @@
 import { type ZodType, z } from "zod";
 import { SvcError } from "../errors.ts";
 import type { ServiceOptions } from "./service-options.ts";
+import { isPostgresUrl } from "./store/open-postgres.ts";
 
 /** Shortest secret: 32 random letters hold more than 128 bits. */
 const MIN_SECRET = 32;
@@ -32,7 +33,12 @@ const secret = {
 
 const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
   dataDir: { schema: z.string().regex(/\S/), allowed: "the path of the data folder", hint: "Give a path." },
-  database: { schema: z.string(), allowed: "the address of a PostgreSQL database", isPrivate: true },
+  database: {
+    schema: z.string().refine((url) => isPostgresUrl(url) && URL.canParse(url)),
+    allowed: "the address of a PostgreSQL database",
+    hint: "Use the form postgres://user@host:5432/name, or leave it out to use a file in the data folder.",
+    isPrivate: true,
+  },
   files: {
     schema: z.union([
       z.string(),
@@ -51,7 +57,12 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
   heartbeatMs: whole(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS),
   port: { ...whole(0, 65_535), hint: "Use a whole number from 0 to 65535; 0 takes a free one." },
   host: { schema: z.string().regex(/\S/), allowed: "an address to listen on" },
-  publicUrl: { schema: z.string(), allowed: "an origin such as https://svc.example.org", isPrivate: true },
+  publicUrl: {
+    schema: z.string().refine(isOrigin),
+    allowed: "an origin without a path",
+    hint: "Give publicUrl (--public-url) the form https://svc.example.org or http://host:port.",
+    isPrivate: true,
+  },
   fileEnvelopes: { schema: z.boolean(), allowed: "true or false" },
   allowHosts: { schema: z.array(z.string()), allowed: "a list of hosts, each HOST:PORT" },
   ingestSecret: { ...secret, schema: secret.schema.nullable(), allowed: `${secret.allowed}, or null` },
@@ -100,6 +111,12 @@ export function checkOptionRules(options: ServiceOptions): void {
     if (value === undefined && name !== "dataDir") continue;
     if (!rule.schema.safeParse(value).success) throw refuse(name, rule, value);
   }
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return false;
+  return url.pathname === "/" && url.search === "" && url.username === "";
 }
 
 function refuse(field: string, { allowed, hint, isPrivate = false }: Rule, value: unknown): SvcError {

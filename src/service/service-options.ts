@@ -9,7 +9,6 @@ import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
 import { checkOptionRules } from "./option-rules.ts";
 import type { ServiceLog } from "./service-log.ts";
-import { isPostgresUrl } from "./store/open-postgres.ts";
 
 /** How to run the service. Options that do not exist, and values that cannot be, are refused at the start. */
 export interface ServiceOptions {
@@ -49,8 +48,8 @@ export interface ServiceOptions {
    */
   readonly allowHosts?: readonly string[];
   /**
-   * Text of at least 32 characters that signs upload tokens. Default: made once and kept in `dataDir`, or encrypted in a shared `database`; null
-   * turns ingest off (503).
+   * Text of at least 32 characters that signs upload tokens. Default: made once and kept in `dataDir`, or encrypted in a
+   * shared `database`; null turns ingest off (503).
    */
   readonly ingestSecret?: string | null;
   /**
@@ -118,14 +117,13 @@ export interface CheckedOptions extends ServiceOptions {
 export function checkOptions(options: ServiceOptions): CheckedOptions {
   checkOptionRules(options);
   const { port = DEFAULT_PORT, host = "127.0.0.1", retentionDays = DEFAULT_RETENTION_DAYS } = options;
-  checkSharing(options);
-  const publicOrigin = options.publicUrl === undefined ? undefined : readOrigin(options.publicUrl);
+  const publicOrigin = options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin;
   if (!isLoopback(host) && publicOrigin === undefined) {
-    throw invalid(
-      "publicUrl",
-      `${host} is reachable from other machines, so the service must know its public address.`,
-      "Set publicUrl (--public-url) to the origin that callers use, for example https://svc.example.org, or listen on 127.0.0.1.",
-    );
+    const why = `${host} is reachable from other machines, so the service must know its public address.`;
+    throw new SvcError("invalid_config", why, {
+      field: "publicUrl",
+      hint: "Set publicUrl (--public-url) to the origin that callers use, for example https://svc.example.org, or listen on 127.0.0.1.",
+    });
   }
   const allowedFileHosts = readAllowedHosts(options.allowHosts ?? []);
   return {
@@ -151,15 +149,6 @@ function guardLog(log: ServiceLog = () => {}): ServiceLog {
   return (entry) => void write(entry).catch(() => {});
 }
 
-function checkSharing({ database }: ServiceOptions): void {
-  if (database === undefined || (isPostgresUrl(database) && URL.canParse(database))) return;
-  throw invalid(
-    "database",
-    "The database must be the address of a PostgreSQL database.",
-    "Use the form postgres://user@host:5432/name, or leave it out to use a file in the data folder.",
-  );
-}
-
 /** Origin of a service that listens here and has no public address. */
 export function toLocalOrigin(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
@@ -177,19 +166,4 @@ export function listHosts({ host, publicOrigin }: CheckedOptions, port: number):
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-function readOrigin(publicUrl: string): string {
-  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
-  const isOrigin = url !== undefined && url.pathname === "/" && url.search === "" && url.username === "";
-  if (isOrigin && (url.protocol === "https:" || url.protocol === "http:")) return url.origin;
-  throw invalid(
-    "publicUrl",
-    "publicUrl (--public-url) must be an origin without a path.",
-    "Use the form https://svc.example.org or http://host:port.",
-  );
-}
-
-function invalid(field: string, message: string, hint: string): SvcError {
-  return new SvcError("invalid_config", message, { field, hint });
 }
