@@ -67,6 +67,7 @@ export async function askHuman(
   call: FlowCall,
   request: ApprovalRequest,
 ): Promise<ApprovalDecision | FlowOutcome> {
+  throwIfAborted(call.signal);
   const approver = call.approve ?? parts.approve;
   const unanswered = (code: string, message: string) =>
     createFlowOutcome("needs_approval", request.tool, {

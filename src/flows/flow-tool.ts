@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { isAbort, isControlFlow, throwIfAborted } from "../approvals/abort.ts";
+import { isAbort, isControlFlow, throwIfAborted, withAbort } from "../approvals/abort.ts";
 import { describeBreakdown } from "../approvals/describe-breakdown.ts";
 import { isSvcError } from "../errors.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/own-arguments.ts";
@@ -42,7 +42,8 @@ export function createFlowTool<Schema extends z.ZodType>(
       const read = readOwnArguments(schema, args);
       if (!read.ok) return createFlowOutcome("failed", name, read.refusal);
       try {
-        return await run(read.value, call);
+        // Whatever it waits for, such as a store of the host's that never answers.
+        return await withAbort(run(read.value, call), call.signal);
       } catch (error) {
         throwIfAborted(call.signal);
         if (isControlFlow(error) || isAbort(error)) throw error;

@@ -85,6 +85,9 @@ async function passGate(
   // Whatever another process has done with this call was done since the first look: it was not answered then.
   const overtaken = await beginCall(journal, describe("sending", { approval }), { known: [], isKnown: () => true });
   if (overtaken !== undefined) return (await answer(overtaken)) ?? describeUnknown(tool, "It was sent meanwhile.");
+  // Given up before anything was sent: this must not be taken for a request whose answer was lost.
+  if (call.signal?.aborted === true) await journal.forget(key);
+  throwIfAborted(call.signal);
   const sent = await send(tool, action, call);
   if (isOutcome(sent)) {
     if (sent.status === "unknown") return sent;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
+import type { BeginTerms, JournalRecord } from "../../src/approvals/journal-record.ts";
 import type { ApprovalRequest } from "../../src/approvals/request.ts";
 import { SvcClient } from "../../src/client/client.ts";
 import type { FlowCall } from "../../src/flows/ask-human.ts";
@@ -253,6 +254,25 @@ describe("a journal that cannot be written", () => {
     },
   );
 
+  it.each(["refresh", "find", "record", "begin"] as const)(
+    "and never answers %s does not keep a call from being given up",
+    async (name) => {
+      const run = await open();
+      const [stop, isAsked] = [new AbortController(), Promise.withResolvers<void>()];
+      const hang = () => {
+        isAsked.resolve();
+        return new Promise<never>(() => {});
+      };
+      const journal = { ...closeLater(await openJournal()), [name]: hang };
+      const outcome = run("svc_start_flow", REMINDER, { journal, signal: stop.signal });
+      await isAsked.promise;
+      stop.abort();
+      await expect(outcome).rejects.toMatchObject({ name: "AbortError" });
+      expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+    },
+    5_000,
+  );
+
   it("does not lose what was done when it fails after the answer", async () => {
     const run = await open();
     const kept = closeLater(await openJournal());
@@ -485,6 +505,30 @@ describe("nothing twice", () => {
     const outcome = await run("svc_start_flow", REMINDER, { ...call, approve: async () => sayYes(shown!) });
     expect(outcome.status).toBe("succeeded");
   });
+
+  it.each(["record", "begin"] as const)(
+    "a call aborted while the journal writes (%s) asks and sends nothing, and is not taken for sent when made again",
+    async (name) => {
+      const run = await open();
+      const stop = new AbortController();
+      const kept = closeLater(await openJournal());
+      const journal: Journal = {
+        ...kept,
+        async [name](...given: [JournalRecord, BeginTerms]) {
+          const result = await kept[name](...given);
+          stop.abort();
+          return result;
+        },
+      };
+      const call = { callId: "c1", journal };
+      await expect(run("svc_start_flow", REMINDER, { ...call, signal: stop.signal })).rejects.toMatchObject({
+        name: "AbortError",
+      });
+      expect(asked).toHaveLength(name === "begin" ? 1 : 0);
+      expect((await run("svc_get_flow", {})).result).toEqual({ flows: [] });
+      expect(statusOf(await run("svc_start_flow", REMINDER, call))).toBe("waiting");
+    },
+  );
 
   it("an aborted call does nothing and rejects", async () => {
     const run = await open();
