@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from "../errors.ts";
 import { createDeadline } from "./deadline.ts";
 import { describeFailure } from "./describe-failure.ts";
+import { nameRequest } from "./name-request.ts";
 import { redact } from "./redact.ts";
 import type { ApiReply } from "./reply.ts";
 import { startStopwatch } from "./stopwatch.ts";
@@ -79,11 +80,11 @@ async function awaitToken(
   try {
     const token: unknown = await Promise.race([given, ask()]);
     if (isToken(token)) return token;
-    throw noToken(`${label}: the sign-in gave no access token that can be sent.`);
+    throw noToken(nameRequest("The sign-in gave no access token that can be sent.", label));
   } catch (error) {
     if (isSvcError(error)) throw error;
-    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    throw noToken(`${label}: the sign-in failed to give an access token${code}.`, error);
+    const code = error instanceof Error && "code" in error ? `: ${String(error.code)}` : "";
+    throw noToken(nameRequest(`The sign-in failed to give an access token${code}.`, label), error);
   } finally {
     deadline.clear();
   }
@@ -109,7 +110,7 @@ function isTokenRefusal({ headers }: ApiReply): boolean {
 }
 
 function refused({ label }: ApiReply): SvcError {
-  return new SvcError("unauthorized", `${label}: the service did not accept this sign-in.`, {
+  return new SvcError("unauthorized", nameRequest("The service did not accept this sign-in.", label), {
     status: 401,
     hint: SIGN_IN_AGAIN,
     sent: true,

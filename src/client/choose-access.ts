@@ -1,5 +1,6 @@
 import { SvcError } from "../errors.ts";
 import type { AccessTokenSource } from "./access-token.ts";
+import { nameRequest } from "./name-request.ts";
 
 /** What an endpoint takes ("Authentication"): an API key, a key or an OAuth access token, or nothing. */
 export type CredentialNeed = "key" | "key_or_token" | "none";
@@ -30,17 +31,22 @@ export function chooseAccess(
   if (need === "none") return { type: "open" };
   if (apiKey !== undefined) return { type: "key", apiKey };
   if (accessToken === undefined) {
-    throw new SvcError("credentials_missing", `${label}: this client has no API key, so nothing was sent.`, {
+    const message = nameRequest("This client has no API key, so nothing was sent.", label);
+    throw new SvcError("credentials_missing", message, {
       hint: 'Pair this device first ("svc pair"), or pass apiKey.',
       sent: false,
     });
   }
   if (need === "key_or_token") return { type: "token", source: accessToken };
-  throw needsKey(label);
+  const message = nameRequest("This needs an API key, and there is only an OAuth sign-in; nothing was sent.", label);
+  throw signedInOnly(message);
 }
 
 /** The refusal of what an OAuth sign-in cannot do: its tokens are good for the MCP endpoint only. */
 export function needsKey(what: string): SvcError {
-  const message = `${what}: this needs an API key, and there is only an OAuth sign-in. Nothing was sent.`;
+  return signedInOnly(`${what}: this needs an API key, and there is only an OAuth sign-in. Nothing was sent.`);
+}
+
+function signedInOnly(message: string): SvcError {
   return new SvcError("credentials_missing", message, { hint: 'Pair this device for a key: "svc pair".', sent: false });
 }

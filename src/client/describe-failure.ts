@@ -1,4 +1,5 @@
 import { isSvcError, SvcError } from "../errors.ts";
+import { nameRequest } from "./name-request.ts";
 import { redact } from "./redact.ts";
 
 /** What was known about a request when it failed. */
@@ -53,19 +54,20 @@ export function describeFailure(error: unknown, request: FailedRequest, state: S
   const cause = toSafeCause(error, code, request.secrets);
   if (TIMEOUT_CODES.has(code)) return timedOut(request, true, cause);
   if (CLOSED_CODES.has(code)) {
-    return new SvcError("aborted", `${request.label}: this client is closed.`, { sent: state.started, cause });
-  }
-  if (code === "UND_ERR_INVALID_ARG") {
-    return new SvcError("unsupported", `${request.label}: a header or path of this request cannot be written.`, {
-      sent: false,
+    return new SvcError("aborted", nameRequest("This client is closed.", request.label), {
+      sent: state.started,
       cause,
     });
+  }
+  if (code === "UND_ERR_INVALID_ARG") {
+    const message = nameRequest("A header or path of this request cannot be written.", request.label);
+    return new SvcError("unsupported", message, { sent: false, cause });
   }
   const isConnectFailure =
     CONNECT_CODES.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code);
   const sent = state.started || !isConnectFailure;
-  const what = sent ? "lost the connection" : "could not connect";
-  return new SvcError("unreachable", `${request.label}: ${what} to ${request.origin} (${code}).`, {
+  const what = sent ? "Lost the connection" : "Could not connect";
+  return new SvcError("unreachable", nameRequest(`${what} to ${request.origin}: ${code}.`, request.label), {
     retryable: true,
     sent,
     hint: sent
@@ -80,22 +82,22 @@ function describeStop(stop: RequestStopped, request: FailedRequest, started: boo
     case "timeout":
       return timedOut(request, started);
     case "aborted":
-      return new SvcError("aborted", `${request.label}: stopped by the caller.`, { sent: started });
+      return new SvcError("aborted", nameRequest("Stopped by the caller.", request.label), { sent: started });
     default:
-      return new SvcError("bad_response", `${request.label}: the answer cannot be read: ${stop.message}.`, {
+      return new SvcError("bad_response", nameRequest(`The answer cannot be read: ${stop.message}.`, request.label), {
         sent: true,
       });
   }
 }
 
 function timedOut(request: FailedRequest, sent: boolean, cause?: Error): SvcError {
-  const message = `${request.label}: no complete answer from ${request.origin} within ${request.timeoutMs} ms.`;
-  return new SvcError("timeout", message, { retryable: true, sent, cause });
+  const what = `No complete answer from ${request.origin} within ${request.timeoutMs} ms.`;
+  return new SvcError("timeout", nameRequest(what, request.label), { retryable: true, sent, cause });
 }
 
 function describeBodyError(error: unknown, request: FailedRequest): SvcError {
   if (isSvcError(error)) return error;
-  return new SvcError("file_missing", `${request.label}: the request body could not be read to its end.`, {
+  return new SvcError("file_missing", nameRequest("The request body could not be read to its end.", request.label), {
     hint: "Check that the attached files still exist and are unchanged.",
     cause: toSafeCause(error, readCode(error), request.secrets),
   });

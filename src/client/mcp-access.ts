@@ -15,6 +15,7 @@ import { needsKey } from "./choose-access.ts";
 import { readExecution, toExecuteReply } from "./executions.ts";
 import { findOwners, nameTool, toDescribedTool, toListedTool, toToolList } from "./mcp-tools.ts";
 import { callTwin } from "./mcp-twins.ts";
+import { nameRequest } from "./name-request.ts";
 import { readResource } from "./reply.ts";
 import { isRequestBody, type RequestBody } from "./request.ts";
 import type { ToolAccess } from "./tool-access.ts";
@@ -113,7 +114,8 @@ class McpAccess implements ToolAccess {
       this.#owners.set(name, integration);
       return tool;
     }
-    throw new SvcError("service_failure", `POST /api/mcp (svc.get_action): There is no tool named "${name}".`, {
+    const message = nameRequest(`There is no tool named "${name}".`, "POST /api/mcp, svc.get_action");
+    throw new SvcError("service_failure", message, {
       status: 404,
       serviceCode: "tool_not_found",
       sent: true,

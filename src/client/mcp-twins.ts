@@ -1,6 +1,7 @@
 import { SvcError } from "../errors.ts";
 import type { McpToolName, RpcResponse } from "../wire/mcp.ts";
 import { readToolContent, sendMcp } from "./mcp.ts";
+import { nameRequest } from "./name-request.ts";
 import type { ApiReply } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -28,7 +29,7 @@ export async function callTwin(
   { tool, args, isRead }: TwinCall,
   options?: CallOptions,
 ): Promise<ApiReply> {
-  const label = `POST /api/mcp (${tool})`;
+  const label = `POST /api/mcp, ${tool}`;
   const call = { method: "tools/call", params: { name: tool, arguments: args } };
   const { reply, response } = await sendMcp(transport, call, { label, isRead, options });
   const { result } = response;
@@ -52,11 +53,12 @@ function chooseStatus({ status, error_code: code }: Readonly<Record<string, unkn
 
 function describeRpcError(label: string, { error }: RpcResponse): SvcError {
   if (error !== undefined && NOT_RUN.has(error.code)) {
-    return new SvcError("unsupported", `${label}: the MCP endpoint of this service does not take this call.`, {
+    const message = nameRequest("The MCP endpoint of this service does not take this call.", label);
+    return new SvcError("unsupported", message, {
       hint: 'Pair this device for a key, which does not need the endpoint: "svc pair".',
       sent: true,
     });
   }
-  const message = `${label}: the MCP endpoint failed without an answer${error === undefined ? "" : ` (${error.code})`}.`;
-  return new SvcError("bad_response", message, { status: 500, sent: true });
+  const what = `The MCP endpoint failed without an answer${error === undefined ? "" : `: ${error.code}`}.`;
+  return new SvcError("bad_response", nameRequest(what, label), { status: 500, sent: true });
 }

@@ -8,6 +8,7 @@ import {
   type ServerCard,
   serverCardSchema,
 } from "../wire/mcp.ts";
+import { nameRequest } from "./name-request.ts";
 import { type ApiReply, badResponse, isRecord, readResource } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -58,7 +59,7 @@ export async function sendMcp(
   const parsed = rpcResponseSchema.safeParse(reply.json);
   if (!parsed.success) return { reply, response: readResource(reply, rpcResponseSchema) };
   if (reply.status === 401) {
-    throw new SvcError("unauthorized", `${reply.label}: the API key was not accepted.`, {
+    throw new SvcError("unauthorized", nameRequest("The API key was not accepted.", reply.label), {
       status: 401,
       hint: "The API key is missing, wrong or revoked: pair this device again.",
       sent: true,

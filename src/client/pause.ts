@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
+import { nameRequest } from "./name-request.ts";
 
 /** Waits; may reject when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -20,7 +21,7 @@ export async function pause(
 ): Promise<void> {
   const { signal, label, sleep } = wait;
   if (signal === undefined) return sleep(ms);
-  const stopped = () => new SvcError("aborted", `${label}: stopped by the caller while waiting.`);
+  const stopped = () => new SvcError("aborted", nameRequest("Stopped by the caller while waiting.", label));
   if (signal.aborted) throw stopped();
   const { promise: given, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(stopped());

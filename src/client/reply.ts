@@ -7,6 +7,7 @@ import {
   executionEnvelopeSchema,
   executionSummarySchema,
 } from "../wire/execution.ts";
+import { nameRequest } from "./name-request.ts";
 import { redact } from "./redact.ts";
 
 /** An answer of the API before its meaning is known. */
@@ -74,14 +75,15 @@ export function badResponse(reply: ApiReply, issue?: string): SvcError {
   if (isRedirect(status)) {
     const target = URL.parse(reply.headers.location ?? "")?.origin;
     const where = target === undefined || target === "null" ? "" : ` to ${target}`;
-    return new SvcError("bad_response", `${label}: HTTP ${status} redirects${where}; redirects are never followed.`, {
+    const message = nameRequest(`HTTP ${status} redirects${where}; redirects are never followed.`, label);
+    return new SvcError("bad_response", message, {
       status,
       hint: "Set the base URL to the address the service really has.",
       sent: true,
     });
   }
   const what = issue ?? (reply.excerpt === "" ? "an empty or unknown body" : `unreadable text: ${reply.excerpt}`);
-  return new SvcError("bad_response", `${label}: HTTP ${status} with ${what}.`, {
+  return new SvcError("bad_response", nameRequest(`HTTP ${status} with ${what}.`, label), {
     status,
     retryable: isTransientStatus(status),
     retryAfterMs: reply.retryAfterMs,
@@ -99,7 +101,7 @@ export function isTransientStatus(status: number): boolean {
 export function toServiceError(reply: ApiReply, shape: ReplyShape): SvcError {
   const facts = readFacts(shape);
   const clean = (text: string | null | undefined) => (text ? shorten(redact(text, reply.secrets), 500) : undefined);
-  const message = `${reply.label}: ${clean(facts.message) ?? `HTTP ${reply.status}`}`;
+  const message = nameRequest(clean(facts.message) ?? `HTTP ${reply.status}`, reply.label);
   const isKeyProblem = reply.status === 401 && (facts.code === undefined || facts.code === "unauthorized");
   return new SvcError(isKeyProblem ? "unauthorized" : "service_failure", message, {
     status: reply.status,

@@ -5,6 +5,7 @@ import { type AccessTokenSource, sendWithToken } from "./access-token.ts";
 import { checkTimeout } from "./check-limits.ts";
 import { type CredentialNeed, chooseAccess } from "./choose-access.ts";
 import { ACCEPTED_ENCODINGS } from "./decode-content.ts";
+import { nameRequest } from "./name-request.ts";
 import { readJson } from "./read-json.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
@@ -185,7 +186,7 @@ function encodeBody(body: unknown, label: string): string | RequestBody | undefi
   try {
     return JSON.stringify(body);
   } catch {
-    throw new SvcError("unsupported", `${label}: the request holds a value that JSON cannot carry.`, {
+    throw new SvcError("unsupported", nameRequest("The request holds a value that JSON cannot carry.", label), {
       hint: "Remove cycles and BigInt values from the arguments.",
       sent: false,
     });

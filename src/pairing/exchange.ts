@@ -1,4 +1,5 @@
 import type { SvcClient } from "../client/client.ts";
+import { withoutRequest } from "../client/name-request.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";
@@ -117,7 +118,7 @@ function conclude(verdict: Verdict, error: SvcError | undefined, hasStatus: bool
 
 /** What the service said, without the name of the request, which means nothing to the human who pairs. */
 export function readReason(error: SvcError): string {
-  return error.message.replace(/^[A-Z]+ \S+: /, "");
+  return withoutRequest(error.message);
 }
 
 async function askStatus(

@@ -2,6 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { Dispatcher } from "undici";
 import { isLoopbackHost } from "../client/base-url.ts";
 import { createDispatcher, type ProxySettings } from "../client/create-dispatcher.ts";
+import { nameRequest } from "../client/name-request.ts";
 import { sendRequest } from "../client/request.ts";
 import { SvcError } from "../errors.ts";
 
@@ -62,10 +63,8 @@ export function createOAuthHttp({ baseUrl, proxy }: { baseUrl: string; proxy?: P
       secrets: [],
     });
     if (status >= 300 && status < 400) {
-      throw new SvcError("bad_response", `${label}: HTTP ${status} redirects; redirects are never followed.`, {
-        status,
-        hint: "Use the address the service really has.",
-      });
+      const message = nameRequest(`HTTP ${status} redirects; redirects are never followed.`, label);
+      throw new SvcError("bad_response", message, { status, hint: "Use the address the service really has." });
     }
     return new Response(bytes.length === 0 ? null : Buffer.from(bytes), { status, headers });
   };

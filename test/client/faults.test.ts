@@ -90,6 +90,16 @@ describe("the three shapes, told apart by body and not by status", () => {
     expect(await catchError(() => client.listTools())).toMatchObject({ code: "service_failure", status: 200 });
   });
 
+  test("a message begins with what failed, and ends with the request", async () => {
+    const say = async (error: string) => {
+      onList().reply(404, JSON.stringify({ error }), json);
+      return (await catchError(() => client.listTools())) as Error;
+    };
+    expect((await say("There is nothing.")).message).toBe("There is nothing (GET /api/tools).");
+    expect((await say("Nothing. Nowhere")).message).toBe("Nothing. Nowhere (GET /api/tools).");
+    expect((await say("Nothing?")).message).toBe("Nothing? (GET /api/tools).");
+  });
+
   test("a gateway's own JSON is a bare error", async () => {
     onExecute().reply(500, JSON.stringify({ message: "Internal server error" }), json);
     expect(await execute()).toEqual({ kind: "bare", status: 500, error: "Internal server error" });
