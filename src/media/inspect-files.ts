@@ -5,7 +5,7 @@ import { cleanFileName } from "./classify-reference.ts";
 import type { LocatedFile } from "./locate-files.ts";
 import { createMd5 } from "./md5.ts";
 import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "./media-refusal.ts";
-import { decideMimeType, SNIFF_BYTES } from "./mime-type.ts";
+import { decideMimeType, SNIFF_BYTES, sniffType } from "./mime-type.ts";
 import { type MediaFile, openMediaFile } from "./open-media-file.ts";
 import { readPieces } from "./read-pieces.ts";
 import { dropReceivedId } from "./received-copy.ts";
@@ -58,17 +58,20 @@ export async function inspectFiles(
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<InspectedFiles> {
   const local = files.filter((file) => file.kind === "local");
-  const distinct = [...Map.groupBy(local, ({ reference }) => reference).values()].flatMap((equal) => equal.slice(0, 1));
+  const groups = [...Map.groupBy(local, ({ reference }) => reference).values()];
+  const distinct = groups.flatMap((equal) => equal.slice(0, 1));
   const measured = await measure(roots, distinct, options.signal);
   if (!measured.ok) return measured;
-  const seen = new Map<string, Seen>();
-  for (const file of distinct) {
-    const result = await withFile(roots, file, options.signal, (open) => inspect(open, file, options.signal));
+  const seen = new Map<LocatedFile, Seen>();
+  for (const [index, file] of distinct.entries()) {
+    const equal = groups[index] ?? [file];
+    const result = await withFile(roots, file, options.signal, (open) => inspect(open, equal, options.signal));
     if (!result.ok) return result;
-    if (result.value.size !== (measured.value.get(file.reference) ?? result.value.size)) {
-      return refused("changed_while_reading", file);
+    for (const [one, facts] of result.value) {
+      if (facts.size !== (measured.value.get(file.reference) ?? facts.size))
+        return refused("changed_while_reading", file);
+      seen.set(one, facts);
     }
-    seen.set(file.reference, result.value);
   }
   const pointers = choosePointers(distinct, files);
   return { ok: true, files: local.flatMap((file) => combine(file, seen, pointers)) };
@@ -109,7 +112,14 @@ async function withFile<T>(
   }
 }
 
-async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal | undefined): Promise<Result<Seen>> {
+/** What is seen of a file, for each of the fields that name it. */
+async function inspect(
+  open: MediaFile,
+  equal: readonly LocatedFile[],
+  signal: AbortSignal | undefined,
+): Promise<Result<[LocatedFile, Seen][]>> {
+  const [file] = equal;
+  if (file === undefined) return { ok: true, value: [] };
   const [md5, sha256] = [createMd5(), createHash("sha256")];
   const pieces: string[] = [];
   let head: Uint8Array = new Uint8Array();
@@ -123,14 +133,35 @@ async function inspect(open: MediaFile, file: LocatedFile, signal: AbortSignal |
     pieces.push(piece.tag);
   }
   if (!(await open.isUnchanged())) return refused("changed_while_reading", file);
-  const type = await decideMimeType({ head, name: open.name, declaredName: file.name, declared: file.mimetype });
-  if (!type.ok) return refused("file_type_mismatch", file, type.detail);
-  const notes = [type.note, open.isOriginal ? SENT_AS_RECEIVED : undefined].filter((note) => note !== undefined);
+  const types = await decideTypes(head, open.name, equal);
+  if (!types.ok) return types;
   const { size, mtimeNs, ctimeNs } = open;
-  const digests = { md5: md5.digestHex(), sha256: sha256.digest("hex"), pieces };
-  const found = { mimetype: type.mimetype, size, ...digests, mtimeNs, ctimeNs };
+  const found = { size, md5: md5.digestHex(), sha256: sha256.digest("hex"), pieces, mtimeNs, ctimeNs };
   const name = cleanFileName(dropReceivedId(open.name)) ?? "file";
-  return { ok: true, value: { name, ...found, ...(notes.length > 0 && { note: notes.join("; ") }) } };
+  const value = types.value.map(([one, mimetype, said]): [LocatedFile, Seen] => {
+    const notes = [said, open.isOriginal ? SENT_AS_RECEIVED : undefined].filter((note) => note !== undefined);
+    return [one, { name, mimetype, ...found, ...(notes.length > 0 && { note: notes.join("; ") }) }];
+  });
+  return { ok: true, value };
+}
+
+/** One type, since the bytes travel once; what each field called the file is judged and answered on its own. */
+async function decideTypes(
+  head: Uint8Array,
+  name: string,
+  equal: readonly LocatedFile[],
+): Promise<Result<(readonly [LocatedFile, mimetype: string, note: string | undefined])[]>> {
+  let shared: string | undefined;
+  const value: (readonly [LocatedFile, string, string | undefined])[] = [];
+  const sniffed = await sniffType(head);
+  for (const file of equal) {
+    const type = decideMimeType({ head, sniffed, name, declaredName: file.name, declared: file.mimetype });
+    if (!type.ok) return refused("file_type_mismatch", file, type.detail);
+    shared ??= type.mimetype;
+    const differs = type.mimetype !== shared && file.mimetype !== undefined;
+    value.push([file, shared, differs ? `declared ${file.mimetype}, sent as ${shared}` : type.note]);
+  }
+  return { ok: true, value };
 }
 
 /** Numbers the distinct files, stepping over any number that a storage key in the same call already uses. */
@@ -146,8 +177,8 @@ function choosePointers(distinct: readonly LocatedFile[], all: readonly LocatedF
   return pointers;
 }
 
-function combine(file: LocatedFile, seen: Map<string, Seen>, pointers: Map<string, string>): InspectedFile[] {
-  const facts = seen.get(file.reference);
+function combine(file: LocatedFile, seen: Map<LocatedFile, Seen>, pointers: Map<string, string>): InspectedFile[] {
+  const facts = seen.get(file);
   const pointer = pointers.get(file.reference);
   if (facts === undefined || pointer === undefined) return [];
   const { field, path, reference, name } = file;

@@ -10,6 +10,8 @@ export type MimeVerdict =
 export interface MimeEvidence {
   /** The first 64 KiB, or all when the file is shorter. */
   readonly head: Uint8Array;
+  /** What {@link sniffType} says of it. */
+  readonly sniffed: string | undefined;
   /** Its name on disk. */
   readonly name: string;
   /** The name and type the caller gave. */
@@ -59,8 +61,8 @@ const CONTAINERS: Readonly<Record<string, RegExp>> = {
  * Decides the one MIME type that goes into both the arguments and the envelope. Content beats the ending, the ending
  * beats what the caller declared; a declared type survives whenever it does not contradict the content.
  */
-export async function decideMimeType(evidence: MimeEvidence): Promise<MimeVerdict> {
-  const sniffed = await sniff(evidence.head);
+export function decideMimeType(evidence: MimeEvidence): MimeVerdict {
+  const { sniffed } = evidence;
   const byName = [evidence.name, evidence.declaredName ?? ""].map(typeOfName).find((type) => type !== undefined);
   const declared = normalise(evidence.declared);
   if (sniffed === undefined) return decideUnknown(evidence, byName, declared);
@@ -104,7 +106,8 @@ function isMedia(type: string): boolean {
   return MEDIA.test(type) && !EXECUTABLE.test(type);
 }
 
-async function sniff(head: Uint8Array): Promise<string | undefined> {
+/** The type whose signature the first bytes of a file hold; undefined when none is known. */
+export async function sniffType(head: Uint8Array): Promise<string | undefined> {
   try {
     const found = await fileTypeFromBuffer(head, { signal: AbortSignal.timeout(SNIFF_TIMEOUT_MS) });
     return normalise(found?.mime);

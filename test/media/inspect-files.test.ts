@@ -206,4 +206,31 @@ describe("the type that is sent", () => {
     const file = media.located(await media.write("a.bin", ELF), { mimetype: "image/png" });
     expect(await inspectFiles(media.roots, [file])).toMatchObject({ refusal: { code: "file_type_mismatch" } });
   });
+
+  test("a program that only the second of two fields calls a picture is refused", async () => {
+    const reference = await media.write("prog", ELF);
+    const plain = media.located(reference, { field: "a" });
+    for (const lie of [{ name: "x.png" }, { mimetype: "image/png" }]) {
+      const second = media.located(reference, { field: "b", ...lie });
+      expect(await inspectFiles(media.roots, [plain, second])).toMatchObject({
+        refusal: { code: "file_type_mismatch", field: "b" },
+      });
+    }
+  });
+
+  test("fields that name one file get one type, and each a note when it declared another", async () => {
+    const reference = await media.write("a.txt", "# hello");
+    const declared = ["text/markdown", "image/png", undefined, "text/plain"];
+    const fields = declared.map((mimetype, index) =>
+      media.located(reference, { field: `f${index}`, ...(mimetype !== undefined && { mimetype }) }),
+    );
+    const result = await inspectFiles(media.roots, fields);
+    if (!result.ok) throw new Error(result.refusal.message);
+    expect(result.files.map(({ mimetype, note }) => [mimetype, note])).toEqual([
+      ["text/markdown", undefined],
+      ["text/markdown", "declared image/png, sent as text/markdown"],
+      ["text/markdown", undefined],
+      ["text/markdown", "declared text/plain, sent as text/markdown"],
+    ]);
+  });
 });
