@@ -5,6 +5,9 @@ import { SIGN_IN_AGAIN } from "./access-token.ts";
 export const KEY_HINT =
   "The key of this device is missing, wrong or revoked. Pair it again (svc pair); calling again will not help.";
 
+/** The same for a person at a terminal, who is told before it what the service said of the key. */
+export const PAIR_AGAIN = 'To go on, pair this device again: "svc pair --again".';
+
 /**
  * What to do when a call failed for want of a key or a sign-in; undefined when it failed for another reason. Calling
  * again never helps then, and this is what a model has to be told.

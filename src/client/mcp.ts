@@ -8,6 +8,7 @@ import {
   type ServerCard,
   serverCardSchema,
 } from "../wire/mcp.ts";
+import { PAIR_AGAIN } from "./credential-advice.ts";
 import { nameRequest } from "./name-request.ts";
 import { type ApiReply, badResponse, isRecord, readResource } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -61,7 +62,7 @@ export async function sendMcp(
   if (reply.status === 401) {
     throw new SvcError("unauthorized", nameRequest("The API key was not accepted.", reply.label), {
       status: 401,
-      hint: "The API key is missing, wrong or revoked: pair this device again.",
+      hint: PAIR_AGAIN,
       sent: true,
     });
   }

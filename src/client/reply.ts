@@ -7,6 +7,7 @@ import {
   executionEnvelopeSchema,
   executionSummarySchema,
 } from "../wire/execution.ts";
+import { PAIR_AGAIN } from "./credential-advice.ts";
 import { nameRequest } from "./name-request.ts";
 import { redact } from "./redact.ts";
 
@@ -108,9 +109,7 @@ export function toServiceError(reply: ApiReply, shape: ReplyShape): SvcError {
     serviceCode: facts.code,
     retryable: facts.retryable ?? isTransientStatus(reply.status),
     retryAfterMs: reply.retryAfterMs,
-    hint:
-      clean(facts.hint) ??
-      (isKeyProblem ? "The API key is missing, wrong or revoked: pair this device again." : undefined),
+    hint: clean(facts.hint) ?? (isKeyProblem ? PAIR_AGAIN : undefined),
     nextAction: facts.nextAction,
     sent: true,
   });

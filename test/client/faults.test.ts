@@ -74,7 +74,7 @@ describe("the three shapes, told apart by body and not by status", () => {
     const error = await catchError(() => client.listTools());
     expect(error).toMatchObject({ code, status: 401, sent: true, retryable: false });
     if (code === "unauthorized")
-      expect(error).toHaveProperty("hint", expect.stringContaining("pair this device again"));
+      expect(error).toHaveProperty("hint", 'To go on, pair this device again: "svc pair --again".');
   });
 
   test("a failed read carries code, hint, next action and retryable of the answer", async () => {
