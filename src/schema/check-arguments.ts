@@ -1,7 +1,7 @@
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { readSafePattern } from "../wire/safe-pattern.ts";
 import { isRecord, type JsonSchema, type SchemaDraft, setOwn } from "./json-schema.ts";
-import type { ArgumentSize } from "./read-arguments.ts";
+import { type ArgumentSize, measureArguments } from "./read-arguments.ts";
 
 /** One finding of the validator. */
 export type CheckError = OutputUnit;
@@ -26,21 +26,30 @@ const VALUES_PER_UNIT = 20;
 const STEPS_PER_UNIT = 128;
 const UNIQUE_UNITS = 200;
 const CHARACTERS_PER_UNIT = 500;
-const MAX_KEY_LENGTH = 128;
+/** Keys or items that a boolean schema is applied to, and values that are measured. */
+const VISITS_PER_UNIT = 8;
+/** Longer keys are not checked: the validator writes them into each location. */
+const MAX_KEY_LENGTH = 1_000;
+/** The same where keys are matched with patterns. */
+const MAX_MATCHED_KEY_LENGTH = 128;
+/** What is read out of a shorter text cannot be so large that it has to be measured. */
+const SHORT_TEXT = 1_000;
 
 /** Counts the work of one check and ends it when there is too much. */
 interface Meter {
   left: number;
-  /** Characters of the longest text in the arguments. */
+  /** Characters of the longest text or key in the arguments. */
   longestText: number;
   /** Keys of the largest object in the arguments. */
   keys: number;
+  /** Items of the longest list in the arguments. */
+  items: number;
   matchesKeys: boolean;
 }
 
 /** Compiles a normalised schema. */
 export function compileCheck(schema: JsonSchema): ArgumentCheck {
-  const meter: Meter = { left: Number.POSITIVE_INFINITY, longestText: 0, keys: 0, matchesKeys: false };
+  const meter: Meter = { left: Number.POSITIVE_INFINITY, longestText: 0, keys: 0, items: 0, matchesKeys: false };
   const metered = addMeter(schema, meter);
   /** Building a validator reads every node as well, which is no work of the call. */
   const build = (shortCircuit: boolean): Validator => {
@@ -52,7 +61,7 @@ export function compileCheck(schema: JsonSchema): ArgumentCheck {
   };
   const first = build(true);
   let all: Validator | undefined;
-  const again = (args: unknown): CheckResult => {
+  const check = (args: unknown): CheckResult => {
     try {
       const quick = first.validate(args);
       if (quick.valid) return { verdict: "valid" };
@@ -63,13 +72,25 @@ export function compileCheck(schema: JsonSchema): ArgumentCheck {
     }
   };
   const start = (args: unknown, size: ArgumentSize): CheckResult => {
-    if (meter.matchesKeys && size.longestKey > MAX_KEY_LENGTH) return { verdict: "unknown" };
-    meter.longestText = size.longestText;
-    meter.keys = size.mostKeys;
     meter.left = BUDGET;
-    return again(args);
+    return setSize(meter, size) ? check(args) : { verdict: "unknown" };
+  };
+  const again = (args: unknown): CheckResult => {
+    if (meter.longestText <= SHORT_TEXT) return check(args);
+    const reading = measureArguments(args);
+    if (reading.kind !== "json" || !setSize(meter, reading.size)) return { verdict: "unknown" };
+    meter.left -= reading.size.values / VISITS_PER_UNIT;
+    return check(args);
   };
   return { start, again };
+}
+
+/** @returns false for arguments that are not checked. */
+function setSize(meter: Meter, size: ArgumentSize): boolean {
+  meter.longestText = Math.max(size.longestText, size.longestKey);
+  meter.keys = size.mostKeys;
+  meter.items = size.mostItems;
+  return size.longestKey <= (meter.matchesKeys ? MAX_MATCHED_KEY_LENGTH : MAX_KEY_LENGTH);
 }
 
 /** All errors, or the first ones when there are more than can be listed in time. */
@@ -95,10 +116,12 @@ function addMeter(node: unknown, meter: Meter): Schema {
   const pattern = typeof node.pattern === "string" ? readSafePattern(node.pattern) : undefined;
   const keyPatterns = isRecord(node.patternProperties) ? Object.keys(node.patternProperties).length : 0;
   if (keyPatterns > 0) meter.matchesKeys = true;
+  const keyVisits = KEY_LOOPS.filter((keyword) => typeof node[keyword] === "boolean").length / VISITS_PER_UNIT;
+  const itemVisits = ITEM_LOOPS.filter((keyword) => typeof node[keyword] === "boolean").length / VISITS_PER_UNIT;
   Object.defineProperty(copy, "$recursiveRef", {
     enumerable: false,
     get(): undefined {
-      meter.left -= own + keyPatterns * meter.keys;
+      meter.left -= own + (keyPatterns + keyVisits) * meter.keys + itemVisits * meter.items;
       if (measures) meter.left -= meter.longestText / CHARACTERS_PER_UNIT;
       if (pattern !== undefined) meter.left -= pattern.steps(meter.longestText) / STEPS_PER_UNIT;
       if (meter.left < 0) throw new RangeError("Too much to check.");
@@ -122,10 +145,25 @@ function copyKeyword(keyword: string, value: unknown, meter: Meter): unknown {
   return copy;
 }
 
+/** With a boolean schema the validator goes through all keys or items, and no node below counts that. */
+const KEY_LOOPS = ["additionalProperties", "unevaluatedProperties", "propertyNames"];
+const ITEM_LOOPS = ["items", "unevaluatedItems", "contains"];
+
 function countOwnUnits(node: JsonSchema): number {
   let values = 0;
   if (Array.isArray(node.enum)) values += node.enum.length;
   if (Array.isArray(node.required)) values += node.required.length;
   if (isRecord(node.properties)) values += Object.keys(node.properties).length;
-  return 1 + Math.floor(values / VALUES_PER_UNIT) + (node.uniqueItems === true ? UNIQUE_UNITS : 0);
+  const characters = countCharacters(node.enum) + countCharacters(node.const);
+  const units = values / VALUES_PER_UNIT + characters / CHARACTERS_PER_UNIT;
+  return 1 + Math.floor(units) + (node.uniqueItems === true ? UNIQUE_UNITS : 0);
+}
+
+/** Length of allowed values as JSON: the validator writes them into each of its errors. */
+function countCharacters(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

@@ -8,6 +8,10 @@ export interface ArgumentSize {
   readonly longestKey: number;
   /** Keys of the largest object. */
   readonly mostKeys: number;
+  /** Items of the longest list. */
+  readonly mostItems: number;
+  /** Values in all. */
+  readonly values: number;
 }
 
 /** What a value is, seen as JSON. */
@@ -26,17 +30,19 @@ interface Count {
   longestText: number;
   longestKey: number;
   mostKeys: number;
+  mostItems: number;
   plain: boolean;
   deep: boolean;
 }
 
 /** Looks through arguments once, before they are checked. */
 export function measureArguments(args: unknown): ArgumentReading {
-  const count: Count = { left: MAX_VALUES, longestText: 0, longestKey: 0, mostKeys: 0, plain: true, deep: false };
+  const sizes = { longestText: 0, longestKey: 0, mostKeys: 0, mostItems: 0 };
+  const count: Count = { left: MAX_VALUES, ...sizes, plain: true, deep: false };
   if (!measure(args, count, 0)) return { kind: count.deep ? "deep" : "large" };
   if (!count.plain) return { kind: "other" };
-  const { longestText, longestKey, mostKeys } = count;
-  return { kind: "json", size: { longestText, longestKey, mostKeys } };
+  const { longestText, longestKey, mostKeys, mostItems, left } = count;
+  return { kind: "json", size: { longestText, longestKey, mostKeys, mostItems, values: MAX_VALUES - left } };
 }
 
 /** @returns false when there is too much. */
@@ -46,6 +52,7 @@ function measure(value: unknown, count: Count, depth: number): boolean {
   if (typeof value === "string") {
     count.longestText = Math.max(count.longestText, value.length);
   } else if (Array.isArray(value)) {
+    count.mostItems = Math.max(count.mostItems, value.length);
     for (const item of value) if (!measure(item, count, depth + 1)) return false;
   } else if (isRecord(value)) {
     const keys = Object.keys(value);

@@ -313,6 +313,59 @@ describe("what cannot be judged passes", () => {
   });
 });
 
+describe("what would take seconds to judge passes", () => {
+  const times = (count: number, node: unknown) => Array.from({ length: count }, () => node);
+  const keys = (count: number) => Object.fromEntries(times(count, 1).map((one, index) => [`key${index}`, one]));
+  const listEnding = (last: number) => [...times(2_000, 1), last];
+
+  test.each<[string, Record<string, unknown>, unknown]>([
+    ["9,000 keys in open objects", { allOf: times(950, { additionalProperties: true }) }, keys(9_000)],
+    ["9,000 keys without a name", { allOf: times(950, { propertyNames: true }) }, keys(9_000)],
+    ["9,000 items of closed lists", { anyOf: times(950, { items: false }) }, times(9_000, 1)],
+    [
+      "long lists to choose from",
+      { anyOf: times(50, { enum: times(100, 1).map((_, index) => listEnding(index + 5)) }) },
+      listEnding(1),
+    ],
+    [
+      "a long key for limits",
+      { allOf: times(950, { propertyNames: { maxLength: 70_000 } }) },
+      { ["k".repeat(60_000)]: 1 },
+    ],
+    ["a long key for rules", { allOf: times(950, { additionalProperties: {} }) }, { ["k".repeat(60_000)]: 1 }],
+  ])("%s", (_, schema, x) => {
+    const { allOf = [], ...rest } = schema;
+    const fails = { ...rest, allOf: [...Object(allOf), { not: {} }] };
+    const args = { x };
+    const result = createArgumentGuard({ properties: { x: fails } })(args);
+    expect(result).toMatchObject({ ok: true, repairs: [], problems: [] });
+    expect(result.args).toBe(args);
+  });
+
+  test("of 9,000 items that are not a long fixed text the first is told", () => {
+    const fixed = createArgumentGuard({ properties: { x: { items: { const: "c".repeat(500_000) } } } });
+    expect(fixed({ x: times(9_000, "d") }).problems.map(({ path }) => path)).toEqual(["x[0]"]);
+  });
+
+  test("JSON text of 15,000 keys for patterns is left as it is", () => {
+    const patterns = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`^k${index}$`, {}]));
+    const object = createArgumentGuard({ properties: { x: { type: "object", patternProperties: patterns } } });
+    expect(object({ x: JSON.stringify(keys(15_000)) })).toMatchObject({ ok: false, repairs: [] });
+    expect(object({ x: JSON.stringify(keys(30)) })).toMatchObject({
+      ok: true,
+      repairs: [expect.stringMatching(/^used x/)],
+    });
+  });
+
+  test("a list of 100 closed objects is judged", () => {
+    const item = { type: "object", properties: { id: { type: "integer" } }, additionalProperties: false };
+    const list = createArgumentGuard({ properties: { x: { type: "array", items: item } } });
+    const x = times(100, { id: 1 });
+    expect(list({ x }).ok).toBe(true);
+    expect(list({ x: [...x, { other: 1 }] }).problems.map(({ path }) => path)).toEqual(["x[100].other"]);
+  });
+});
+
 describe("values JSON does not have", () => {
   const any = createArgumentGuard({ properties: { n: { type: "number" }, s: { type: "string" } }, required: ["s"] });
 
