@@ -1,4 +1,5 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
+import { withAbort } from "../../approvals/abort.ts";
 import type { SessionEvent } from "../../tools/session-events.ts";
 import { isRecord } from "./read-value.ts";
 
@@ -46,7 +47,7 @@ export class ProgressFeed {
 export function createProgressReporter(
   config: { readonly writer?: unknown; readonly toolCall?: unknown },
   runManager: CallbackManagerForToolRun | undefined,
-): { report(event: SessionEvent): void; flush(): Promise<void> } {
+): { report(event: SessionEvent): void; flush(signal: AbortSignal | undefined): Promise<void> } {
   const pending: Promise<unknown>[] = [];
   // A listener that fails must not cost the call, nor, long before anybody waits for it, the process.
   const follow = (told: Promise<unknown>) => void pending.push(told.catch(() => undefined));
@@ -62,7 +63,8 @@ export function createProgressReporter(
       // Older releases have no tool events.
       if ("handleToolEvent" in runManager) follow(runManager.handleToolEvent(progress));
     },
-    flush: async () => void (await Promise.all(pending)),
+    // A listener that never answers keeps nobody who gives up.
+    flush: async (signal) => void (await withAbort(Promise.all(pending), signal).catch(() => undefined)),
   };
 }
 

@@ -129,7 +129,7 @@ export class SvcTool extends StructuredTool {
     } catch (error) {
       throw isControlFlow(error) || config.signal?.aborted === true ? markNotRetryable(error) : error;
     } finally {
-      await progress.flush();
+      await progress.flush(config.signal);
     }
   }
 

@@ -129,6 +129,19 @@ describe("abort", () => {
     expect(await service.effects()).toEqual([]);
   });
 
+  it("is not kept waiting by a callback that never answers", async () => {
+    const control = new AbortController();
+    const hang = () => new Promise<never>(() => undefined);
+    const callbacks = [{ awaitHandlers: true, handleCustomEvent: hang }];
+    const approve: SvcToolkitOptions["approve"] = () => {
+      control.abort();
+      return hang();
+    };
+    const found = (await open({ approve })).getTools().find(({ name }) => name === "notes_create_page");
+    const run = found?.invoke({ type: "tool_call", ...note("w1") }, { signal: control.signal, callbacks });
+    await expect(run).rejects.toMatchObject({ name: "AbortError" });
+  }, 10_000);
+
   it("while the request is on its way: the same call is not sent again", async () => {
     const scripted = closeLater(await startScriptedService());
     scripted.offer(createTool("probe_write", "write"));
