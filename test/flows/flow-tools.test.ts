@@ -291,7 +291,7 @@ describe("a journal that cannot be written", () => {
     const outcome = await run("svc_start_flow", REMINDER, { journal });
     expect(outcome).toMatchObject({
       status: "failed",
-      message: expect.stringContaining("Too many flows."),
+      message: "Too many flows (POST /api/flows/start).",
       retryable: true,
     });
     expect(outcome.notes).toEqual(["the end of this call could not be written to the journal"]);
