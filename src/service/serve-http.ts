@@ -48,6 +48,8 @@ export async function serveHttp(
   onClose: (undo: () => Promise<unknown>) => void,
 ): Promise<Served> {
   const app = Promise.withResolvers<ReturnType<typeof createApp>>();
+  // Most often no request waits for it.
+  app.promise.catch(() => {});
   const listener: Listener = await listen({
     ...o,
     fetch: async (request, env) => (await app.promise).fetch(request, env),
@@ -58,7 +60,13 @@ export async function serveHttp(
   const sessions = createOwnerSessions(store, o.now);
   const keys = createApiKeys(store, o.now);
   const allowedHosts = listHosts(o, listener.port);
-  app.resolve(createApp({ ...(await createParts(o, parts, { url, keys })), keys, sessions, allowedHosts }));
+  try {
+    app.resolve(createApp({ ...(await createParts(o, parts, { url, keys })), keys, sessions, allowedHosts }));
+  } catch (error) {
+    // Requests that wait for it would hold up the end.
+    app.reject(error);
+    throw error;
+  }
   return { url, keys, sessions, runningRequests: listener.running };
 }
 

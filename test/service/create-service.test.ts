@@ -1,10 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createService, type ServiceOptions } from "../../src/service.ts";
+import { findFreePort } from "./free-port.ts";
 import { call } from "./http-calls.ts";
 import { createLab } from "./lab-integration.ts";
 
@@ -95,6 +97,31 @@ describe("options that cannot work", () => {
     await (await createService({ dataDir, port: 0 })).close();
   });
 });
+
+test("a start that fails late does not wait for a request that came early", async () => {
+  const secret = join(dataDir, "ingest-secret");
+  execFileSync("mkfifo", [secret]);
+  const port = await findFreePort();
+  const refused = createService({ dataDir, port }).catch((error: unknown) => error);
+  const early = await vi.waitFor(() => connectTo(port), { timeout: 30_000 });
+  early.write("GET /health HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n");
+  const [received] = await once(early, "data");
+  expect(String(received)).toContain("100 Continue");
+  const ended = once(early.resume(), "close");
+  const writer = await open(secret, "w");
+  await rm(secret);
+  await mkdir(secret);
+  await writer.close();
+  expect(await refused).toMatchObject({ code: "EISDIR" });
+  await ended;
+}, 30_000);
+
+/** Rejects while nobody listens. */
+async function connectTo(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  return socket.on("error", () => {});
+}
 
 describe("the first start", () => {
   test("connects the local apps once", async () => {

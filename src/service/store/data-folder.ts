@@ -56,13 +56,18 @@ export async function claimDataFolder(
     await writeFile(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
     await rename(draft, ownerFile);
   };
-  await publish({ pid: process.pid, startedAt });
+  try {
+    await publish({ pid: process.pid, startedAt });
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   return {
     path,
     announce: (url) => publish({ pid: process.pid, url, startedAt }),
     async release() {
-      await rm(ownerFile, { force: true });
-      lock.close();
+      // Without the lock nobody believes the file.
+      await rm(ownerFile, { force: true }).finally(() => lock.close());
     },
   };
 }
@@ -114,7 +119,12 @@ async function takeLock(path: string): Promise<{ close(): void }> {
       cause,
     });
   }
-  await chmod(join(path, LOCK_FILE), 0o600);
+  try {
+    await chmod(join(path, LOCK_FILE), 0o600);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   return lock;
 }
 

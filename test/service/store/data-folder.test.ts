@@ -55,6 +55,21 @@ describe("one writer per data folder", () => {
     await (await openService({ dataDir: folder, port: 0 })).close();
   });
 
+  test("a service that cannot say that it serves, or no longer, gives the folder back", async () => {
+    const owner = join(folder, "serving.json");
+    await mkdir(join(owner, "in the way"), { recursive: true });
+    await expect(openService({ dataDir: folder, port: 0 })).rejects.toThrow("serving.json");
+    await rm(owner, { recursive: true });
+    const logged: string[] = [];
+    const second = await openService({ dataDir: folder, port: 0, log: ({ message }) => logged.push(message) });
+    await rm(owner);
+    await mkdir(join(owner, "in the way"), { recursive: true });
+    await expect(second.close()).rejects.toThrow("serving.json");
+    expect(logged).toContain("A part of the service could not be closed.");
+    await rm(owner, { recursive: true });
+    await (await openService({ dataDir: folder, port: 0 })).close();
+  });
+
   test("of five that start at one time one wins", async () => {
     const starts = await Promise.allSettled(
       Array.from({ length: 5 }, () => openService({ dataDir: folder, port: 0, integrations: [] })),
