@@ -7,6 +7,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type SchemaNodes = readonly JsonObject[];
 
 const MAX_NODES = 500;
+/** Entries of combiners that are looked at to find them, whatever they are. */
+const MAX_ENTRIES = 5_000;
 const COMBINERS = ["allOf", "anyOf", "oneOf"] as const;
 const BRANCHES = ["if", "then", "else"] as const;
 
@@ -19,12 +21,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function expandSchema(start: readonly unknown[], root: unknown): SchemaNodes {
   const found = new Set<JsonObject>();
   const queue = [...start];
-  while (queue.length > 0 && found.size < MAX_NODES) {
-    const node = queue.shift();
+  for (const node of queue) {
+    if (found.size >= MAX_NODES) break;
     if (!isJsonObject(node) || found.has(node)) continue;
     found.add(node);
     if (typeof node.$ref === "string") queue.push(resolveLocalRef(node.$ref, root));
-    for (const key of COMBINERS) if (Array.isArray(node[key])) queue.push(...node[key]);
+    for (const key of COMBINERS) {
+      const members = node[key];
+      if (Array.isArray(members)) queue.push(...members.slice(0, Math.max(0, MAX_ENTRIES - queue.length)));
+    }
     for (const key of BRANCHES) queue.push(node[key]);
   }
   return [...found];
