@@ -54,6 +54,8 @@ function decodeOrKeep(text: string): string {
   }
 }
 
+const MAX_NAME = 255;
+
 /** Makes one line without folders or invisible characters, at most 255 characters; undefined when nothing is left. */
 export function cleanFileName(name: string): string | undefined {
   const last = name.split(/[\\/]/).findLast((part) => part.trim() !== "");
@@ -61,5 +63,7 @@ export function cleanFileName(name: string): string | undefined {
     ?.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, "")
     .trim()
     .toWellFormed();
-  return clean === undefined || clean === "" || clean === "." || clean === ".." ? undefined : clean.slice(0, 255);
+  if (clean === undefined || clean === "" || clean === "." || clean === "..") return undefined;
+  // A character of two code units is not cut in half.
+  return clean.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, "");
 }

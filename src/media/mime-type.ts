@@ -116,10 +116,10 @@ export async function sniffType(head: Uint8Array): Promise<string | undefined> {
   }
 }
 
-/** Lower case without parameters; undefined for anything that is not `type/subtype`. */
+/** Lower case without parameters; undefined for anything that is not `type/subtype` of at most 127 characters each. */
 function normalise(type: string | undefined): string | undefined {
   const bare = type?.split(";")[0]?.trim().toLowerCase();
-  return bare !== undefined && /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(bare) ? bare : undefined;
+  return bare !== undefined && /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/.test(bare) ? bare : undefined;
 }
 
 function canonical(type: string): string {

@@ -132,6 +132,7 @@ describe("the type that is sent", () => {
     ["octet-stream declares nothing", "a.png", PNG, "application/octet-stream", "image/png", undefined],
     ["parameters are kept", "a.txt", "hello", "text/plain; charset=utf-8", "text/plain; charset=utf-8", undefined],
     ["a malformed declaration is ignored", "a.png", PNG, "png\r\nX: y", "image/png", undefined],
+    ["an endless declaration is ignored", "a.txt", "hello", `text/${"x".repeat(128)}`, "text/plain", undefined],
     ["hostile parameters are dropped", "a.png", PNG, "image/png; a=\r\nX: y", "image/png", undefined],
     ["text by ending", "a.csv", "a,b\n1,2\n", undefined, "text/csv", undefined],
     ["a closer text type may be declared", "a.txt", "# Title", "text/markdown", "text/markdown", undefined],

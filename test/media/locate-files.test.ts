@@ -73,6 +73,20 @@ describe("where files are found", () => {
     expect(found({ $ref: "https://evil.example/schema" }, { file: LOCAL })).toEqual([]);
   });
 
+  test("a union of very many members is no stack that overflows", () => {
+    const union = { anyOf: [MARKED, ...Array.from({ length: 300_000 }, () => ({}))] };
+    expect(found(object({ file: union }), { file: LOCAL })).toEqual([["file", "local", LOCAL]]);
+  });
+
+  test("unions that hold many things that are no schemas take no time", () => {
+    const junk = Array.from({ length: 2_000 }, () => 0);
+    const branches = Array.from({ length: 400 }, () => ({ allOf: junk, anyOf: junk, oneOf: junk }));
+    const schema = object({ files: { items: { anyOf: [MARKED, ...branches] } } });
+    const start = performance.now();
+    expect(found(schema, { files: Array.from({ length: 200 }, () => LOCAL) })).toHaveLength(200);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
   test("arguments nested without end are left alone", () => {
     let deep: Record<string, unknown> = { s3key: LOCAL };
     for (let depth = 0; depth < 200; depth += 1) deep = { deep };
@@ -136,6 +150,12 @@ describe("the normalised object", () => {
     const { args, files } = locate({ s3key: LOCAL, name: "../x/Holiday.png", mimetype: "image/webp" });
     expect(args).toEqual({ file: { name: "Holiday.png", mimetype: "image/webp", s3key: LOCAL } });
     expect(files).toMatchObject([{ name: "Holiday.png", mimetype: "image/webp" }]);
+  });
+
+  test.each([253, 254, 255])("a name is cut to 255 characters, none of them in half: emoji after %i", (length) => {
+    const name = `${"x".repeat(length)}😀 and more`;
+    const cut = locate({ s3key: LOCAL, name }).files[0]?.name ?? "";
+    expect([cut.length, cut.isWellFormed()]).toEqual([length === 254 ? 254 : 255, true]);
   });
 
   test("the caller's object is not changed", () => {
