@@ -53,6 +53,12 @@ describe("createApprovalCard", () => {
     }
   });
 
+  it("names no account for a flow, whose apps have theirs; an app called flows has one", () => {
+    const flow = { integration: "flows", account: undefined, connection: undefined };
+    expect(createCard({ ...flow, tool: "svc_start_flow" })).not.toMatch(/Account:|default connection/);
+    expect(createCard({ ...flow, tool: "flows_start" })).toContain("  Account:   default connection\n");
+  });
+
   it("says exactly what it cut and how to see it", () => {
     const text = "x".repeat(5_000);
     const card = createCard({ arguments: { text } }, { maxArguments: 100, howToSeeAll: "Answer v." });

@@ -1,3 +1,4 @@
+import { isAboutFlow } from "../../approvals/card.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "../../approvals/request.ts";
 import { redact } from "../../client/redact.ts";
 import { findScope } from "./approval-scope.ts";
@@ -73,10 +74,12 @@ function sayMasked(code: string): string {
   return `What looks like a key is masked. All of it: /svc show ${code}`;
 }
 
-function describeTarget({ tool, integration, account, connection, effect }: ApprovalRequest): string {
+function describeTarget(request: ApprovalRequest): string {
+  const { tool, integration, account, connection, effect } = request;
   const id = connection === undefined ? "default account" : `account ${connection}`;
   const used = account === undefined ? id : `${account}, ${id}`;
-  return toCardText(`${integration} (${used}): ${tool}, ${EFFECT_TEXT[effect]}`);
+  const where = isAboutFlow(request) ? integration : `${integration} (${used})`;
+  return toCardText(`${where}: ${tool}, ${EFFECT_TEXT[effect]}`);
 }
 
 /** What decides whom and what a call reaches comes first, so that padding cannot push it out. */

@@ -33,6 +33,17 @@ const file = (name: string) => ({
 });
 
 describe("a card", () => {
+  it("names no account for a flow, whose apps have theirs", () => {
+    const { description } = card({
+      tool: "svc_start_flow",
+      integration: "flows",
+      account: undefined,
+      connection: undefined,
+      arguments: {},
+    });
+    expect(description).toMatch(/^flows: svc_start_flow, writes\n/);
+  });
+
   it("says app, account, action, effect, arguments and why", () => {
     expect(card()).toMatchObject({
       title: "Send a message (Work)",
