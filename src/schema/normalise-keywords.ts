@@ -13,9 +13,12 @@ const MAX_UNIQUE_ITEMS = 64;
 const MAX_KEY_PATTERN_STEPS = 1_024;
 const LONG_KEY = 128;
 
-/** Copies the validation keywords of one node into `copy`. Annotations and unknown keywords are left out. */
-export function copyKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
-  const before = walk.losses();
+/**
+ * Copies the validation keywords of one node into `copy`. Annotations and unknown keywords are left out.
+ *
+ * @param before - losses when the reading of this node began, its reference included
+ */
+export function copyKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk, before: number): void {
   copyValueKeywords(node, copy, walk);
   copyObjectKeywords(node, copy, walk);
   copyArrayKeywords(node, copy, walk);

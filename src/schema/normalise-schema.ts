@@ -82,19 +82,21 @@ function copySchema(node: unknown, place: Place, walk: Walk): CheckSchema {
     return true;
   }
   const copy: SchemaDraft = {};
+  const before = walk.losses;
   const reference = [node.$ref, node.$dynamicRef, node.$recursiveRef].find((ref) => typeof ref === "string");
   if (reference !== undefined) copyReference(reference, node, copy, place, walk);
   const at = (inPlace: boolean) => (schema: unknown) =>
     copySchema(schema, { ...place, inPlace: inPlace && place.inPlace, depth: place.depth + 1 }, walk);
   const isLoose = reference !== undefined && walk.isOldDraft;
   if (isLoose && Object.keys(node).some((keyword) => !ANNOTATIONS.has(keyword))) walk.losses++;
-  copyKeywords(isLoose ? readSiblings(node) : node, copy, {
+  const keywordWalk = {
     below: at(false),
     inPlace: at(true),
     lose: () => void walk.losses++,
     losses: () => walk.losses,
     full: () => walk.nodes > MAX_NODES,
-  });
+  };
+  copyKeywords(isLoose ? readSiblings(node) : node, copy, keywordWalk, before);
   return node.nullable === true || node["x-nullable"] === true ? allowNull(copy) : copy;
 }
 

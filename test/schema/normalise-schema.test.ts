@@ -69,6 +69,11 @@ describe("one property", () => {
       { allOf: [{ format: "x" }], unevaluatedProperties: false },
       { allOf: [{}] },
     ],
+    [
+      "and where a reference was, which may have spoken of more",
+      { $ref: "https://example.org/base", properties: { b: {} }, unevaluatedProperties: false },
+      { properties: { b: {} } },
+    ],
   ])("%s", (_, property, normalised) => {
     expect(normaliseProperty(property)).toEqual(normalised);
   });
