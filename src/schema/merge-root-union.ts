@@ -11,6 +11,8 @@ const MAX_ROUNDS = 4;
 const MAX_ROOT_BRANCHES = 1_000;
 const MAX_BRANCHES = 40;
 const MAX_LISTED = 12;
+/** Properties and required keys of all branches together. */
+const MAX_KEYS = 20_000;
 
 /**
  * Merges unions at the root of a tool's schema into one object, since providers refuse them there: properties of all
@@ -27,13 +29,25 @@ export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0
       .filter(({ node }) => acceptsObjects(node))
       .map((branch) => (depth < MAX_ROUNDS ? mergeRootUnion(branch, projection, depth + 1) : branch))
       .map(({ node }) => node);
-    const [first] = branches;
+    const read = takeWhole(branches);
+    const [first] = read;
+    const isPartial = union.branches.length > most || read.length < branches.length;
     const { stack } = flat;
     if (first === undefined) current = { node: union.rest, stack };
     else if (branches.length === 1) current = { node: mergeSchemas(union.rest, first), stack };
-    else current = { node: mergeBranches(union.rest, branches, union.branches.length > most), stack };
+    else current = { node: mergeBranches(union.rest, read, isPartial), stack };
   }
   return current;
+}
+
+/** The first branches, as many as can be merged in time; at least one. */
+function takeWhole(branches: readonly Source[]): readonly Source[] {
+  let keys = 0;
+  const end = branches.findIndex(({ properties, required }, index) => {
+    keys += (isRecord(properties) ? Object.keys(properties).length : 0) + readNames(required).length;
+    return index > 0 && keys > MAX_KEYS;
+  });
+  return end === -1 ? branches : branches.slice(0, end);
 }
 
 function acceptsObjects(node: Source): boolean {

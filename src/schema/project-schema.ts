@@ -8,7 +8,7 @@ import type { Projection } from "./projection.ts";
 import { type RenamedKey, renameKeys } from "./rename-keys.ts";
 import { createRefResolver, isOldDraft } from "./resolve-ref.ts";
 import { shapeForGemini } from "./shape-for-gemini.ts";
-import { trimTexts } from "./trim-texts.ts";
+import { type TextLimits, trimTexts } from "./trim-texts.ts";
 
 /**
  * Which schemas a model provider takes. `full`: JSON Schema 2020-12 (OpenAI, Anthropic and most others). `gemini`: the
@@ -28,22 +28,23 @@ export interface ProjectedSchema {
 
 const MAX_SIZE = 16 * 1024;
 
-/** How much of a schema is shown: levels, nodes, and characters of a description. */
-interface Extent {
+/** How much of a schema is shown: levels, nodes, characters of a description, and values of a list. */
+interface Extent extends TextLimits {
   readonly maxDepth: number;
   readonly maxNodes: number;
-  readonly maxText: number;
 }
 
-const WHOLE: Extent = { maxDepth: 12, maxNodes: 800, maxText: 1_024 };
+const WHOLE: Extent = { maxDepth: 12, maxNodes: 800, maxText: 1_024, maxValues: 1_000 };
 /** Tried one after the other while a schema is larger than 16 KiB. */
 const SMALLER: readonly Extent[] = [
   { ...WHOLE, maxText: 200 },
   { ...WHOLE, maxText: 80 },
-  { maxDepth: 6, maxNodes: 500, maxText: 80 },
-  { maxDepth: 4, maxNodes: 300, maxText: 80 },
+  { ...WHOLE, maxDepth: 6, maxNodes: 500, maxText: 80 },
+  { ...WHOLE, maxDepth: 4, maxNodes: 300, maxText: 80 },
 ];
-const LEAST: Extent = { maxDepth: 3, maxNodes: 200, maxText: 80 };
+const LEAST: Extent = { ...WHOLE, maxDepth: 3, maxNodes: 200, maxText: 80 };
+/** What is left of a schema that is still too large then. */
+const FEW_VALUES: TextLimits = { maxText: 80, maxValues: 20 };
 
 /** Properties Google's adapters delete by mistake while they keep them in `required`. */
 const GEMINI_RESERVED: ReadonlySet<string> = new Set(["strict", "additionalProperties"]);
@@ -65,7 +66,8 @@ const ROOT_KEYWORDS = [
  * Projects a service's input schema onto what a model may be shown: dialects cleaned, references inlined, unions and
  * keys made legal, files shown as references. Nothing valid for the service becomes invalid for the model; what cannot
  * be shown is left open and named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
- * descriptions past 200 characters, then depth and its last properties. Never throws and never changes its input.
+ * descriptions past 200 characters, then depth and its last properties, then lists of over 20 values. Never throws and
+ * never changes its input.
  */
 export function projectToolSchema(
   inputSchema: unknown,
@@ -100,9 +102,10 @@ function projectWithinSize(
   for (const smaller of [...(size > 4 * MAX_SIZE ? [] : SMALLER), LEAST]) {
     if (smaller.maxNodes < extent.maxNodes) projected = project(inputSchema, profile, smaller);
     extent = smaller;
-    projected = { ...projected, schema: trimTexts(projected.schema, smaller.maxText) };
+    projected = { ...projected, schema: trimTexts(projected.schema, smaller) };
     if (sizeOf(projected) <= MAX_SIZE) break;
   }
+  if (sizeOf(projected) > MAX_SIZE) projected = { ...projected, schema: trimTexts(projected.schema, FEW_VALUES) };
   return { ...projected, notes: [...projected.notes, "Shortened: describe the tool to see its whole schema."] };
 }
 

@@ -1,5 +1,6 @@
 import { cutText } from "./cut-text.ts";
 import { type JsonType, readTypes, type SchemaDraft } from "./json-schema.ts";
+import { showLiteral } from "./show-value.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -44,7 +45,7 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
 function readValues(node: Source, declared: readonly JsonType[] | undefined, isNullable: boolean) {
   const listed = node.const !== undefined ? [node.const] : node.enum;
   if (!Array.isArray(listed) || listed.length === 0) return undefined;
-  if (listed.length > MAX_VALUES) return listed;
+  if (isLong(listed)) return listed;
   const distinct: unknown[] = [...new Map(listed.map((value) => [JSON.stringify(value), value])).values()];
   const fitting = declared === undefined ? distinct : distinct.filter((value) => fits(value, declared));
   const values = fitting.length === 0 ? distinct : fitting;
@@ -65,14 +66,27 @@ function typeOf(value: unknown): JsonType {
 }
 
 function isLong(values: readonly unknown[]): boolean {
-  if (values.length > MAX_VALUES) return true;
-  let length = 0;
-  for (const value of values) length += typeof value === "string" ? value.length : 10;
-  return length > MAX_VALUES_TEXT;
+  return values.length > MAX_VALUES || countCharacters(values, MAX_VALUES_TEXT) > MAX_VALUES_TEXT;
 }
 
-function listInWords(values: readonly unknown[], shown: SchemaDraft): void {
-  const some = values.slice(0, MAX_LISTED).map((value) => cutText(JSON.stringify(value), MAX_VALUE_TEXT));
+/** Characters of a value's texts and about ten for everything else; counts no further than a little beyond `limit`. */
+function countCharacters(value: unknown, limit: number): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 10;
+  let length = 10;
+  for (const [key, part] of Object.entries(value)) {
+    length += (Array.isArray(value) ? 0 : key.length) + countCharacters(part, limit - length);
+    if (length > limit) break;
+  }
+  return length;
+}
+
+/** Says allowed values in the description, the first `most` of them. */
+export function listInWords(values: readonly unknown[], shown: SchemaDraft, most = MAX_LISTED): void {
+  const some = values.slice(0, most).map((value) => {
+    if (typeof value === "object") return showLiteral(value);
+    return cutText(JSON.stringify(typeof value === "string" ? value.slice(0, MAX_VALUE_TEXT) : value), MAX_VALUE_TEXT);
+  });
   appendText(shown, `One of ${values.length} values, such as ${some.join(", ")}.`);
 }
 

@@ -77,6 +77,22 @@ const HOSTILE: readonly [name: string, schema: unknown, args: unknown][] = [
     },
     {},
   ],
+  [
+    "100 lists of large objects to choose from",
+    {
+      properties: many(100, (i) => [`p${i}`, { $ref: "#/$defs/E" }]),
+      $defs: { E: { enum: Array.from({ length: 900 }, (_, i) => ({ text: "x".repeat(3_000), i })) } },
+    },
+    { p1: 1 },
+  ],
+  [
+    "900 branches of thousands of properties",
+    {
+      anyOf: Array.from({ length: 900 }, (_, i) => ({ title: `${i}`, $ref: "#/$defs/P" })),
+      $defs: { P: { properties: many(4_000, (i) => [`p${i}`, { type: "string" }]) } },
+    },
+    { p1: 1 },
+  ],
   ["10,000 branches", property({ anyOf: Array.from({ length: 10_000 }, (_, i) => ({ const: i })) }), { x: -1 }],
   ["100,000 required keys", { required: Array.from({ length: 100_000 }, (_, i) => `r${i}`) }, {}],
   [

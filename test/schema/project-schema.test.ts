@@ -572,6 +572,19 @@ describe("size", () => {
     expect(JSON.stringify(schema).length).toBeLessThan(16 * 1024);
   });
 
+  test("then long lists of values", () => {
+    const values = (index: number) => Array.from({ length: 300 }, (_, count) => `value-${index}-${count}`);
+    const properties = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`p${index}`, { type: "string", enum: values(index) }]),
+    );
+    const { schema } = projectToolSchema({ type: "object", properties: { ...properties, few: { enum: ["a", "b"] } } });
+    expect(JSON.stringify(schema).length).toBeLessThan(16 * 1024);
+    expect(schema.properties).toMatchObject({
+      p0: { type: "string", description: expect.stringMatching(/^One of 300 values, such as "value-0-0"/) },
+      few: { type: "string", enum: ["a", "b"] },
+    });
+  });
+
   test("a description is cut after a sentence", () => {
     const text = `${"First part. ".repeat(60)}${"x".repeat(900)}`;
     const shown = projectProperty({ type: "string", description: text });
