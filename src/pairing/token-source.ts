@@ -53,10 +53,12 @@ export function createTokenSource(options: TokenSourceOptions): AccessTokenSourc
         const isGood = isOther
           ? !endsWithin(latest, 0, now())
           : refused === undefined && !endsWithin(latest, RENEW_BEFORE_MS, now());
-        const next = isGood ? latest : await exchange(options, latest);
+        const { refreshToken } = latest;
+        const next = isGood || refreshToken === undefined ? latest : await exchange(options, latest, refreshToken);
         if (next === stored) unstored = undefined;
         else await keep(next, stored);
         current = next;
+        if (!isGood && next.refreshToken === undefined) throw ended();
         return current.accessToken;
       })
       .catch((error: unknown) => {
@@ -105,10 +107,16 @@ function endsWithin({ expiresAt }: SignIn, ms: number, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) - ms <= now;
 }
 
-/** Uses the refresh token. The caller stores what came for it before anybody uses that. */
-async function exchange({ store, proxy, now = Date.now }: TokenSourceOptions, stored: SignIn): Promise<SignIn> {
-  const { server, clientId, refreshToken, resource, baseUrl } = stored;
-  if (refreshToken === undefined) throw ended();
+/**
+ * Uses the refresh token. The caller stores what came for it before anybody uses that: a sign-in without a refresh token
+ * when the service refuses this one, so that nobody asks again and "svc status" can say where the sign-in was.
+ */
+async function exchange(
+  { proxy, now = Date.now }: TokenSourceOptions,
+  stored: SignIn,
+  refreshToken: string,
+): Promise<SignIn> {
+  const { server, clientId, resource, baseUrl } = stored;
   const http = createOAuthHttp({ baseUrl, proxy });
   try {
     http.admit(server.token_endpoint, "token_endpoint");
@@ -122,10 +130,8 @@ async function exchange({ store, proxy, now = Date.now }: TokenSourceOptions, st
     if (isSvcError(error)) throw error;
     const isRefused = error instanceof oauth.ResponseBodyError && error.error === "invalid_grant";
     if (!isRefused) throw renewalFailed(error, refreshToken);
-    // Kept without it, so that nobody asks again and "svc status" can say where the sign-in was.
     const { refreshToken: _spent, ...kept } = stored;
-    await store.renew({ ...kept, expiresAt: new Date(now()).toISOString() });
-    throw ended();
+    return { ...kept, expiresAt: new Date(now()).toISOString() };
   } finally {
     await http.close();
   }

@@ -288,6 +288,32 @@ describe("a sign-in that has ended", () => {
     await client.close();
   });
 
+  test("asks the service no second time when that cannot be stored, and stores it when it can", async () => {
+    await withdraw();
+    service.seen.length = 0;
+    ahead = 2 * HOUR;
+    const signIn = await machine.store.read();
+    if (signIn === undefined) expect.fail();
+    let isFull = true;
+    const store: SignInStore = {
+      ...machine.store,
+      renew: async (next) => {
+        if (isFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+        return machine.store.renew(next);
+      },
+    };
+    const source = createTokenSource({ store, signIn, now: () => Date.now() + ahead });
+    for (let call = 0; call < 2; call += 1) {
+      const error = await catchError(() => source.getToken({}));
+      expect(error).toMatchObject({ code: "unauthorized", hint: expect.stringContaining("svc login"), sent: false });
+    }
+    expect(renewals()).toHaveLength(1);
+    isFull = false;
+    await catchError(() => source.getToken({}));
+    expect(await machine.store.read()).not.toHaveProperty("refreshToken");
+    expect(renewals()).toHaveLength(1);
+  });
+
   test("by signing out is over at the service and here", async () => {
     const { client } = await openClient();
     const token = (await machine.store.read())?.accessToken;
