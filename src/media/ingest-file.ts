@@ -5,7 +5,6 @@ import { SvcError } from "../errors.ts";
 import { readInspected } from "./attach-files.ts";
 import { looksLocal } from "./classify-reference.ts";
 import type { InspectedFile } from "./inspect-files.ts";
-import { refuseMedia, toMediaError } from "./media-refusal.ts";
 import { frameMultipart } from "./multipart-body.ts";
 import type { MediaRoots } from "./roots.ts";
 import type { UploadPlan } from "./upload-hint.ts";
@@ -31,8 +30,7 @@ export async function ingestFile(
   options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
 ): Promise<string> {
   if (spent.has(plan)) throw new SvcError("unsupported", "This upload token was used already.", { field: file.field });
-  if (plan.maxBytes !== undefined && file.size > plan.maxBytes)
-    throw toMediaError(refuseMedia("too_large", file.field));
+  if (plan.maxBytes !== undefined && file.size > plan.maxBytes) throw refuseLarge(file, plan.maxBytes);
   spent.add(plan);
   const { url, method } = plan;
   const headers = { accept: "application/json", ...plan.headers, "x-file-name": toHeaderText(file.name) };
@@ -45,6 +43,16 @@ export async function ingestFile(
     });
   }
   return key;
+}
+
+/** The service's own limit, which need not be the usual one. */
+function refuseLarge({ field, size }: InspectedFile, maxBytes: number): SvcError {
+  return new SvcError("media_refused", `${field}: the file has ${size} bytes, and the service takes ${maxBytes}.`, {
+    serviceCode: "too_large",
+    hint: "Make it smaller, or give a public https URL instead.",
+    field,
+    sent: false,
+  });
 }
 
 /** Percent-encoded: header values hold ASCII only. */

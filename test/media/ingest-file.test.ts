@@ -144,7 +144,11 @@ describe("uploading by a hint", () => {
   test("a file above the token's own limit is not uploaded", async () => {
     const { file, plan } = await prepare(raw);
     const small: UploadPlan = { ...plan, maxBytes: PNG.length - 1 };
-    await expect(ingestFile(client, media.roots, file, small)).rejects.toMatchObject({ serviceCode: "too_large" });
+    await expect(ingestFile(client, media.roots, file, small)).rejects.toMatchObject({
+      code: "media_refused",
+      serviceCode: "too_large",
+      message: `files[0]: the file has ${PNG.length} bytes, and the service takes ${PNG.length - 1}.`,
+    });
     expect(seen).toHaveLength(0);
   });
 
