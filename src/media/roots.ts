@@ -10,7 +10,7 @@ import { badRoot, type PrivateFolder, type RootRules, refuseUnsafeRoot } from ".
 /** Linux `O_PATH`: a descriptor that names a file without opening it. Node has no constant for it. */
 export const O_PATH = 0x20_0000;
 
-/** How files below a root are opened; see `open-below.ts` and `open-by-identity.ts`. */
+/** How files below a root are opened; see `open-by-walk.ts` and `open-by-identity.ts`. */
 export type OpenMode = "walk" | "nofollow-any" | "identity" | "windows";
 
 /** One folder files may be read from. */
