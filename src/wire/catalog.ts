@@ -8,19 +8,19 @@ export type SideEffectLevel = z.infer<typeof sideEffectLevelSchema>;
 /** "Integration item (`GET /api/integrations`)". */
 export const integrationItemSchema = z.looseObject({
   integration_id: z.string(),
-  name: z.string().optional(),
-  connected: z.boolean().optional(),
+  name: z.string().optional().catch(undefined),
+  connected: z.boolean().optional().catch(undefined),
   connection_state: z.string().nullish(),
-  capabilities: z.array(z.string()).optional(),
+  capabilities: z.array(z.string()).optional().catch(undefined),
 });
 export type IntegrationItem = z.infer<typeof integrationItemSchema>;
 
 /** Answer of `GET /api/integrations`. */
 export const integrationPageSchema = z.looseObject({
   items: z.array(integrationItemSchema),
-  page: z.int().optional(),
-  page_size: z.int().optional(),
-  total: z.int().optional(),
+  page: z.int().optional().catch(undefined),
+  page_size: z.int().optional().catch(undefined),
+  total: z.int().optional().catch(undefined),
 });
 export type IntegrationPage = z.infer<typeof integrationPageSchema>;
 
@@ -37,15 +37,16 @@ export type ActionItem = z.infer<typeof actionItemSchema>;
 export const actionListSchema = z.looseObject({ integration_id: z.string(), items: z.array(actionItemSchema) });
 export type ActionList = z.infer<typeof actionListSchema>;
 
-/** "Action detail (`GET /api/actions/{integration_id}/{action_id}`)". */
+/** "Action detail (`GET /api/actions/{integration_id}/{action_id}`)". Its level is known however odd the rest is. */
 export const actionDetailSchema = actionItemSchema.extend({
-  input_schema: sentSchemaSchema,
+  input_schema: sentSchemaSchema.catch(null),
   input_summary: z
     .looseObject({ required: z.array(z.string()).optional(), optional: z.array(z.string()).optional() })
-    .optional(),
-  requires_confirmation: z.boolean().optional(),
-  examples: z.array(z.unknown()).optional(),
-  preconditions: z.array(z.unknown()).optional(),
+    .optional()
+    .catch(undefined),
+  requires_confirmation: z.boolean().optional().catch(undefined),
+  examples: z.array(z.unknown()).optional().catch(undefined),
+  preconditions: z.array(z.unknown()).optional().catch(undefined),
 });
 export type ActionDetail = z.infer<typeof actionDetailSchema>;
 

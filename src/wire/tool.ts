@@ -32,9 +32,9 @@ export type Tool = z.infer<typeof toolSchema>;
 /** Answer of `GET /api/tools`. `count` is the number of tools in the page, `total` all of the user's. */
 export const toolListSchema = z.looseObject({
   tools: z.array(toolSchema),
-  count: z.int().optional(),
-  total: z.int().optional(),
-  truncated: z.boolean().optional(),
+  count: z.int().optional().catch(undefined),
+  total: z.int().optional().catch(undefined),
+  truncated: z.boolean().optional().catch(undefined),
   integration: z.string().nullish(),
 });
 export type ToolList = z.infer<typeof toolListSchema>;
@@ -42,8 +42,8 @@ export type ToolList = z.infer<typeof toolListSchema>;
 /** Answer of `GET /api/tools/search`. */
 export const toolSearchSchema = z.looseObject({
   tools: z.array(toolSchema),
-  count: z.int().optional(),
-  query: z.string().optional(),
+  count: z.int().optional().catch(undefined),
+  query: z.string().optional().catch(undefined),
   integration: z.string().nullish(),
 });
 export type ToolSearch = z.infer<typeof toolSearchSchema>;

@@ -5,6 +5,7 @@ import {
   actionItemSchema,
   catalogSearchItemSchema,
   integrationItemSchema,
+  integrationPageSchema,
   sideEffectLevelSchema,
 } from "../../src/wire/catalog.ts";
 import {
@@ -36,7 +37,7 @@ import {
   pairStartReplySchema,
   pairStartRequestSchema,
 } from "../../src/wire/registration.ts";
-import { toolListSchema, toolSchema } from "../../src/wire/tool.ts";
+import { toolListSchema, toolSchema, toolSearchSchema } from "../../src/wire/tool.ts";
 import { readGoldenObject } from "../contract/read-golden.ts";
 import { verifies } from "../contract/verifies.ts";
 
@@ -192,6 +193,29 @@ describe("wire shapes", () => {
       description: "2 more",
       inputSchema: null,
     });
+  });
+
+  test("keep an action, and what it does, whatever its optional parts are", () => {
+    const action = { action_id: "a", side_effect_level: "delete" };
+    const odd = { input_schema: "soon", input_summary: null, requires_confirmation: null, examples: {}, preconditions: 5 };
+    expect(actionDetailSchema.parse({ ...action, ...odd })).toMatchObject({ ...action, input_schema: null });
+    for (const member of Object.keys(odd)) {
+      expect(actionDetailSchema.safeParse({ ...action, [member]: null }).success, member).toBe(true);
+    }
+  });
+
+  test("keep lists whose numbers are null", () => {
+    const numbers = { count: null, total: null, page: null, page_size: null };
+    expect(toolListSchema.parse({ tools: [], truncated: null, ...numbers }).tools).toEqual([]);
+    expect(toolSearchSchema.parse({ tools: [], query: null, ...numbers }).tools).toEqual([]);
+    expect(integrationPageSchema.parse({ items: [], ...numbers }).items).toEqual([]);
+  });
+
+  test("keep an integration whose optional parts are null", () => {
+    const item = { integration_id: "mail", name: null, connected: null, connection_state: null, capabilities: null };
+    expect(integrationPageSchema.parse({ items: [item] }).items).toEqual([
+      { integration_id: "mail", connection_state: null },
+    ]);
   });
 
   test("keep what an error object adds, and drop an upload instruction that is not one", () => {
