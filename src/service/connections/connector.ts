@@ -3,6 +3,7 @@ import type { Integration, SettingField } from "../integrations/integration.ts";
 import { cleanText } from "../registration/clean-text.ts";
 import { hideInError } from "../secrets/hide-in-error.ts";
 import { ServiceError } from "../service-error.ts";
+import { stopOnAbort } from "../stop-on-abort.ts";
 import { checkFolder } from "./check-folder.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "./connection-form.ts";
 import type { Connection, Connections } from "./connections.ts";
@@ -16,7 +17,7 @@ type ConnectResult =
 /** Longest name of a connection, in characters. */
 const MAX_LABEL = 60;
 
-/** How long an app may try new settings, in milliseconds. */
+/** How long an app may check and try new settings, in milliseconds. */
 const TEST_MS = 10_000;
 
 /** Connects apps for their owner: unlike {@link Connections} it stores only settings that work. */
@@ -120,8 +121,11 @@ async function findProblem(
 ): Promise<[field: string, problem: string] | undefined> {
   const limit = AbortSignal.timeout(TEST_MS);
   try {
-    await integration.checkSettings(settings);
-    await trySettings(integration, await accessTokens.provide(integration, settings), limit);
+    const check = async () => {
+      await integration.checkSettings(settings);
+      await trySettings(integration, await accessTokens.provide(integration, settings), limit);
+    };
+    await stopOnAbort(check(), limit);
     return undefined;
   } catch (error) {
     if (error === limit.reason) return ["", `${integration.name} gave no answer in time. Try again.`];

@@ -16,7 +16,7 @@ export interface StagedFile {
   write(bytes: Uint8Array): Promise<void>;
   /** Ends the writing, closes and returns the digests; calling it again gives the same digests. Does not wait for the disk. */
   seal(): Promise<FileDigests>;
-  /** Closes and removes the file; harmless after an adoption or a second time. */
+  /** Closes and removes the file; harmless after an adoption or a second time. Never rejects: what stays is swept later. */
   discard(): Promise<void>;
 }
 
@@ -79,8 +79,9 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
       return sealed;
     },
     async discard() {
-      await close();
-      await rm(path, { force: true });
+      // Whatever the file was for has ended: a disk that fails now must not turn a done write into a failed one.
+      await close().catch(() => {});
+      await rm(path, { force: true }).catch(() => {});
     },
   };
 }

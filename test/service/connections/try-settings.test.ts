@@ -78,6 +78,28 @@ test("settings are tried once, when the owner connects, and what failed stands a
   expect((await browser.open(`${service.url}/connections/${connection?.id}`)).text).toContain("<dd>Small one</dd>");
 });
 
+test.each([
+  ["checkSettings", () => ({ checkSettings: () => new Promise<never>(() => {}) })],
+  ["testSettings", () => ({ testSettings: () => new Promise<never>(() => {}) })],
+])(
+  "%s that never answers is given up in time, and nothing is connected",
+  async (_name, never) => {
+    const slow = await startTestService({ integrations: [{ ...choosy, ...never() }] });
+    try {
+      const own = openBrowser();
+      await own.open(await slow.service.signInUrl());
+      const path = `${slow.url}/connect/choosy`;
+      const csrf = readCsrf(await own.open(path));
+      const page = await own.submit(path, { csrf, label: "", access: "full", "set.size": "small" });
+      expect(page.text).toContain("Choosy gave no answer in time. Try again.");
+      expect(await slow.service.connections.list("choosy")).toEqual([]);
+    } finally {
+      await slow.close();
+    }
+  },
+  30_000,
+);
+
 test("integrations are closed with the service", async () => {
   expect(closed).toBe(0);
   await service.service.close();

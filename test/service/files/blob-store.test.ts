@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -43,6 +43,14 @@ describe("the blob store", () => {
     expect(await readdir(join(folder(), "1", one.sha256.slice(0, 2)))).toEqual([one.sha256]);
     expect(await text(blobs.open(one))).toBe("hello");
     expect(await readdir(join(folder(), ".tmp"))).toEqual([]);
+  });
+
+  it("lets no disk that fails afterwards turn what was done into a failure", async () => {
+    const staged = await blobs.stage();
+    await staged.write(Buffer.from("unused"));
+    await rm(join(folder(), ".tmp"), { recursive: true });
+    await writeFile(join(folder(), ".tmp"), "");
+    await staged.discard();
   });
 
   it("survives being opened again", async () => {
