@@ -62,7 +62,7 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
     return known.host;
   }
   if (known?.isLasting && !isLasting) return known.host;
-  const made = createHost(api, environment, known?.version === api.version ? known?.books : undefined);
+  const made = createSharedHost(api, environment, known?.version === api.version ? known?.books : undefined);
   hosts.set(environment.stateDir, made);
   known?.host.close().catch((error: unknown) => made.host.log.warn(`Sessions could not be closed: ${String(error)}`));
   return made.host;
@@ -82,10 +82,10 @@ function findHosts(): Map<string, SharedHost> {
   return holder[SHARED];
 }
 
-function createHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
-  let api = first;
+/** The books and how they are opened: loaded once, or taken over from the copy of the plugin before. */
+function createShelf(inherited: Promise<Books> | undefined) {
   let books = inherited;
-  const openBooks = async (): Promise<Books> => {
+  const open = async (): Promise<Books> => {
     books ??= import("./books.ts").then(({ createBooks }) => createBooks());
     const opening = books;
     try {
@@ -93,23 +93,29 @@ function createHost(first: HostApi, environment: Environment, inherited: Promise
     } catch (error) {
       // The host may have removed the copy of the plugin that loads them; this one can still try.
       if (books === opening) books = undefined;
-      if (opening === inherited) return openBooks();
+      if (opening === inherited) return open();
       throw error;
     }
   };
+  return {
+    open,
+    get books() {
+      return books;
+    },
+  };
+}
+
+/** `current` is the latest registration. */
+function createHost(current: () => HostApi, environment: Environment, openBooks: SvcHost["openBooks"]): SvcHost {
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
   let desks: DeskBook | undefined;
-  const log = createHostLog(
-    () => api.logger,
-    () => desks?.secrets ?? [],
-  );
-  const settings = () => readPluginSettings(api.pluginConfig, environment);
+  const settings = () => readPluginSettings(current().pluginConfig, environment);
   const findKey: SvcHost["findKey"] = async (context) => {
     const { findAccountKey } = await import("./find-account-key.ts");
-    return findAccountKey({ settings: settings(), environment, places, context, api });
+    return findAccountKey({ settings: settings(), environment, places, context, api: current() });
   };
-  const host: SvcHost = {
+  return {
     places,
     settings,
     findKey,
@@ -121,16 +127,25 @@ function createHost(first: HostApi, environment: Environment, inherited: Promise
       return desks.open(found, settings());
     },
     openBooks,
-    log,
+    log: createHostLog(
+      () => current().logger,
+      () => desks?.secrets ?? [],
+    ),
     close: async () => desks?.close(),
   };
+}
+
+function createSharedHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
+  let api = first;
   let isLasting = first.registrationMode === "full";
+  const shelf = createShelf(inherited);
+  const host = createHost(() => api, environment, shelf.open);
   return {
     host,
     code: CODE,
     version: first.version,
     get books() {
-      return books;
+      return shelf.books;
     },
     get isLasting() {
       return isLasting;
