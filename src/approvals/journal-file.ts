@@ -42,6 +42,8 @@ export class JournalFile {
   /** What is written next, and when it will be on the disk; empty and undefined when nobody waits for that. */
   #waiting: Waiting[] = [];
   #next: Promise<void> | undefined;
+  #lastLook: Promise<void> = Promise.resolve();
+  #nextLook: Promise<void> | undefined;
   /** True after a line that may have been cut off, by a full disk for one. */
   #isTorn = false;
 
@@ -85,9 +87,16 @@ export class JournalFile {
     }
   }
 
-  /** Looks at what other processes have written. */
-  refresh(): Promise<void> {
-    return this.others.refresh(this.#segment.name);
+  /** Looks at what other processes have written until now; those who ask while it looks share the next look. */
+  async refresh(): Promise<void> {
+    if (this.#nextLook === undefined) {
+      this.#nextLook = this.#lastLook.then(() => {
+        this.#nextLook = undefined;
+        return this.others.refresh(this.#segment.name);
+      });
+      this.#lastLook = this.#nextLook.catch(() => undefined);
+    }
+    return this.#nextLook;
   }
 
   /**

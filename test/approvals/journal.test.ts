@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
+import { JournalFile } from "../../src/approvals/journal-file.ts";
 import type { JournalRecord } from "../../src/approvals/journal-record.ts";
 import { closeAll, closeLater, makeFolder } from "../tools/open-test-session.ts";
 
@@ -295,6 +296,20 @@ describe("openJournal", () => {
     await journal.record(createRecord({ state: "sending" }));
     await journal.close();
     expect((await openHere()).find(createRecord())?.state).toBe("sending");
+  });
+
+  it("looks at other files once for all who ask meanwhile, and again for who asks later", async () => {
+    const other = await openHere();
+    const file = closeLater(await JournalFile.open(folder, (records) => [...records]));
+    const look = vi.spyOn(file.others, "refresh");
+    const first = file.refresh();
+    await other.record(createRecord({ state: "sending" }));
+    await Promise.all([first, ...Array.from({ length: 20 }, () => file.refresh())]);
+    expect(file.others.find(createRecord())?.state).toBe("sending");
+    expect(look.mock.calls.length).toBeLessThan(4);
+    look.mockRejectedValueOnce(new Error("EIO"));
+    await expect(file.refresh()).rejects.toThrow("EIO");
+    await file.refresh();
   });
 
   it("refuses a line that is no JSON to its own caller only", async () => {
