@@ -45,8 +45,16 @@ export type ExecutionStatus = z.infer<typeof executionStatusSchema>;
 /** Present when the fix is to connect or re-authenticate an app; `input.force_reconnect` for the latter. */
 export const recommendedNextActionSchema = z.looseObject({
   tool: z.string(),
-  input: z.looseObject({ integration_id: z.string().optional(), force_reconnect: z.boolean().optional() }),
+  input: z.looseObject({
+    integration_id: z.preprocess(dropNull, z.string().optional()).optional(),
+    force_reconnect: z.preprocess(dropNull, z.boolean().optional()).optional(),
+  }),
 });
+
+/** What null means beside a connect link: nothing said. */
+function dropNull(value: unknown): unknown {
+  return value ?? undefined;
+}
 
 export const displaySchema = z.looseObject({ title: z.string(), summary: z.string() });
 

@@ -204,6 +204,18 @@ describe("wire shapes", () => {
     }
   });
 
+  test("keep the summary in an envelope beside nulls in its next action", () => {
+    const canonical = {
+      status: "blocked",
+      error_code: "reauth_required",
+      recommended_next_action: { tool: "svc.connect_app", input: { integration_id: "mail", force_reconnect: null } },
+    };
+    expect(executionEnvelopeSchema.parse({ ok: false, canonical }).canonical).toEqual({
+      ...canonical,
+      recommended_next_action: { tool: "svc.connect_app", input: { integration_id: "mail" } },
+    });
+  });
+
   test("keep lists whose numbers are null", () => {
     const numbers = { count: null, total: null, page: null, page_size: null };
     expect(toolListSchema.parse({ tools: [], truncated: null, ...numbers }).tools).toEqual([]);
