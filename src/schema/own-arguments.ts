@@ -43,6 +43,7 @@ export function readOwnArguments<Schema extends z.ZodType>(
 
 function parseText(args: unknown): unknown {
   if (typeof args !== "string") return args ?? {};
+  if (args.trim() === "") return {};
   try {
     return JSON.parse(args);
   } catch {
