@@ -197,7 +197,13 @@ describe("wire shapes", () => {
 
   test("keep an action, and what it does, whatever its optional parts are", () => {
     const action = { action_id: "a", side_effect_level: "delete" };
-    const odd = { input_schema: "soon", input_summary: null, requires_confirmation: null, examples: {}, preconditions: 5 };
+    const odd = {
+      input_schema: "soon",
+      input_summary: null,
+      requires_confirmation: null,
+      examples: {},
+      preconditions: 5,
+    };
     expect(actionDetailSchema.parse({ ...action, ...odd })).toMatchObject({ ...action, input_schema: null });
     for (const member of Object.keys(odd)) {
       expect(actionDetailSchema.safeParse({ ...action, [member]: null }).success, member).toBe(true);
