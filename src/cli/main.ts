@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { Command, CommanderError } from "commander";
-import { isSvcError } from "../errors.ts";
 import { addAccessCommands } from "./access-commands.ts";
 import { printCompletion } from "./completion.ts";
 import type { CliContext, RunCommand } from "./context.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
 import { addFlowCommands } from "./flow-commands.ts";
+import { formatError } from "./format-error.ts";
 import type { Run } from "./options.ts";
 import { findPlaces } from "./places.ts";
 import { addServiceCommands } from "./service-commands.ts";
 import { addSourceCommands } from "./source-commands.ts";
-import { cleanForTerminal, createTerminal, type Terminal } from "./terminal.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
 import { addToolCommands } from "./tool-commands.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -103,15 +103,11 @@ async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Pr
       terminal.say("Interrupted.");
       return EXIT.interrupted;
     }
-    const text = isSvcError(error) ? [error.message, error.hint].filter(Boolean).join(" ") : describeUnexpected(error);
-    process.stderr.write(`${terminal.style("red", "Error:")} ${cleanForTerminal(text)}\n`);
+    const columns = process.stderr.isTTY ? process.stderr.columns || undefined : undefined;
+    const isDebugging = Boolean(process.env.SVC_DEBUG);
+    process.stderr.write(`${formatError(terminal, error, { columns, isDebugging })}\n`);
     return exitCodeFor(error);
   }
-}
-
-function describeUnexpected(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return `${message}${process.env.SVC_DEBUG && error instanceof Error ? `\n${error.stack}` : ""}`;
 }
 
 async function readVersion(): Promise<string> {

@@ -6,8 +6,10 @@ import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
 import { tools } from "../../src/cli/commands/tools.ts";
 import type { CliContext } from "../../src/cli/context.ts";
+import { formatError } from "../../src/cli/format-error.ts";
 import { findPlaces } from "../../src/cli/places.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
+import { SvcError } from "../../src/errors.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 
 let service: TestService;
@@ -55,6 +57,19 @@ test("a description is broken between words, and every further line stays indent
   expect(lines.filter((line) => line.length > 60)).toEqual([]);
   expect(lines.join("\n")).toMatch(/^ {2}Saves a file .*\n {2}\S.*\n {2}\S/m);
   expect(lines.join("\n")).toMatch(/^ {2}if_exists \(string\) .*\n {6}\S.*\n {6}/m);
+});
+
+test("an error is broken between words on a terminal, and is one line elsewhere", () => {
+  const message = "Could not connect to http://127.0.0.1:9: ECONNREFUSED (GET /api/tools).";
+  const error = new SvcError("unreachable", message, { hint: "Check the base URL and that the service is running." });
+  const format = (columns?: number) =>
+    formatError({ style: (_, text) => text }, error, { columns, isDebugging: false });
+  expect(format()).toBe(`Error: ${message} Check the base URL and that the service is running.`);
+  expect(format(60).split("\n")).toEqual([
+    "Error: Could not connect to http://127.0.0.1:9:",
+    "  ECONNREFUSED (GET /api/tools). Check the base URL and that",
+    "  the service is running.",
+  ]);
 });
 
 test("templates of flows are broken between words", async () => {
