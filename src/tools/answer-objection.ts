@@ -107,9 +107,7 @@ async function uploadFile(
   const options = call.signal === undefined ? {} : { signal: call.signal };
   try {
     const key = await ingestFile(pipeline.client, pipeline.roots, file, reading.plan, options);
-    const same = plan.files.filter((other) => other.reference === file.reference).map((other) => other.field);
-    const uploaded = new Map([...plan.uploaded, ...same.map((field) => [field, key] as const)]);
-    return proceed({ ...plan, upload: "ingest", uploaded });
+    return proceed({ ...plan, upload: "ingest", uploaded: new Map([...plan.uploaded, [file.reference, key]]) });
   } catch (error) {
     throwIfAborted(call.signal);
     if (!isSvcError(error)) throw error;
@@ -125,7 +123,7 @@ function findMissingFile(plan: CallPlan, failure: Failure): InspectedFile | unde
   const named = [failure.upload?.field, ...failure.fields].flatMap((field) =>
     field === undefined ? [] : [field.replace(/^arguments\./, "").replace(/\.s3key$/, "")],
   );
-  const waiting = plan.files.filter((file) => !plan.uploaded.has(file.field));
+  const waiting = plan.files.filter((file) => !plan.uploaded.has(file.reference));
   const match = waiting.find((file) => named.includes(file.field));
   return match ?? (waiting.length === 1 ? waiting[0] : undefined);
 }

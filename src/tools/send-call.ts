@@ -102,8 +102,9 @@ function buildBody(pipeline: Pipeline, plan: CallPlan, confirmed: boolean) {
   const request = { arguments: plan.arguments, ...connection, ...(confirmed ? { confirmed } : {}) };
   if (plan.files.length === 0) return request;
   if (plan.upload === "envelope") return createFilesBody(request, plan.files, pipeline.roots);
-  // Uploaded files go by their storage key; one that is not uploaded yet by its own reference, to be asked for.
-  const files = plan.files.map((file) => ({ ...file, pointer: plan.uploaded.get(file.field) ?? file.reference }));
+  // Uploaded files go by their storage key; one that is not uploaded yet by its own reference, to be asked for. Fields
+  // tell no files apart: one named "a.b" and the b of an a read the same.
+  const files = plan.files.map((file) => ({ ...file, pointer: plan.uploaded.get(file.reference) ?? file.reference }));
   return { ...request, arguments: fillFileArguments(plan.arguments, files) };
 }
 

@@ -123,6 +123,29 @@ describe("a local file in a write", () => {
     expect(second?.confirmed).toBe(true);
   });
 
+  it("gives the key of an uploaded file to no other whose field reads the same", async () => {
+    const scripted = closeLater(await startScriptedService());
+    const file = { type: "object", file_uploadable: true };
+    const inputSchema = { type: "object", properties: { "a.b": file, a: { type: "object", properties: { b: file } } } };
+    scripted.offer(createTool("probe_store_file", "write", { inputSchema }));
+    const session = await openTestSession(scripted, { answer: sayYes, upload: "ingest" });
+    const [one, other] = [await store(session), await store(session, "b.png", PNG)];
+    const hint = `curl -T ${one} -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
+    const error = { code: "missing_file_bytes", message: "No bytes.", retryable: false };
+    scripted.answer(
+      "/api/tools/probe_store_file/execute",
+      { status: 400, body: { ok: false, error, hint, missingFields: ["a.b"] } },
+      { status: 200, body: { ok: true, result: 1 } },
+    );
+    scripted.answer("/api/files/ingest", { status: 201, body: { s3key: "key-of-a" } });
+    const args = { "a.b": one, a: { b: other } };
+    await session.call({ callId: "1", toolName: "probe_store_file", arguments: args });
+    expect(scripted.executed()[1]?.body.arguments).toMatchObject({
+      "a.b": { s3key: "key-of-a" },
+      a: { b: { s3key: other } },
+    });
+  });
+
   it("recovers once, not for ever", async () => {
     const scripted = closeLater(await startScriptedService());
     scripted.offer(FILE_TOOL);
