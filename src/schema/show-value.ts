@@ -1,3 +1,4 @@
+import { cutAnywhere } from "./cut-text.ts";
 import { getOwn } from "./json-schema.ts";
 import type { ValuePath } from "./schema-location.ts";
 
@@ -25,13 +26,13 @@ export function showValue(value: unknown, path: ValuePath): string {
 export function showLiteral(value: unknown, path: ValuePath = []): string {
   if (isSecret(value, path)) return "(hidden)";
   const text = JSON.stringify(shorten(value, path, 0)) ?? String(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;
+  return cutAnywhere(text, MAX_SHOWN);
 }
 
 /** Only as much of a value as can be shown, with secrets replaced: a value may be megabytes long. */
 function shorten(value: unknown, path: ValuePath, depth: number): unknown {
   if (isSecret(value, path)) return "(hidden)";
-  if (typeof value === "string") return value.slice(0, MAX_SHOWN);
+  if (typeof value === "string") return cutAnywhere(value, MAX_SHOWN);
   if (typeof value === "bigint") return `${value}`;
   if (typeof value !== "object" || value === null) return value;
   if (depth > 3) return Array.isArray(value) ? [] : {};

@@ -259,6 +259,9 @@ describe("problems", () => {
   test("values are cut at 60 characters and secrets are hidden", () => {
     const long = guard({ id: 1, title: "x".repeat(5_000) }).problems[0];
     expect(long?.got).toMatch(/^string of 5000 characters "x{58}…$/);
+    for (const title of ["🙂".repeat(60), `a${"🙂".repeat(60)}`]) {
+      expect(guard({ id: 1, title }).problems[0]?.got).toMatch(/🙂…$/u);
+    }
     const secret = JSON.stringify(
       [
         guard({ id: 1, apiKey: "hunter2-hunter2" }),

@@ -591,6 +591,16 @@ describe("size", () => {
     expect(isRecord(shown) && shown.description).toMatch(/First part\.$/);
   });
 
+  test("no cut goes through a character", () => {
+    const text = "🙂".repeat(600);
+    for (const description of [text, `a${text}`]) {
+      const shown = projectProperty({ type: "string", description });
+      const cut = isRecord(shown) ? String(shown.description) : "";
+      expect(cut.isWellFormed()).toBe(true);
+      expect(cut).toMatch(/🙂…$/u);
+    }
+  });
+
   test("a list of 5,000 allowed values is said in words", () => {
     const values = Array.from({ length: 5_000 }, (_, index) => `v${index}`);
     expect(projectProperty({ enum: values })).toMatchObject({
