@@ -1,7 +1,8 @@
 import { closeApp } from "../close-app.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-log.ts";
-import type { IntegrationSource, OpenSource, SourcePorts } from "./source.ts";
+import { isStoreUnavailable } from "../store/store-errors.ts";
+import type { OpenSource, SourcePorts } from "./source.ts";
 import type { SourceKinds } from "./source-kinds.ts";
 import type { SourceStore } from "./source-store.ts";
 
@@ -29,6 +30,8 @@ export interface SourceParts {
   tidy?(): Promise<boolean>;
 }
 
+type Listed = Awaited<ReturnType<SourceStore["listRevisions"]>>[number];
+
 interface Held {
   readonly revision: string;
   /** Undefined when it could not be opened: it is tried again when it has changed. */
@@ -44,14 +47,29 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
   let isClosed = false;
   let isTidy = false;
 
-  async function openOne(source: IntegrationSource): Promise<OpenSource | undefined> {
-    const load = parts.kinds[source.kind];
+  async function openOne({ slug, revision }: Listed): Promise<[slug: string, Held] | undefined> {
     try {
+      const source = await parts.store.find(slug);
+      if (source === undefined) return undefined;
+      const load = parts.kinds[source.kind];
       if (load === undefined) throw new Error(`There is no kind "${source.kind}" in this version.`);
-      return await (await load()).open(source, parts.ports);
+      return [slug, { revision: source.revision, open: await (await load()).open(source, parts.ports) }];
     } catch (cause) {
-      parts.log({ level: "error", message: `The app "${source.slug}" cannot be opened and is left out.`, cause });
-      return undefined;
+      if (isStoreUnavailable(cause)) throw cause;
+      parts.log({ level: "error", message: `The app "${slug}" cannot be opened and is left out.`, cause });
+      return [slug, { revision, open: undefined }];
+    }
+  }
+
+  /** All of them, or none when the store goes away meanwhile. */
+  async function openAll(listed: readonly Listed[]): Promise<[slug: string, Held][]> {
+    const opened: [slug: string, Held][] = [];
+    try {
+      for (const one of listed) opened.push(...[await openOne(one)].filter((held) => held !== undefined));
+      return opened;
+    } catch (error) {
+      await closeAll(opened);
+      throw error;
     }
   }
 
@@ -61,11 +79,9 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     const stale = [...held].filter(([slug, { revision }]) => wanted.get(slug) !== revision);
     const fresh = listed.filter(({ slug, revision }) => held.get(slug)?.revision !== revision);
     if (stale.length === 0 && fresh.length === 0) return tidy();
+    const opened = await openAll(fresh);
     for (const [slug] of stale) held.delete(slug);
-    for (const { slug } of fresh) {
-      const source = await parts.store.find(slug);
-      if (source !== undefined) held.set(slug, { revision: source.revision, open: await openOne(source) });
-    }
+    for (const [slug, one] of opened) held.set(slug, one);
     parts.onChange([...held.values()].flatMap(({ open }) => (open === undefined ? [] : [open.integration])));
     // Only now: calls made until here still found the old one.
     await closeAll(stale);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Integration } from "../../../src/service/integrations/integration.ts";
+import { ServiceError } from "../../../src/service/service-error.ts";
 import { createAddedIntegration } from "../../../src/service/sources/create-added-integration.ts";
 import { type OpenSources, openSources } from "../../../src/service/sources/open-sources.ts";
 import type { SourceKind } from "../../../src/service/sources/source.ts";
@@ -55,8 +56,7 @@ function contentOf(...ids: string[]): SourceContent {
   return { description: "An app.", category: "test", scopes: [], settingsForm: [], actions };
 }
 
-async function open() {
-  const list = createSourceStore(store, Date.now);
+async function open(list = createSourceStore(store, Date.now)) {
   sources = await openSources({
     store: list,
     kinds: { mcp: async () => echo },
@@ -137,6 +137,42 @@ test("a source that never closes holds up neither what is followed nor the end, 
   await list.put({ slug: "good", kind: "mcp", name: "Good", definition: {}, content: contentOf("x") });
   await sources.refresh();
   expect(listInstalled()).toEqual(["good: x"]);
+});
+
+test("a source whose stored text cannot be read is left out and named; the others work", async () => {
+  const list = createSourceStore(store, Date.now);
+  await list.put({ slug: "bad", kind: "mcp", name: "Bad", definition: {}, content: contentOf("x") });
+  await store.updateTable("integration_sources").set({ content: "{}" }).execute();
+  await list.put({ slug: "good", kind: "mcp", name: "Good", definition: {}, content: contentOf("x") });
+  await open();
+  expect(listInstalled()).toEqual(["good: x"]);
+  expect(logged).toEqual(['The app "bad" cannot be opened and is left out.']);
+});
+
+test("what goes while the store is away is closed when it is back, and what came is opened once", async () => {
+  let isAway = false;
+  const list = createSourceStore(store, Date.now);
+  const { sources } = await open({
+    ...list,
+    find: async (slug) => {
+      if (isAway && slug === "dice") throw new ServiceError(503, "database_unavailable", "The database is away.");
+      return list.find(slug);
+    },
+  });
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  await sources.refresh();
+  const revision = (await list.find("clock"))?.revision;
+  await list.remove("clock");
+  await list.put({ slug: "bell", kind: "mcp", name: "Bell", definition: {}, content: contentOf("ring") });
+  await list.put({ slug: "dice", kind: "mcp", name: "Dice", definition: {}, content: contentOf("roll") });
+  isAway = true;
+  await sources.refresh();
+  expect(listInstalled()).toEqual(["clock: now"]);
+  expect(closed).toEqual([`bell ${(await list.find("bell"))?.revision}`]);
+  isAway = false;
+  await sources.refresh();
+  expect(listInstalled().sort()).toEqual(["bell: ring", "dice: roll"]);
+  expect(closed.at(-1)).toBe(`clock ${revision}`);
 });
 
 test("what is left behind is removed at the start, and when nothing of it runs any more, as soon as that is possible", async () => {
