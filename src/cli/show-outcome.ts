@@ -1,6 +1,7 @@
 import type { ToolOutcome } from "../tools/outcome.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import type { Terminal } from "./terminal.ts";
+import { wrapWords } from "./wrap-words.ts";
 
 /** Prints how a call ended. */
 export function showOutcome(terminal: Terminal, outcome: ToolOutcome): void {
@@ -12,13 +13,14 @@ function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
   const isDone = outcome.status === "succeeded";
   const title = terminal.style(isDone ? "green" : "yellow", isDone ? "Done." : `Not done (${outcome.status}).`);
   const result = outcome.result === undefined ? (outcome.resultPreview ?? "") : JSON.stringify(outcome.result, null, 2);
+  const wrap = (text: string, indent = "  ") => wrapWords(text, terminal.columns, indent);
   const lines = [
-    `${title}${outcome.message ? ` ${outcome.message}` : ""}`,
-    ...(outcome.details ?? []).map((line) => `  ${line}`),
-    ...outcome.notes.map((note) => `Note: ${note}`),
+    wrap(`${title}${outcome.message ? ` ${outcome.message}` : ""}`),
+    ...(outcome.details ?? []).map((line) => wrap(`  ${line}`, "    ")),
+    ...outcome.notes.map((note) => wrap(`Note: ${note}`)),
     ...(outcome.choices ?? []).map(({ id, label }) => toPlainText(`  --connection ${id}   ${label}`)),
     outcome.connectUrl ? `Connect it here: ${outcome.connectUrl}` : "",
-    adviseHuman(outcome),
+    wrap(adviseHuman(outcome)),
     result,
   ];
   return lines.filter((line) => line !== "").join("\n");

@@ -8,9 +8,11 @@ import { tools } from "../../src/cli/commands/tools.ts";
 import type { CliContext } from "../../src/cli/context.ts";
 import { formatError } from "../../src/cli/format-error.ts";
 import { findPlaces } from "../../src/cli/places.ts";
+import { showOutcome } from "../../src/cli/show-outcome.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { SvcError } from "../../src/errors.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import type { ToolOutcome } from "../../src/tools/outcome.ts";
 
 let service: TestService;
 let home: string;
@@ -69,6 +71,28 @@ test("an error is broken between words on a terminal, and is one line elsewhere"
     "Error: Could not connect to http://127.0.0.1:9:",
     "  ECONNREFUSED (GET /api/tools). Check the base URL and that",
     "  the service is running.",
+  ]);
+});
+
+test("how a call ended is broken between words", async () => {
+  const outcome: ToolOutcome = {
+    status: "failed",
+    toolName: "nope",
+    code: "tool_not_found",
+    message: 'There is no tool named "nope". Nothing was run.',
+    details: ["The first detail is long enough that it needs a second line."],
+    notes: ["A note is broken in the same way when it is as long as this."],
+    retryable: false,
+  };
+  const lines = await show(60, async ({ terminal }) => {
+    showOutcome(terminal, outcome);
+    return 0;
+  });
+  expect(lines.filter((line) => line.length > 60)).toEqual([]);
+  expect(lines.slice(0, 3)).toEqual([
+    'Not done (failed). There is no tool named "nope". Nothing',
+    "  was run.",
+    "  The first detail is long enough that it needs a second",
   ]);
 });
 
