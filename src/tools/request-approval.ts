@@ -127,6 +127,7 @@ function createRequest(
 
 /** One decision that counts, or the outcome when none came: an error, a late or a foreign answer approves nothing. */
 async function ask(pipeline: Pipeline, call: ToolCall, request: ApprovalRequest): Promise<Step<ApprovalDecision>> {
+  throwIfAborted(call.signal);
   const approver = call.approve ?? pipeline.approve;
   const unanswered = (code: string, message: string) =>
     stop<ApprovalDecision>(

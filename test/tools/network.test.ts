@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CallJournal } from "../../src/approvals/journal.ts";
 import type { ToolCall } from "../../src/tools/pipeline.ts";
 import { verifies } from "../contract/verifies.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayNo, sayYes } from "./open-test-session.ts";
@@ -344,6 +345,23 @@ describe("an abort", () => {
     });
     await expect(session.call({ ...write, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
     expect(service.executed()).toEqual([]);
+  });
+
+  it("while the journal writes down what is asked asks nobody", async () => {
+    answer("probe_write", OK);
+    const stop = new AbortController();
+    const session = await openTestSession(service, { answer: sayYes });
+    const journal: CallJournal = {
+      ...session.journal,
+      async record(record) {
+        await session.journal.record(record);
+        stop.abort();
+      },
+    };
+    const call = { ...write, journal, signal: stop.signal };
+    await expect(session.call(call)).rejects.toMatchObject({ name: "AbortError" });
+    expect(session.asked).toEqual([]);
+    expect((await session.call(write)).status).toBe("succeeded");
   });
 
   it("while a write is on its way is never followed by another send", async () => {
