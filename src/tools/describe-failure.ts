@@ -9,7 +9,7 @@ import { cleanLines, cleanText } from "./safe-text.ts";
 
 /** The outcome of a failure that nobody here can set right. The service's texts are cleaned, upload commands hidden. */
 export function describeFailure(plan: CallPlan, failure: Failure, notes: readonly string[] = []): ToolOutcome {
-  const details = cleanLines(failure.details.map(redactHint));
+  const details = cleanLines(failure.details, redactHint);
   return createOutcome(
     "failed",
     plan.entry.name,

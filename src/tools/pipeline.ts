@@ -147,7 +147,7 @@ export interface CallPlan {
   /** Fingerprint a human (or a standing rule) said yes to. */
   readonly approved: string | undefined;
   readonly upload: UploadMode;
-  /** Storage keys of files already uploaded, by field. */
+  /** Storage keys of files already uploaded, by the reference of the file. */
   readonly uploaded: ReadonlyMap<string, string>;
   readonly notes: readonly string[];
 }

@@ -12,9 +12,9 @@ export function cleanText(text: string, max = MESSAGE_MAX): string {
   return toPlainText(redact(text), { max });
 }
 
-/** Lines of the service, at most eight of 240 characters. */
-export function cleanLines(lines: readonly string[]): string[] {
-  const shown = lines.slice(0, MAX_LINES).map((line) => cleanText(line, LINE_MAX));
+/** Lines of the service, at most eight of 240 characters; `hide` is run on those eight only. */
+export function cleanLines(lines: readonly string[], hide = (line: string) => line): string[] {
+  const shown = lines.slice(0, MAX_LINES).map((line) => cleanText(hide(line), LINE_MAX));
   return lines.length > MAX_LINES ? [...shown, `${lines.length - MAX_LINES} more lines`] : shown;
 }
 
