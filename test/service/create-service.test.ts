@@ -10,6 +10,8 @@ import { findFreePort } from "./free-port.ts";
 import { call } from "./http-calls.ts";
 import { createLab } from "./lab-integration.ts";
 
+const MAKE_FIFO = "mkfifo";
+
 let dataDir: string;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "svc-create-"));
@@ -100,7 +102,7 @@ describe("options that cannot work", () => {
 
 test("a start that fails late does not wait for a request that came early", async () => {
   const secret = join(dataDir, "ingest-secret");
-  execFileSync("mkfifo", [secret]);
+  execFileSync(MAKE_FIFO, [secret]);
   const port = await findFreePort();
   const refused = createService({ dataDir, port }).catch((error: unknown) => error);
   const early = await vi.waitFor(() => connectTo(port), { timeout: 30_000 });
