@@ -80,8 +80,8 @@ class McpSource {
   }
 
   /**
-   * Ends servers whose connection is gone or has other settings. What this process can reach is well, whatever another one says that shares
-   * the store: it may lack the command that starts the server.
+   * Ends servers whose connection is gone or has other settings. What this process can reach is well, whatever another
+   * one says that shares the store: it may lack the command that starts the server.
    */
   async #lookAtConnections(): Promise<void> {
     // Made before the look: a later one has settings that the look may not know.
