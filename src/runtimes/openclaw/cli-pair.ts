@@ -3,7 +3,7 @@ import { askLine, canAsk, say } from "./cli-output.ts";
 import { answer, type CommandAnswer, refuse } from "./command-answer.ts";
 import { PROVIDER_ID } from "./host-names.ts";
 import { loadSdk } from "./load-sdk.ts";
-import { spellAddress } from "./spell-address.ts";
+import { spellAddress } from "./plugin-settings.ts";
 
 /**
  * `openclaw svc pair`: the host's own sign-in, so that key, agents and gateway are treated as after

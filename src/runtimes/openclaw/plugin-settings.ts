@@ -1,6 +1,5 @@
 import { SvcError } from "../../errors.ts";
 import type { Environment } from "./read-environment.ts";
-import { spellAddress } from "./spell-address.ts";
 
 /** Address of the service when neither settings, environment nor a stored key name one. */
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8790";
@@ -107,4 +106,15 @@ function refuse(field: string, expected: string): SvcError {
     field: `plugins.entries.svc.config.${field}`,
     hint: "Correct it in the host's configuration, or remove it to use the default.",
   });
+}
+
+/**
+ * The one spelling of an address, as `parseBaseUrl` of the client gives it, so that addresses can be compared as text.
+ * What cannot be an address stays as it is, for the client to refuse. Written here because a registration loads no
+ * other room.
+ */
+export function spellAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || url.username + url.password + url.search + url.hash !== "") return text;
+  return /^https?:$/.test(url.protocol) ? url.origin + url.pathname.replace(/\/+$/, "") : text;
 }

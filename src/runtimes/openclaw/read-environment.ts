@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { readLocalVariables } from "./local-variables.ts";
+
+const LINE_OF_ENV = /^[ \t]*(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?<value>.*?)[ \t\r]*$/gm;
 
 /**
  * What the plugin takes from the environment; the one place that reads it. The host takes variables over from a `.env`
@@ -81,4 +82,28 @@ function findHome(env: Variables): string {
 function readHome(value: string | undefined): string | undefined {
   const home = value?.trim();
   return home && home !== "undefined" && home !== "null" ? home : undefined;
+}
+
+/**
+ * Variables that the `.env` file of `folder` sets; none when there is no such file. The host takes them over from the
+ * folder it is started in, which may be a stranger's, such as a cloned repository.
+ */
+function readLocalVariables(folder: string): ReadonlyMap<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, ".env"), "utf8");
+  } catch {
+    return new Map();
+  }
+  const found = new Map<string, string>();
+  for (const { groups } of text.matchAll(LINE_OF_ENV)) {
+    if (groups?.name !== undefined) found.set(groups.name, readValue(groups.value ?? ""));
+  }
+  return found;
+}
+
+/** Without quotes, and without a comment behind a value that has none. */
+function readValue(text: string): string {
+  const quoted = /^(["'`])(?<inner>.*?)\1/.exec(text)?.groups?.inner;
+  return quoted ?? text.replace(/\s+#.*$|^#.*$/, "");
 }

@@ -1,13 +1,21 @@
+import { redact } from "../../client/redact.ts";
 import type { Books } from "./books.ts";
 import type { Desk } from "./desk.ts";
 import type { DeskBook } from "./desk-book.ts";
 import type { AccountKey } from "./find-account-key.ts";
 import type { HostApi } from "./host-api.ts";
-import { createHostLog, type HostLog } from "./host-log.ts";
+import type { HostLogger } from "./host-config.ts";
 import type { HostToolContext } from "./host-tool.ts";
 import { createPlaces, type Places } from "./places.ts";
 import { type PluginSettings, readPluginSettings } from "./plugin-settings.ts";
 import { type Environment, readEnvironment } from "./read-environment.ts";
+
+/** The host's log, with keys and tokens taken out. */
+interface HostLog {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
 
 /** What every registration of the plugin in this process shares. */
 export interface SvcHost {
@@ -160,5 +168,15 @@ function createSharedHost(first: HostApi, environment: Environment, inherited: P
       isLasting = false;
       await host.close();
     },
+  };
+}
+
+/** Logs through the host's current logger. `listSecrets` gives texts that are taken out whatever they look like. */
+function createHostLog(getLogger: () => HostLogger, listSecrets: () => readonly string[]): HostLog {
+  const clean = (message: string) => redact(message, listSecrets());
+  return {
+    info: (message) => getLogger().info(clean(message)),
+    warn: (message) => getLogger().warn(clean(message)),
+    error: (message) => getLogger().error(clean(message)),
   };
 }
