@@ -22,11 +22,11 @@ export class DoubtList {
   }
 
   has(record: JournalRecord): boolean {
-    return this.#found.has(toMapKey(record));
+    return this.#found.has(toDoubtKey(record));
   }
 
   add(record: JournalRecord): void {
-    this.#found.set(toMapKey(record), record);
+    this.#found.set(toDoubtKey(record), record);
   }
 
   /** Looks again for those with this fingerprint, or that were sent as a call with it would be; true when there are new ones. */
@@ -53,4 +53,9 @@ export class DoubtList {
       if (isEqual) await this.#journal.record({ ...record, warnedAt: now });
     }
   }
+}
+
+/** A call that was refused and made again under its id has begun anew: whoever was told of the first is not told of it. */
+function toDoubtKey(record: JournalRecord): string {
+  return `${toMapKey(record)} ${record.at}`;
 }
