@@ -142,8 +142,9 @@ function isLoopback(url: URL): boolean {
 function readHeaders(lines: readonly string[]): Map<string, string> | string {
   const headers = new Map<string, string>();
   for (const line of lines) {
-    const [, name, value] = /^([A-Za-z0-9-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name === undefined || !value || !/^[\x20-\x7e]{1,8192}$/.test(value)) return "a header is malformed";
+    const [, name, rest = ""] = /^([A-Za-z0-9-]+):([\t\x20-\x7e]*)$/.exec(line) ?? [];
+    const value = rest.trim();
+    if (name === undefined || !/^[\x20-\x7e]{1,8192}$/.test(value)) return "a header is malformed";
     const key = name.toLowerCase();
     if (!HEADERS.has(key)) return `the header ${key} is not allowed`;
     if (headers.has(key)) return `the header ${key} is there twice`;

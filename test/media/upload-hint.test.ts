@@ -242,3 +242,14 @@ test("a token behind sixteen thousand characters is not shown", () => {
   expect(redactHint(`${"a ".repeat(8_150)}Bearer ${TOKEN}${TOKEN}`)).not.toContain(TOKEN.slice(0, 30));
   expect(redactHint(`${"a ".repeat(10_000)}${TOKEN}`)).not.toContain(TOKEN.slice(0, 10));
 });
+
+test("a header of a hundred thousand blanks is refused at once", () => {
+  const headers = { accept: `a${" ".repeat(100_000)}b` };
+  const upload = { url: INGEST_URL, method: "POST", headers, field: "file", maxBytes: 1, expiresAt: "" };
+  const started = performance.now();
+  expect(readUploadHint({ upload, baseUrl: BASE_URL, reference: REFERENCE })).toEqual({
+    ok: false,
+    reason: "a header is malformed",
+  });
+  expect(performance.now() - started).toBeLessThan(500);
+});
