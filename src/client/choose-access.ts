@@ -38,15 +38,14 @@ export function chooseAccess(
     });
   }
   if (need === "key_or_token") return { type: "token", source: accessToken };
-  const message = nameRequest("This needs an API key, and there is only an OAuth sign-in; nothing was sent.", label);
-  throw signedInOnly(message);
+  throw needsKey("This", label);
 }
 
-/** The refusal of what an OAuth sign-in cannot do: its tokens are good for the MCP endpoint only. */
-export function needsKey(what: string): SvcError {
-  return signedInOnly(`${what}: this needs an API key, and there is only an OAuth sign-in. Nothing was sent.`);
-}
-
-function signedInOnly(message: string): SvcError {
+/**
+ * The refusal of what an OAuth sign-in cannot do: its tokens are good for the MCP endpoint only. `what` begins the
+ * sentence, such as `Sending a file`; `label` names the request that was not made.
+ */
+export function needsKey(what: string, label: string): SvcError {
+  const message = nameRequest(`${what} needs an API key, and there is only an OAuth sign-in.`, label);
   return new SvcError("credentials_missing", message, { hint: 'Pair this device for a key: "svc pair".', sent: false });
 }

@@ -26,6 +26,8 @@ const INTEGRATION_PAGE = 100;
 const MAX_PAGES = 50;
 const PARALLEL = 4;
 const SEARCH_DEFAULT = 10;
+/** How messages name a call of a tool. */
+const EXECUTE = "POST /api/mcp, svc.execute";
 
 /**
  * Finds and runs tools through the `svc.*` tools of the MCP endpoint, which takes an OAuth sign-in. They act on the
@@ -126,10 +128,10 @@ class McpAccess implements ToolAccess {
     { name, body }: { readonly name: string; readonly body: ToolExecuteRequest | RequestBody },
     options?: CallOptions,
   ) {
-    if (isRequestBody(body)) throw needsKey("Sending the bytes of a file");
+    if (isRequestBody(body)) throw needsKey("Sending the bytes of a file", EXECUTE);
     const { arguments: args, connectionId, confirmed, files, ...rest } = body;
-    if (files != null) throw needsKey("Sending the bytes of a file");
-    if (connectionId != null) throw needsKey("Choosing an account other than the default one");
+    if (files != null) throw needsKey("Sending the bytes of a file", EXECUTE);
+    if (connectionId != null) throw needsKey("Choosing an account other than the default one", EXECUTE);
     // Only looked up, so a failure here left nothing to wonder about.
     const owner = this.#owners.get(name) ?? (await this.describeTool(name, options).catch(asUnsent)).integration;
     const input = args ?? rest;

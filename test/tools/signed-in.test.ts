@@ -190,7 +190,8 @@ describe("what needs a key says so, and sends nothing", () => {
       arguments: { file: { name: "a.txt", mimetype: "text/plain", s3key: join(media, "a.txt") } },
     });
     expect(outcome).toMatchObject({ status: "failed", code: "credentials_missing", retryable: false });
-    expect(outcome.message).toContain("Sending the bytes of a file: this needs an API key");
+    const what = "Sending the bytes of a file needs an API key, and there is only an OAuth sign-in";
+    expect(outcome.message).toBe(`${what} (POST /api/mcp, svc.execute). Nothing was sent.`);
     expect(outcome.hint).toContain("svc pair");
     expect(service.probe.calls).toEqual([]);
     await rm(media, { recursive: true });
@@ -206,6 +207,7 @@ describe("what needs a key says so, and sends nothing", () => {
       connectionId: "2",
     });
     expect(outcome).toMatchObject({ status: "failed", code: "credentials_missing" });
+    expect(outcome.message).toMatch(/^Choosing an account other than the default one needs an API key/);
     expect(outcome.hint).toContain("svc pair");
     expect(service.probe.calls).toEqual([]);
   });
