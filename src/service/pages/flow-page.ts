@@ -5,7 +5,7 @@ import { toAttempt } from "../flows/flow-rows.ts";
 import { dataView, nameOf, wholeView } from "./data-view.ts";
 import { flowTag, stepTag } from "./flow-tags.ts";
 import { describeStart } from "./flows-page.ts";
-import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { csrfField, type Markup, messageBody, noticeLine } from "./page.ts";
 import { exactTime, timeTag } from "./time-tag.ts";
 
 interface FlowPage extends FlowView {
@@ -32,6 +32,15 @@ ${dataView(flow.input ?? {})}
 <p class="muted">Id <code>${flow.id}</code></p>
 </section>
 <p><a href="/flows">All flows</a></p>`;
+}
+
+/** No flow of the owner has this id. */
+export function unknownFlowBody(): Markup {
+  return messageBody({
+    heading: "This flow is unknown",
+    text: "The link is incomplete, or the flow ended so long ago that it was removed.",
+    next: html`<p><a href="/flows">All flows</a></p>`,
+  });
 }
 
 /** The step a flow stands at. */

@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { FLOW_PAGE } from "../../../wire/limits.ts";
-import { flowBody } from "../../pages/flow-page.ts";
+import { flowBody, unknownFlowBody } from "../../pages/flow-page.ts";
 import { flowsBody } from "../../pages/flows-page.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
@@ -32,26 +32,32 @@ export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);
     const { accountId, csrfToken } = owner;
-    const view = await flows.get(accountId, c.req.param("id"));
-    const body = flowBody({ ...view, csrfToken, now: parts.now(), notice: findNotice(NOTICES, c.req.query("notice")) });
-    return sendPage(c, { title: view.flow.name ?? "Flow", body, csrfToken, section: "flows" });
+    return orUnknown(c, csrfToken, async () => {
+      const view = await flows.get(accountId, c.req.param("id"));
+      const notice = findNotice(NOTICES, c.req.query("notice"));
+      const body = flowBody({ ...view, csrfToken, now: parts.now(), notice });
+      return sendPage(c, { title: view.flow.name ?? "Flow", body, csrfToken, section: "flows" });
+    });
   });
   app.post("/flows/:id/approve", async (c) => {
     const { owner, form } = await readOwnForm(c, parts);
     // The step that the page showed, so that an old page cannot approve a later step.
     const stepKey = form.get("step") ?? "";
     const id = c.req.param("id");
-    return answerMove(c, "approved", () => flows.approve(owner.accountId, id, { stepKey, by: APPROVER }));
+    const move = () => flows.approve(owner.accountId, id, { stepKey, by: APPROVER });
+    return orUnknown(c, owner.csrfToken, () => answerMove(c, "approved", move));
   });
   app.post("/flows/:id/resume", async (c) => {
     const { owner, form } = await readOwnForm(c, parts);
     // The failure that the page showed: a later one may be of a write whose outcome is unknown.
     const attempt = form.get("attempt") ?? undefined;
-    return answerMove(c, "resumed", () => flows.resume(owner.accountId, c.req.param("id"), { attempt }));
+    const move = () => flows.resume(owner.accountId, c.req.param("id"), { attempt });
+    return orUnknown(c, owner.csrfToken, () => answerMove(c, "resumed", move));
   });
   app.post("/flows/:id/cancel", async (c) => {
     const { owner } = await readOwnForm(c, parts);
-    return answerMove(c, "cancelled", () => flows.cancel(owner.accountId, c.req.param("id")));
+    const move = () => flows.cancel(owner.accountId, c.req.param("id"));
+    return orUnknown(c, owner.csrfToken, () => answerMove(c, "cancelled", move));
   });
 }
 
@@ -69,4 +75,14 @@ async function answerMove(
     throw error;
   }
   return c.redirect(`${path}?notice=${notice}`, 303);
+}
+
+/** What `answer` gives, or a page which says that the flow is not there. */
+async function orUnknown(c: Context<RouteEnv>, csrfToken: string, answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "flow_not_found") throw error;
+    return sendPage(c, { title: "Unknown flow", body: unknownFlowBody(), csrfToken, section: "flows", status: 404 });
+  }
 }
