@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import { cloneJson, isRecord, type SchemaDraft, setOwn } from "./json-schema.ts";
 
+/** A step on the way to a renamed key. In a map that also has properties of its own, any value but theirs. */
+export type RenamedStep = string | { readonly anyBut: readonly string[] };
+
 /** A property the model sees under another name, because providers refuse the service's. */
 export interface RenamedKey {
   /** The way to the object that holds it, in shown names; `[]` is any item of a list, `{}` any value of a map. */
-  readonly path: readonly string[];
+  readonly path: readonly RenamedStep[];
   /** The service's name, for example `$top`. */
   readonly original: string;
   /** The model's name, for example `top`. */
@@ -23,7 +26,7 @@ const MAX_READ = 200;
  * @param reserved - legal names the model's provider is known to mishandle.
  */
 export function renameKeys(schema: SchemaDraft, reserved: ReadonlySet<string>): RenamedKey[] {
-  const renamer: Renamer = { reserved, taken: new Set(), shown: new Map(), renamed: new Map() };
+  const renamer: Renamer = { reserved, taken: new Set(), shown: new Map(), maps: new Map(), renamed: new Map() };
   if (!collectKeys(schema, renamer)) return [];
   renameNode(schema, [], renamer);
   return [...renamer.renamed.values()];
@@ -33,6 +36,8 @@ interface Renamer {
   readonly reserved: ReadonlySet<string>;
   readonly taken: Set<string>;
   readonly shown: Map<string, string>;
+  /** Numbers for the steps that are no text: their names may be long, and many keys lie behind them. */
+  readonly maps: Map<RenamedStep, number>;
   readonly renamed: Map<string, RenamedKey>;
 }
 
@@ -57,26 +62,34 @@ function collectKeys(node: unknown, renamer: Renamer): boolean {
   return found;
 }
 
-function renameNode(node: unknown, path: readonly string[], renamer: Renamer): void {
+function renameNode(node: unknown, path: readonly RenamedStep[], renamer: Renamer): void {
   if (!isRecord(node)) return;
-  if (isRecord(node.properties)) node.properties = renameProperties(node.properties, path, renamer);
+  const own = new Set<string>();
+  if (isRecord(node.properties)) {
+    const shown = renameProperties(node.properties, path, renamer);
+    for (const key of [...Object.keys(node.properties), ...Object.keys(shown)]) own.add(key);
+    node.properties = shown;
+  }
   if (Array.isArray(node.required)) {
     node.required = node.required.map((key) => (typeof key === "string" ? (renamer.shown.get(key) ?? key) : key));
   }
   renameNode(node.items, [...path, "[]"], renamer);
-  renameNode(node.additionalProperties, [...path, "{}"], renamer);
+  const values: RenamedStep = own.size === 0 ? "{}" : { anyBut: [...own] };
+  if (values !== "{}") renamer.maps.set(values, renamer.maps.size);
+  renameNode(node.additionalProperties, [...path, values], renamer);
   if (Array.isArray(node.anyOf)) for (const branch of node.anyOf) renameNode(branch, path, renamer);
 }
 
 function renameProperties(
   properties: Readonly<Record<string, unknown>>,
-  path: readonly string[],
+  path: readonly RenamedStep[],
   renamer: Renamer,
 ): SchemaDraft {
   const copy: SchemaDraft = {};
+  const way = path.map((step) => (typeof step === "string" ? step : renamer.maps.get(step)));
   for (const original of Object.keys(properties)) {
     const shown = isLegal(original, renamer.reserved) ? original : nameKey(original, renamer);
-    if (shown !== original) renamer.renamed.set(JSON.stringify([path, original]), { path, original, shown });
+    if (shown !== original) renamer.renamed.set(JSON.stringify([...way, original]), { path, original, shown });
     setOwn(copy, shown, properties[original]);
     renameNode(properties[original], [...path, shown], renamer);
   }
@@ -123,12 +136,16 @@ export function restoreRenamedKeys(
   return changed && isRecord(copy) ? copy : args;
 }
 
-function findHolders(value: unknown, path: readonly string[]): Record<string, unknown>[] {
+function findHolders(value: unknown, path: readonly RenamedStep[]): Record<string, unknown>[] {
   const [step, ...rest] = path;
   if (step === undefined) return isRecord(value) ? [value] : [];
   if (step === "[]") return Array.isArray(value) ? value.flatMap((item) => findHolders(item, rest)) : [];
   if (!isRecord(value)) return [];
   if (step === "{}") return Object.values(value).flatMap((item) => findHolders(item, rest));
+  if (typeof step === "object") {
+    const own = new Set(step.anyBut);
+    return Object.keys(value).flatMap((key) => (own.has(key) ? [] : findHolders(value[key], rest)));
+  }
   return Object.hasOwn(value, step) ? findHolders(value[step], rest) : [];
 }
 

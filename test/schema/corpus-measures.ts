@@ -96,11 +96,14 @@ export function showRenamedKeys(args: unknown, renamed: readonly RenamedKey[]): 
   return args;
 }
 
-function holders(value: unknown, [step, ...rest]: readonly string[]): Record<string, unknown>[] {
+function holders(value: unknown, [step, ...rest]: RenamedKey["path"]): Record<string, unknown>[] {
   if (step === undefined) return isRecord(value) ? [value] : [];
   if (step === "[]") return Array.isArray(value) ? value.flatMap((item) => holders(item, rest)) : [];
   if (!isRecord(value)) return [];
   if (step === "{}") return Object.values(value).flatMap((item) => holders(item, rest));
+  if (typeof step === "object") {
+    return Object.entries(value).flatMap(([key, item]) => (step.anyBut.includes(key) ? [] : holders(item, rest)));
+  }
   return Object.hasOwn(value, step) ? holders(value[step], rest) : [];
 }
 

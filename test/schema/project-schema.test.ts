@@ -455,6 +455,31 @@ describe("keys", () => {
     expect(restoreRenamedKeys(args, [])).toBe(args);
   });
 
+  test("stay in what a property of its own holds beside a map whose values have renamed ones", () => {
+    const value = { type: "object", properties: { $id: {} } };
+    const schema = {
+      type: "object",
+      properties: {
+        "@free": { type: "object" },
+        map: {
+          type: "object",
+          properties: { free: { type: "object" }, "@free": { type: "object" } },
+          additionalProperties: value,
+        },
+      },
+      additionalProperties: value,
+    };
+    const { renamed } = projectToolSchema(schema);
+    const written = { map: { free: { id: 1 }, free_2: { id: 2 }, x: { id: 3 } }, free_2: { id: 4 }, y: { id: 5 } };
+    expect(restoreRenamedKeys(written, renamed)).toEqual({
+      map: { free: { id: 1 }, "@free": { id: 2 }, x: { $id: 3 } },
+      "@free": { id: 4 },
+      y: { $id: 5 },
+    });
+    const own = { map: { "@free": { id: 1 } }, "@free": { id: 2 } };
+    expect(restoreRenamedKeys(own, renamed)).toEqual(own);
+  });
+
   test("Google's adapters lose properties named like keywords, so they get other names there", () => {
     const schema = { type: "object", properties: { strict: { type: "boolean" } }, required: ["strict"] };
     expect(projectToolSchema(schema, { profile: "full" }).renamed).toEqual([]);
