@@ -77,24 +77,38 @@ export function findPlaceholderArguments(args: unknown, schema: unknown): Placeh
 
 const MAX_NODES = 20_000;
 
+/** Keywords whose members are schemas under names of the author's choice: `default` is no keyword there. */
+const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "dependencies",
+  "$defs",
+  "definitions",
+]);
+
+/** What a part of a schema is; texts of a `value` are written out. */
+type Role = "schema" | "named schemas" | "value" | "shown only";
+
 /** Texts that are values of this schema, wherever they stand in it. */
 function listWrittenOut(schema: unknown): ReadonlySet<string> {
   const texts = new Set<string>();
-  const queue = [{ node: schema, isValue: false }];
-  for (let index = 0; index < queue.length && index < MAX_NODES; index++) {
-    const { node, isValue } = queue[index] ?? {};
-    if (typeof node === "string" && isValue) texts.add(node);
+  const queue: { node: unknown; role: Role }[] = [{ node: schema, role: "schema" }];
+  for (const { node, role } of queue) {
+    if (typeof node === "string" && role === "value") texts.add(node);
     if (typeof node !== "object" || node === null) continue;
     for (const [keyword, child] of Object.entries(node)) {
       if (queue.length >= MAX_NODES) break;
-      queue.push({ node: child, isValue: isValue === true || isWrittenOut(keyword, child) });
+      queue.push({ node: child, role: readRole(role, keyword, child) });
     }
   }
   return texts;
 }
 
-/** A schema below such a keyword is that of an argument of this name. */
-function isWrittenOut(keyword: string, child: unknown): boolean {
-  if (keyword === "enum") return Array.isArray(child);
-  return (keyword === "const" || keyword === "default") && !isRecord(child);
+function readRole(around: Role, keyword: string, child: unknown): Role {
+  if (around === "named schemas") return "schema";
+  if (around !== "schema") return around;
+  if (keyword === "const" || keyword === "default" || (keyword === "enum" && Array.isArray(child))) return "value";
+  if (keyword === "example" || keyword === "examples") return "shown only";
+  return NAMED_SCHEMAS.has(keyword) && isRecord(child) ? "named schemas" : "schema";
 }

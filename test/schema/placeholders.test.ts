@@ -72,6 +72,9 @@ describe("findPlaceholderArguments", () => {
     { $defs: { A: { const: "<id>" } }, properties: { a: { $ref: "#/$defs/A" } } },
     { properties: { a: { type: "string", default: "<id>" } } },
     { properties: { a: { type: "array", default: ["<id>"] } } },
+    { properties: { b: { type: "object", default: { a: "<id>" } } } },
+    { properties: { default: { const: { list: [{ a: "<id>" }] } } } },
+    { anyOf: [{ $defs: { const: { default: { default: "<id>" } } } }] },
   ])("what the schema writes out is a value: %j", (schema) => {
     expect(findPlaceholderArguments({ a: "<id>" }, schema)).toEqual([]);
     expect(findPlaceholderArguments({ a: "<other>" }, schema)).toHaveLength(1);
@@ -80,6 +83,8 @@ describe("findPlaceholderArguments", () => {
   test.each([
     { properties: { a: { type: "string", examples: ["<id>"], description: "<id>" } } },
     { properties: { default: { type: "string", description: "<id>" }, enum: { title: "<id>" } } },
+    { $defs: { const: { title: "<id>" } }, dependentSchemas: { default: { title: "<id>" } } },
+    { properties: { b: { examples: [{ default: "<id>" }], example: { const: "<id>" } } } },
   ])("what it only shows is not: %j", (schema) => {
     expect(findPlaceholderArguments({ a: "<id>" }, schema)).toHaveLength(1);
   });
