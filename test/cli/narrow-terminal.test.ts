@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
+import { status } from "../../src/cli/commands/status.ts";
 import { tools } from "../../src/cli/commands/tools.ts";
 import type { CliContext } from "../../src/cli/context.ts";
 import { formatError } from "../../src/cli/format-error.ts";
@@ -11,6 +12,7 @@ import { findPlaces } from "../../src/cli/places.ts";
 import { showOutcome } from "../../src/cli/show-outcome.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { SvcError } from "../../src/errors.ts";
+import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import type { ToolOutcome } from "../../src/tools/outcome.ts";
 
@@ -28,7 +30,11 @@ afterAll(async () => {
 });
 
 /** The lines that a command shows on a terminal this wide, or elsewhere. */
-async function show(columns: number | undefined, run: (context: CliContext) => Promise<number>): Promise<string[]> {
+async function show(
+  columns: number | undefined,
+  run: (context: CliContext) => Promise<number>,
+  changed: NodeJS.ProcessEnv = {},
+): Promise<string[]> {
   const written: string[] = [];
   const write = (text: string) => written.push(text) > 0;
   const stream: NodeJS.WriteStream = Object.assign(Object.create(process.stdout), {
@@ -36,7 +42,8 @@ async function show(columns: number | undefined, run: (context: CliContext) => P
     isTTY: columns !== undefined,
     columns,
   });
-  const env = { SVC_HOME: home, SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, TERM: "xterm", NO_COLOR: "1" };
+  const access = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url };
+  const env = { SVC_HOME: home, ...access, TERM: "xterm", NO_COLOR: "1", ...changed };
   const terminal = createTerminal({ stdout: stream, stderr: stream, env, json: false });
   const { signal } = new AbortController();
   await run({ places: findPlaces(env), env, terminal, input: process.stdin, output: stream, signal });
@@ -99,6 +106,26 @@ test("how a call ended is broken between words", async () => {
 test("templates of flows are broken between words", async () => {
   const lines = await show(60, (context) => flowTemplates(context, {}));
   expect(lines.filter((line) => line.length > 60)).toEqual([]);
+});
+
+test("a path that does not fit beside its name has a line of its own, as it is", async () => {
+  const { apiKey, url: baseUrl } = service;
+  const store = openCredentialStore(join(home, "config"));
+  await store.write({ baseUrl, apiKey, apiKeyId: "1", pairedAt: new Date(0).toISOString() });
+  const roots = ["/srv/files of everybody in the house/in", "/srv/files of everybody in the house/out"];
+  const env = { SVC_API_KEY: "", SVC_MEDIA_ROOTS: roots.join(delimiter) };
+  const narrow = await show(48, (context) => status(context, {}), env);
+  for (const path of [store.path, ...roots]) expect(narrow).toContain(`  ${path}`);
+  const wide = await show(150, (context) => status(context, {}), env);
+  expect(wide).toContain(`Key accepted, from: ${store.path}`);
+  expect(wide).toContain(`Files may be attached from: ${roots.join(", ")}`);
+  expect(await show(undefined, (context) => status(context, {}), env)).toEqual(wide);
+});
+
+test("why the access does not work is broken between words", async () => {
+  const lines = await show(48, (context) => status(context, {}), { SVC_BASE_URL: "http://127.0.0.1:9" });
+  expect(lines.filter((line) => line.length > 48)).toEqual([]);
+  expect(lines.join(" ").replaceAll(/ +/g, " ")).toContain("Could not connect to http://127.0.0.1:9: ECONNREFUSED");
 });
 
 test("elsewhere a line stays one line, and its choices are a sentence", async () => {

@@ -2,12 +2,15 @@ import { isSvcError } from "../../errors.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeFor } from "../exit-codes.ts";
 import { type OpenClient, openClient } from "../open-session.ts";
+import type { Terminal } from "../terminal.ts";
+import { wrapWords } from "../wrap-words.ts";
 
 /** `svc status`: address, what the access rests on and whether the service accepts it; exit code 3 when it does not. */
 export async function status(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
   const opened = await openClient(context, flags);
   const { client, settings } = opened;
   const { credential } = client;
+  const { terminal } = context;
   try {
     const page = await client.listTools({ limit: 1 }, { signal: context.signal });
     const access = await describeAccess(opened);
@@ -19,13 +22,14 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
       tools: page.total ?? page.tools.length,
       mediaRoots: settings.mediaRoots,
     };
-    context.terminal.answer(answer, () =>
+    terminal.answer(answer, () =>
       [
-        ...access.lines,
+        access.title,
+        namePaths(terminal, access.kind, [access.place]),
         `Tools: ${answer.tools}`,
         credential === "oauth"
           ? 'Flows and files of this machine need a key: "svc pair".'
-          : `Files may be attached from: ${answer.mediaRoots.join(", ")}`,
+          : namePaths(terminal, "Files may be attached from", answer.mediaRoots),
         'Next: "svc tools", or "svc search <words>".',
       ].join("\n"),
     );
@@ -39,8 +43,11 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
       exitCode === EXIT.notPaired
         ? `${client.baseUrl} does not work with this ${access}`
         : `Whether this ${access} works is not known`;
-    context.terminal.answer({ baseUrl: client.baseUrl, credential, works: false, code, message }, () =>
-      [`${verdict}: ${message}`, error.hint].join("\n").trimEnd(),
+    terminal.answer({ baseUrl: client.baseUrl, credential, works: false, code, message }, () =>
+      [`${verdict}: ${message}`, error.hint ?? ""]
+        .map((text) => wrapWords(text, terminal.columns, "  "))
+        .join("\n")
+        .trimEnd(),
     );
     return exitCode;
   } finally {
@@ -54,7 +61,8 @@ async function describeAccess({ client, settings, credentials, signIns }: OpenCl
     const signIn = await signIns.read();
     const facts = { signIn: signIns.path, signedInAt: signIn?.signedInAt ?? null };
     const since = signIn === undefined ? "" : ` since ${signIn.signedInAt}`;
-    return { facts, lines: [`Signed in to ${client.baseUrl}${since}`, `Sign-in: from ${signIns.path}, accepted`] };
+    const title = `Signed in to ${client.baseUrl}${since}`;
+    return { facts, title, kind: "Sign-in accepted, from", place: signIns.path };
   }
   const stored = settings.apiKey ? undefined : await credentials.read();
   const facts = {
@@ -63,5 +71,11 @@ async function describeAccess({ client, settings, credentials, signIns }: OpenCl
     pairedAt: stored?.pairedAt ?? null,
   };
   const label = facts.deviceLabel ? ` as "${facts.deviceLabel}"` : "";
-  return { facts, lines: [`Paired with ${client.baseUrl}${label}`, `Key: from ${facts.key}, accepted`] };
+  return { facts, title: `Paired with ${client.baseUrl}${label}`, kind: "Key accepted, from", place: facts.key };
+}
+
+/** Paths behind what they are, each on a line of its own where the terminal would break them: they are to be copied. */
+function namePaths({ columns = Infinity }: Terminal, what: string, paths: readonly string[]): string {
+  const line = `${what}: ${paths.join(", ")}`;
+  return line.length <= columns ? line : [`${what}:`, ...paths.map((path) => `  ${path}`)].join("\n");
 }
