@@ -92,9 +92,10 @@ export interface FilePlace {
 
 /** Tells whether a place is file-uploadable: by the schema mark, or by the members `name`, `mimetype`, `s3key`. */
 export function readFilePlace(nodes: SchemaNodes): FilePlace {
-  const members = new Set(nodes.flatMap((node) => (isJsonObject(node.properties) ? Object.keys(node.properties) : [])));
+  const members = nodes.map((node) => node.properties).filter(isJsonObject);
+  const has = (key: string) => members.some((map) => Object.hasOwn(map, key));
   const types = new Set(nodes.flatMap((node) => node.type ?? []));
-  const shaped = ["name", "mimetype", "s3key"].every((key) => members.has(key));
+  const shaped = ["name", "mimetype", "s3key"].every(has);
   const marks = nodes.filter((node) => node[FILE_UPLOADABLE_KEYWORD] === true);
   const isText = types.has("string") && !types.has("object") && !shaped;
   if (shaped || marks.length > 0) {
@@ -105,5 +106,14 @@ export function readFilePlace(nodes: SchemaNodes): FilePlace {
     };
   }
   const isArray = types.has("array") && !types.has("string") && !types.has("object");
-  return { kind: members.size > 0 && !members.has("s3key") ? "described" : "open", isArray, isText };
+  return { kind: members.some(isFilled) && !has("s3key") ? "described" : "open", isArray, isText };
+}
+
+const filled = new WeakMap<JsonObject, boolean>();
+
+/** True for an object with members. Remembered: the same one is asked about for each item of a list. */
+function isFilled(map: JsonObject): boolean {
+  const answer = filled.get(map) ?? Object.keys(map).length > 0;
+  filled.set(map, answer);
+  return answer;
 }

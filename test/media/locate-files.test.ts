@@ -218,3 +218,11 @@ describe("kinds of references", () => {
     expect(locateFiles(schema, { file: LOCAL }).args).toEqual({ file: FULL });
   });
 });
+
+test("a long list of things with many members each is looked through in no time", () => {
+  const properties = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`m${index}`, {}]));
+  const schema = { type: "object", properties: { list: { type: "array", items: { properties } } } };
+  const started = performance.now();
+  expect(locateFiles(schema, { list: Array.from({ length: 2_000 }, () => 1) }).files).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(500);
+});
