@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import { cutText, EXACT, toPlainText } from "../../wire/plain-text.ts";
+import { exactTime } from "../exact-time.ts";
 import type { Markup } from "./page.ts";
 
 /** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
@@ -9,7 +10,10 @@ const MAX_ENTRIES = 50;
 /** Below this depth values are shown as JSON. */
 const MAX_DEPTH = 4;
 
-/** Any JSON value as a person reads it: names and values, lists, texts with their line breaks. */
+/** A time in UTC as most programs write it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
+/** Any JSON value as a person reads it: names and values, lists, times, texts with their line breaks. */
 export function dataView(value: unknown, depth = 0): Markup {
   if (Array.isArray(value)) {
     if (value.length === 0) return html`<span class="muted">none</span>`;
@@ -49,6 +53,7 @@ export function nameOf(key: string): string {
 }
 
 function textView(text: string): Markup {
+  if (TIME.test(text)) return html`<time datetime="${text}" title="${text}">${exactTime(text)}</time>`;
   const whole = toPlainText(text, { ...EXACT, keepLines: true });
   if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
   const shown = cutText(whole, MAX_TEXT);

@@ -1,9 +1,9 @@
 import { html } from "hono/html";
+import { exactTime } from "../exact-time.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import type { NamedExecution } from "./log-row.ts";
 import type { Markup } from "./page.ts";
 import { executionTag } from "./state-tag.ts";
-import { exactTime } from "./time-tag.ts";
 
 /** Longest arguments and output shown, in characters. */
 const MAX_SHOWN = 20_000;

@@ -1,12 +1,13 @@
 import { html } from "hono/html";
 import { z } from "zod";
 import type { Flow, FlowStep, FlowView } from "../../wire/flow.ts";
+import { exactTime } from "../exact-time.ts";
 import { toAttempt } from "../flows/flow-rows.ts";
 import { dataView, nameOf, wholeView } from "./data-view.ts";
 import { flowTag, stepTag } from "./flow-tags.ts";
 import { describeStart } from "./flows-page.ts";
 import { csrfField, type Markup, messageBody, noticeLine } from "./page.ts";
-import { exactTime, timeTag } from "./time-tag.ts";
+import { timeTag } from "./time-tag.ts";
 
 interface FlowPage extends FlowView {
   readonly csrfToken: string;

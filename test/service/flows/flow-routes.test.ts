@@ -344,7 +344,7 @@ describe("a reminder", () => {
     verifies("flow.step-types", "flow.transition.running-waiting", "flow.transition.resume-waiting", "flows.resume");
     const { json } = await start("notes_reminder", { text: "Call the plumber", delaySeconds: 3600 });
     expect(json.flow.steps[0].output).toMatchObject({
-      message: 'Approve to leave a reminder in "Reminders" at 2026-11-20T11:00:00.000Z.',
+      message: 'Approve to leave a reminder in "Reminders" at 2026-11-20 11:00:00 UTC.',
       text: "Call the plumber",
     });
     const waiting = await send(`/api/flows/${json.flowId}/approve`, {});

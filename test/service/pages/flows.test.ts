@@ -59,6 +59,16 @@ describe("the flow pages", () => {
     expect(home.text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
   });
 
+  test("show times as every page does", async () => {
+    const at = new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_000).toISOString();
+    const id = await startFlow("notes_reminder", { text: "Call the plumber", at });
+    const { text } = await open(`/flows/${id}`);
+    const shown = `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+    expect(text).toContain(`Approve to leave a reminder in &quot;Reminders&quot; at ${shown}.`);
+    expect(text).toContain(`<dt>At</dt><dd><time datetime="${at}" title="${at}">${shown}</time></dd>`);
+    expect(text.replaceAll(/ (?:datetime|title)="[^"]*"/g, "")).not.toMatch(/\dT\d\d:/);
+  });
+
   test("keep an approval on the home page, however many flows came after it", async () => {
     const id = await startTasks();
     const store = await openStoreOf(service.dataDir);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { exactTime } from "../../exact-time.ts";
 import { connectionIdSchema, defineTemplate, refuseInput } from "../flow-template.ts";
 import { checkParent, collectPages, parentSchema, planPage, toFolder } from "./notes-fields.ts";
 
@@ -41,7 +42,7 @@ export const notesReminder = defineTemplate({
       key: "approve_reminder",
       type: "approval",
       show: ({ input, startedAt }) => ({
-        message: `Approve to leave a reminder in "${toFolder(input.notionParent)}" at ${toTime(input, startedAt)}.`,
+        message: `Approve to leave a reminder in "${toFolder(input.notionParent)}" at ${exactTime(toTime(input, startedAt))}.`,
         text: input.text,
         at: toTime(input, startedAt),
       }),
