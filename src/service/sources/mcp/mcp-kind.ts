@@ -95,7 +95,7 @@ class McpSource {
         if (this.#links.get(id) === held) this.#links.delete(id);
         void link.close(GRACE_MS);
       } else if (link.isOpen && connection.state === "error") {
-        await this.#ports.setConnectionState(connection, "healthy");
+        await this.#ports.setConnectionState({ id, settings }, "healthy");
       }
     }
   }

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { McpConnectError } from "../../../../src/service/sources/mcp/connect-mcp.ts";
 import type { McpDefinition } from "../../../../src/service/sources/mcp/mcp-definition.ts";
@@ -172,6 +173,24 @@ test("a session of settings that were replaced is ended though nobody calls", as
   await vi.waitFor(() => expect(server.seen.at(-1)?.method).toBe("DELETE"), { timeout: 30_000, interval: 200 });
   expect(server.seen.at(-1)?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
+
+test("a session of settings that were replaced does not speak for the new ones while a call still needs it", async () => {
+  await look();
+  const told = Promise.withResolvers<void>();
+  server.behave({ status: 503, headers: {}, body: "" }, "calls", told.promise);
+  server.seen.length = 0;
+  const late = look();
+  await vi.waitFor(() => expect(server.seen.at(-1)?.asked).toBe("tools/call"), { timeout: 30_000 });
+  const { id } = await findConnection();
+  // As another process says that shares the store.
+  const settings = { Authorization: `Bearer ${TOKEN}-next` };
+  await service.service.connections.update(id, { state: "error", settings });
+  // Connections are looked at every five seconds.
+  await delay(6_000);
+  expect((await findConnection()).state).toBe("error");
+  told.resolve();
+  expect((await late).json.ok).toBe(false);
+}, 30_000);
 
 test("a link is closed at once where a server that does not answer is waited for by nobody", async () => {
   server.behave({ hang: true }, "everything");
