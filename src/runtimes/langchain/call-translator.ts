@@ -68,14 +68,16 @@ export class CallTranslator {
 
   /**
    * A model that repeats a call under one id, in one task, means one call: it is asked about once, and everybody waits
-   * for that. At the desk the second would be waited for by the first, which it waits for itself.
+   * for that. At the desk the second would be waited for by the first, which it waits for itself. One that is written
+   * otherwise may still be the same to whoever runs it, so it begins when the first has ended.
    */
   async #runOnce(desk: TaskDesk, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const others = this.#underWay.get(desk) ?? new Set();
     this.#underWay.set(desk, others);
-    const equal = [...others].find((other) => isSameCall(other.call, call));
+    const earlier = [...others].filter((other) => other.call.callId === call.callId);
+    const equal = earlier.find((other) => isSameCall(other.call, call));
     if (equal !== undefined) return equal.outcome;
-    const started = { call, outcome: this.#runAt(desk, call, run) };
+    const started = { call, outcome: this.#runAt(desk, call, run, earlier.at(-1)?.outcome) };
     others.add(started);
     try {
       return await started.outcome;
@@ -84,10 +86,16 @@ export class CallTranslator {
     }
   }
 
-  async #runAt(desk: TaskDesk, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+  async #runAt(
+    desk: TaskDesk,
+    call: LangChainCall,
+    run: RunCall,
+    earlier: Promise<ToolOutcome> | undefined,
+  ): Promise<ToolOutcome> {
     const subject = this.#describe(call);
     const seat = this.#takeSeat(desk, call, subject);
     try {
+      if (earlier !== undefined) await seat.waitFor(earlier, call.signal);
       return await this.#runThrough(createInterruptChannel(seat, subject), call, run);
     } finally {
       await seat.leave();
@@ -149,8 +157,7 @@ export class CallTranslator {
 }
 
 function isSameCall(one: LangChainCall, other: LangChainCall): boolean {
-  if (one.callId !== other.callId || one.toolName !== other.toolName) return false;
-  return isDeepStrictEqual(one.arguments, other.arguments);
+  return one.toolName === other.toolName && isDeepStrictEqual(one.arguments, other.arguments);
 }
 
 /**

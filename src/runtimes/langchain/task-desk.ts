@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isControlFlow } from "../../approvals/abort.ts";
+import { isControlFlow, withAbort } from "../../approvals/abort.ts";
 import { type GraphConfig, getInterrupt, type InterruptFunction, readBatch } from "./graph-config.ts";
 import {
   createInterruptPayload,
@@ -20,7 +20,7 @@ interface Place {
   /** Unique at the desk. */
   readonly caller: string;
   readonly order: number;
-  /** waiting: would ask as soon as it is its turn. */
+  /** waiting: would ask as soon as it is its turn, or does nothing until another call has ended. */
   state: "running" | "waiting" | "asking" | "left";
   /** Answers it was given in this run, also those that did not count. */
   taken: number;
@@ -79,6 +79,7 @@ export class TaskDesk {
     this.#places.splice(at === -1 ? this.#places.length : at, 0, place);
     return {
       nth,
+      waitFor: (earlier, signal) => this.#waitFor(place, earlier, signal),
       ask: (questions) => this.#ask(place, questions),
       countTaken: () => place.taken,
       leave: (recallTaken) => this.#leave(place, recallTaken),
@@ -90,6 +91,14 @@ export class TaskDesk {
     const calls = readBatch(isRecord(state) ? state.messages : state, caller)?.calls ?? [];
     const index = calls.findIndex((call) => call.id === caller);
     return index === -1 ? calls.length + this.#places.length : index;
+  }
+
+  async #waitFor(place: Place, earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+    place.state = "waiting";
+    this.#notify();
+    await withAbort(Promise.allSettled([earlier]), signal);
+    if (this.#stopped !== undefined) throw this.#stopped;
+    place.state = "running";
   }
 
   async #ask(place: Place, questions: readonly Question[]): Promise<Map<string, unknown>> {
@@ -197,6 +206,8 @@ export class TaskDesk {
 export interface DeskSeat {
   /** 1 for the first of its name in this run of the task, then 2, 3 and so on. */
   readonly nth: number;
+  /** Waits until a call that came earlier has ended, however. Throws the graph's interrupt when the run has stopped. */
+  waitFor(earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<void>;
   /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
   ask(questions: readonly Question[]): Promise<Map<string, unknown>>;
   /** How many answers it took in this run. */

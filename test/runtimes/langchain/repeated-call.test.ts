@@ -1,8 +1,9 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, type ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { interrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SvcClient } from "../../../src/client/client.ts";
 import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../tools/open-test-session.ts";
@@ -22,6 +23,14 @@ async function open(change: Partial<SvcToolkitOptions> = {}): Promise<SvcToolkit
   const keyless = { idempotencyKeys: "off" } as const;
   return closeLater(await SvcToolkit.create({ baseUrl: service.url, apiKey: service.apiKey, ...keyless, ...change }));
 }
+
+async function listFlows(): Promise<unknown[]> {
+  const client = closeLater(new SvcClient({ baseUrl: service.url, apiKey: service.apiKey }));
+  return (await client.listFlows({})).flows;
+}
+
+const FLOW = { template: "notes_reminder", input: { text: "Water the plants", delaySeconds: 60 } };
+const { name: CREATE, args: PAGE } = note("one", "same");
 
 const yes = () => ({ type: "approve" });
 const no = () => ({ type: "reject" });
@@ -81,6 +90,9 @@ describe.each(BY_MESSAGE)("two equal calls under one id: $name", (adapter) => {
   });
 });
 
+const readOutcome = (end: unknown) => JSON.parse(String((end as ToolMessage).content)) as unknown;
+const toCreate = (args: unknown) => ({ name: CREATE, arguments: args });
+
 describe("two equal calls of a node, under one id, at once", () => {
   it("take one answer, and leave the host's own question its own", async () => {
     const tool = (await open()).getTools().find(({ name }) => name === "notes_create_page");
@@ -105,6 +117,27 @@ describe("two equal calls of a node, under one id, at once", () => {
     expect(interrupts).toEqual([1, 1]);
     expect(await readTitles(service)).toEqual(["a", "b"]);
   });
+
+  it.each([
+    ["how long a flow is watched", "svc_start_flow", [FLOW, { ...FLOW, wait_seconds: 0 }]],
+    ["how their arguments are written", "svc_call_tool", [PAGE, JSON.stringify(PAGE)].map(toCreate)],
+  ] as const)(
+    "are one call where they differ only in %s",
+    async (_what, name, written) => {
+      const tool = (await open()).getTools().find((one) => one.name === name);
+      const calls = written.map((args) => ({ type: "tool_call", id: "one", name, args }) as const);
+      const ends: unknown[] = [];
+      const agent = startNode(async (run) => void ends.push(...((await tool?.batch(calls, run)) ?? [])));
+      const { interrupts } = await answerAll(agent, await agent.invoke({}, config), yes);
+      expect(interrupts).toEqual([1]);
+      expect(ends.map(readOutcome)).toMatchObject([
+        { status: "succeeded" },
+        { status: "succeeded", notes: [expect.stringContaining("answered from the journal")] },
+      ]);
+      expect([...(await readTitles(service)), ...(await listFlows())]).toHaveLength(1);
+    },
+    10_000,
+  );
 });
 
 describe("the same toolkit in two approval middlewares", () => {
