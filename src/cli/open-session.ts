@@ -48,6 +48,17 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   return { ...open, client: createClient(context, signIn.baseUrl, { accessToken }) };
 }
 
+/**
+ * The address that whoever asks for new access means: the one of the settings, else that of the service the stored key
+ * or sign-in is from, else {@link DEFAULT_BASE_URL}.
+ */
+export async function chooseBaseUrl({ places }: CliContext, settings: Settings): Promise<string> {
+  if (settings.baseUrl !== undefined) return settings.baseUrl;
+  const key = await openCredentialStore(places.config).read();
+  const stored = key ?? (await openSignInStore(places.config).read());
+  return stored?.baseUrl ?? DEFAULT_BASE_URL;
+}
+
 function isFor({ baseUrl }: { readonly baseUrl: string }, wanted: string | undefined): boolean {
   return wanted === undefined || wanted === baseUrl;
 }

@@ -86,6 +86,21 @@ describe("an address that cannot be one", () => {
     expect(run.code, run.stderr).toBe(0);
   });
 
+  test.each([[["pair", "--again"]], [["login"]]])("svc %j means the service of the stored key", async (args) => {
+    await pair();
+    const running = startSvc(args, home);
+    const [, link] = await running.waitFor(/approve[^\n]*: (\S+)\n/);
+    expect(link).toContain(`${service.url}/`);
+    running.kill("SIGINT");
+    expect(await running.done).toMatchObject({ code: 130 });
+  });
+
+  test("a client is given the service of the stored key", async () => {
+    await pair();
+    const run = await runSvc(["install", "--client", "cursor", "--print"], home);
+    expect(run.stdout, run.stderr).toContain(`"${service.url}/api/mcp"`);
+  });
+
   test("a key stored with an address in another spelling is found", async () => {
     await pair();
     const { path } = openCredentialStore(findPlaces({ SVC_HOME: home }).config);

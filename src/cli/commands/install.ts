@@ -9,7 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import { readConfigFile, replaceConfigFile } from "../install/config-file.ts";
 import { listMcpClients, MCP_CLIENT_NAMES, type McpClient, type McpClientName } from "../install/mcp-clients.ts";
 import { mergeConfig } from "../install/merge-config.ts";
-import { DEFAULT_BASE_URL } from "../open-session.ts";
+import { chooseBaseUrl } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
 import { showApprovalWait } from "../show-approval-wait.ts";
 import type { Terminal } from "../terminal.ts";
@@ -29,8 +29,7 @@ export async function install(context: CliContext, flags: InstallFlags): Promise
   const { terminal } = context;
   const client = chooseClient(context, flags);
   const settings = await readSettings(context.places, context.env, flags);
-  const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
-  const api = createClient(context, baseUrl);
+  const api = createClient(context, await chooseBaseUrl(context, settings));
   try {
     if (flags.print) return printConfig(terminal, client, api.baseUrl);
     // Before anybody is asked: the key is handed out once, and a file that cannot take it would lose it.

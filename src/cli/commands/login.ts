@@ -4,7 +4,7 @@ import { type SignInProgress, signIn } from "../../pairing/sign-in.ts";
 import { openSignInStore } from "../../pairing/sign-in-store.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { DEFAULT_BASE_URL } from "../open-session.ts";
+import { chooseBaseUrl } from "../open-session.ts";
 import { readProxy } from "../proxy.ts";
 import { readSettings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
@@ -20,7 +20,7 @@ export async function login(context: CliContext, flags: LoginFlags): Promise<num
   const settings = await readSettings(places, env, flags);
   const store = openSignInStore(places.config);
   const { baseUrl } = await signIn({
-    baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL,
+    baseUrl: await chooseBaseUrl(context, settings),
     store,
     clientName: `svc on ${flags.label ?? hostname()}`,
     proxy: readProxy(env),

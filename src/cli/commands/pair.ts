@@ -5,7 +5,7 @@ import { pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
 import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
-import { DEFAULT_BASE_URL } from "../open-session.ts";
+import { chooseBaseUrl } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
 import { showApprovalWait } from "../show-approval-wait.ts";
 
@@ -19,9 +19,9 @@ interface PairFlags {
 export async function pair(context: CliContext, flags: PairFlags): Promise<number> {
   const { terminal } = context;
   const settings = await readSettings(context.places, context.env, flags);
-  const baseUrl = settings.baseUrl ?? DEFAULT_BASE_URL;
   const credentials = openCredentialStore(context.places.config);
   const stored = await readStored(context, credentials);
+  const baseUrl = await chooseBaseUrl(context, settings);
   if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(context, stored))) {
     terminal.say(`Already paired with ${baseUrl}. "svc pair --again" makes a new key.`);
     return EXIT.ok;
