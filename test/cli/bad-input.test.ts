@@ -167,6 +167,8 @@ describe("keys", () => {
   });
 
   test("a revoked or foreign key ends with the way back", async () => {
+    const call = ["call", "drive_list_files"];
+    await expectRefusal(call, { code: 3, text: /svc pair/ }, withKey(`svc_live_${"z".repeat(43)}`));
     await expectRefusal(["tools"], { code: 3, text: /pair/i }, withKey(`svc_live_${"x".repeat(43)}`));
     await expectRefusal(
       ["status"],

@@ -4,7 +4,7 @@ import { SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
-import type { OutcomeStatus } from "../../tools/outcome.ts";
+import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
 import { createToolSession } from "../../tools/session.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -62,7 +62,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         signal: person.signal,
       });
       showOutcome(terminal, outcome);
-      return EXIT_BY_STATUS[outcome.status];
+      return chooseExitCode(outcome);
     } finally {
       await session.close();
     }
@@ -70,6 +70,12 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
     person.approve.close();
     await client.close();
   }
+}
+
+/** A failure for want of a key or a sign-in is the same one that other commands end with. */
+function chooseExitCode({ status, code }: ToolOutcome): number {
+  const isAccess = code === "unauthorized" || code === "credentials_missing";
+  return status === "failed" && isAccess ? EXIT.notPaired : EXIT_BY_STATUS[status];
 }
 
 /** The one at the keyboard, who approves and, where somebody can be waited for, connects apps. */
