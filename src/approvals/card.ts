@@ -26,7 +26,7 @@ export function createApprovalCard(request: ApprovalRequest, options: CardOption
     `Approval needed: ${toPlainText(request.title)}`,
     `  Tool:      ${toPlainText(request.tool)}`,
     `  App:       ${toPlainText(request.integration)}`,
-    ...(isAboutFlow(request) ? [] : [`  Account:   ${describeAccount(request)}`]),
+    ...(request.hasAccount === false ? [] : [`  Account:   ${describeAccount(request)}`]),
     `  Effect:    ${EFFECT_TEXT[request.effect]}`,
     `  Why asked: ${oneLine(request.reason)}`,
   ];
@@ -36,14 +36,6 @@ export function createApprovalCard(request: ApprovalRequest, options: CardOption
   lines.push(request.files.length === 0 ? "  Files:     none" : "  Files:", ...request.files.map(describeFile));
   lines.push(`  Expires:   ${request.expiresAt}`);
   return lines;
-}
-
-/**
- * True for a request of the flow tools, which has no account to name: each app of a flow has its own, chosen by the
- * arguments or by default.
- */
-export function isAboutFlow({ integration, tool }: Pick<ApprovalRequest, "integration" | "tool">): boolean {
-  return integration === "flows" && tool.startsWith("svc_");
 }
 
 function describeAccount(request: ApprovalRequest): string {

@@ -36,6 +36,8 @@ export interface ApprovalRequest {
   readonly account?: string;
   /** Connection id, when one is chosen; otherwise the integration's default connection is used. */
   readonly connection?: string;
+  /** False when there is no account to name, as for a flow: each of its apps has its own. Left out: there is one. */
+  readonly hasAccount?: false;
   /** The final arguments, complete. */
   readonly arguments: Record<string, unknown>;
   readonly files: readonly ApprovalFile[];
@@ -89,6 +91,7 @@ export interface ApprovalSubject {
   readonly integration: string;
   readonly account?: string | undefined;
   readonly connection?: string | undefined;
+  readonly hasAccount?: false | undefined;
   readonly arguments: Record<string, unknown>;
   readonly files: readonly ApprovalFile[];
   readonly effect: Effect;
@@ -117,6 +120,7 @@ export function createApprovalRequest(subject: ApprovalSubject, time: { now: num
     integration: subject.integration,
     ...(subject.account === undefined ? {} : { account: toPlainText(subject.account, { max: TITLE_MAX }) }),
     ...(connection === undefined ? {} : { connection }),
+    ...(subject.hasAccount === undefined ? {} : { hasAccount: subject.hasAccount }),
     arguments: structuredClone(subject.arguments),
     files: files.map((file) => ({ ...file })),
     effect,

@@ -50,6 +50,7 @@ export function createFlowRequest(parts: AskParts, call: FlowCall, question: Flo
   const subject = {
     ...question,
     integration: "flows",
+    hasAccount: false as const,
     files: [],
     effect: "write" as const,
     principal: parts.principal,

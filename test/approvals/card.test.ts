@@ -53,10 +53,11 @@ describe("createApprovalCard", () => {
     }
   });
 
-  it("names no account for a flow, whose apps have theirs; an app called flows has one", () => {
-    const flow = { integration: "flows", account: undefined, connection: undefined };
-    expect(createCard({ ...flow, tool: "svc_start_flow" })).not.toMatch(/Account:|default connection/);
-    expect(createCard({ ...flow, tool: "flows_start" })).toContain("  Account:   default connection\n");
+  it("names no account where there is none; an app called flows has one, whatever its tools are called", () => {
+    const flow = { tool: "svc_start_flow", integration: "flows", account: undefined, connection: undefined };
+    expect(createCard({ ...flow, hasAccount: false })).not.toMatch(/Account:|default connection/);
+    expect(createCard(flow)).toContain("  Account:   default connection\n");
+    expect(createCard({ ...flow, account: "Ann", connection: "c1" })).toContain("  Account:   Ann (connection c1)\n");
   });
 
   it("says exactly what it cut and how to see it", () => {

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApprovalCard } from "../../src/approvals/card.ts";
 import { type Journal, openJournal } from "../../src/approvals/journal.ts";
 import type { BeginTerms, JournalRecord } from "../../src/approvals/journal-record.ts";
 import type { ApprovalRequest } from "../../src/approvals/request.ts";
@@ -87,6 +88,7 @@ describe("a flow from the first word to the last", () => {
       },
     });
     expect(asked[1]?.description).toContain("leave a reminder");
+    for (const request of asked) expect(createApprovalCard(request).join("\n")).not.toMatch(/account|connection/i);
     expect(await pages()).toHaveLength(1);
     expect(events.map(({ status }) => status)).toContain("completed");
     expect(new Set(events.map(({ step }) => step)).size).toBeGreaterThan(1);

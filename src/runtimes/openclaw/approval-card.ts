@@ -1,4 +1,3 @@
-import { isAboutFlow } from "../../approvals/card.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "../../approvals/request.ts";
 import { redact } from "../../client/redact.ts";
 import { findScope } from "./approval-scope.ts";
@@ -74,11 +73,10 @@ function sayMasked(code: string): string {
   return `What looks like a key is masked. All of it: /svc show ${code}`;
 }
 
-function describeTarget(request: ApprovalRequest): string {
-  const { tool, integration, account, connection, effect } = request;
+function describeTarget({ tool, integration, account, connection, hasAccount, effect }: ApprovalRequest): string {
   const id = connection === undefined ? "default account" : `account ${connection}`;
   const used = account === undefined ? id : `${account}, ${id}`;
-  const where = isAboutFlow(request) ? integration : `${integration} (${used})`;
+  const where = hasAccount === false ? integration : `${integration} (${used})`;
   return toCardText(`${where}: ${tool}, ${EFFECT_TEXT[effect]}`);
 }
 

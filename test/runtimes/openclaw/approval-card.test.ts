@@ -33,15 +33,13 @@ const file = (name: string) => ({
 });
 
 describe("a card", () => {
-  it("names no account for a flow, whose apps have theirs", () => {
-    const { description } = card({
-      tool: "svc_start_flow",
-      integration: "flows",
-      account: undefined,
-      connection: undefined,
-      arguments: {},
-    });
-    expect(description).toMatch(/^flows: svc_start_flow, writes\n/);
+  it("names no account where there is none; an app called flows has one, whatever its tools are called", () => {
+    const flow = { tool: "svc_start_flow", integration: "flows", arguments: {} };
+    const none = { account: undefined, connection: undefined };
+    const read = (more: Partial<ApprovalSubject>) => card({ ...flow, ...more }).description.split("\n")[0];
+    expect(read({ ...none, hasAccount: false })).toBe("flows: svc_start_flow, writes");
+    expect(read(none)).toBe("flows (default account): svc_start_flow, writes");
+    expect(read({})).toBe("flows (Work, account c1): svc_start_flow, writes");
   });
 
   it("says app, account, action, effect, arguments and why", () => {
