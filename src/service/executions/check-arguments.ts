@@ -4,13 +4,10 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import { shortenText } from "../shorten-text.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
-import { CONTAINER_KEYWORDS, validateArguments } from "./validate-arguments.ts";
+import { listCauses, validateArguments } from "./validate-arguments.ts";
 
-/** Most problems that an answer names; errors of the validator that are looked at for them. */
+/** Most problems that an answer names. */
 const MAX_PROBLEMS = 100;
-const MAX_ERRORS = 10_000;
-/** Characters of all their paths: each may repeat names of some megabytes. */
-const MAX_LOOKED = 10_000_000;
 /** Longest path and longest line of an answer, in characters. */
 const MAX_PATH = 500;
 const MAX_LINE = 10_000;
@@ -26,7 +23,7 @@ export function checkArguments(entry: CatalogEntry, args: unknown): Record<strin
   if (!isObject(args)) {
     throw invalidArguments(entry, [{ path: "", line: "`arguments` must be an object.", isMissing: false }]);
   }
-  const errors = validateArguments(entry.action.inputSchema, args).slice(0, MAX_ERRORS);
+  const errors = validateArguments(entry.action.inputSchema, args);
   if (errors.length > 0) throw invalidArguments(entry, readProblems(dropAlternatives(errors)));
   refusePlaceholders(args);
   return args;
@@ -100,11 +97,8 @@ function isInsideUnion(keywordLocation: string): boolean {
 /** Each problem once, though a schema may say the same in several places. */
 function readProblems(units: readonly OutputUnit[]): Problem[] {
   const problems = new Map<string, Problem>();
-  let looked = 0;
-  for (const unit of units) {
-    if (problems.size === MAX_PROBLEMS || (problems.size > 0 && looked > MAX_LOOKED)) break;
-    looked += unit.instanceLocation.length;
-    if (CONTAINER_KEYWORDS.has(unit.keyword)) continue;
+  for (const unit of listCauses(units)) {
+    if (problems.size === MAX_PROBLEMS) break;
     const problem = readProblem(unit);
     if (!problems.has(problem.line)) problems.set(problem.line, problem);
   }
@@ -133,8 +127,8 @@ function explain({ keyword, error }: OutputUnit): string {
   return `is not valid: ${error}`;
 }
 
-/** `#/a/0/b~1c` → `a[0].b/c`; a long one is cut. */
-function toPath(pointer: string): string {
+/** `#/a/0/b~1c` → `a[0].b/c`; a long one is cut after 500 characters. */
+export function toPath(pointer: string): string {
   const path = pointer
     // A character is written as at most 12. Where one is cut in two, this decoder takes what there is.
     .slice(0, MAX_PATH * 12)

@@ -6,8 +6,13 @@ import { boundSchema } from "./bound-schema.ts";
 const MIN_VISITS = 300_000;
 const VISITS_FOR_VALUE = 10;
 
+/** Most errors that are looked at for an answer. */
+const MAX_ERRORS = 10_000;
+/** Characters of all their paths: each may repeat names of some megabytes. */
+const MAX_LOOKED = 10_000_000;
+
 /** Errors that only say that something below them is wrong. */
-export const CONTAINER_KEYWORDS: ReadonlySet<string> = new Set([
+const CONTAINER_KEYWORDS: ReadonlySet<string> = new Set([
   "$recursiveRef",
   "$ref",
   "additionalItems",
@@ -35,7 +40,7 @@ class TooManyVisits extends Error {
 }
 
 /**
- * The validator's errors, none for good arguments; one without a keyword, whose text is about `arguments` as a whole, where
+ * The validator's first 10,000 errors, none for good arguments; one without a keyword, whose text is about `arguments` as a whole, where
  * it cannot check them. That is so too where alternatives hold each other: it tries all of them at each level, so that a few
  * nested values could take it hours. What nobody has checked is not let through.
  */
@@ -46,12 +51,24 @@ export function validateArguments(schema: JsonSchema, args: Record<string, unkno
     validators.set(schema, validate);
   }
   try {
-    return validate(args);
+    return validate(args).slice(0, MAX_ERRORS);
   } catch (thrown) {
     const error = explainThrown(thrown);
     if (error === undefined) throw thrown;
     return [{ keyword: "", keywordLocation: "#", instanceLocation: "#", error: `\`arguments\` ${error}` }];
   }
+}
+
+/** Those of the errors that say by themselves what is wrong; only the first ones where their paths are long. */
+export function listCauses(errors: readonly OutputUnit[]): OutputUnit[] {
+  const causes: OutputUnit[] = [];
+  let looked = 0;
+  for (const error of errors) {
+    if (causes.length > 0 && looked > MAX_LOOKED) break;
+    looked += error.instanceLocation.length;
+    if (!CONTAINER_KEYWORDS.has(error.keyword)) causes.push(error);
+  }
+  return causes;
 }
 
 function createValidate(schema: JsonSchema): Validate {

@@ -1,5 +1,6 @@
 import type { OutputUnit } from "@cfworker/json-schema";
-import { CONTAINER_KEYWORDS, validateArguments } from "../executions/validate-arguments.ts";
+import { toPath } from "../executions/check-arguments.ts";
+import { listCauses, validateArguments } from "../executions/validate-arguments.ts";
 import { shortenText } from "../shorten-text.ts";
 import type { McpCall, McpResult, McpTool } from "./mcp-features.ts";
 import { isRecord, type RpcMessage } from "./read-message.ts";
@@ -37,10 +38,9 @@ export async function callTool(
 
 function describeErrors(tool: McpTool, errors: readonly OutputUnit[]): string[] {
   const lines = new Set<string>();
-  for (const { keyword, instanceLocation, error } of errors) {
+  for (const { keyword, instanceLocation, error } of listCauses(errors)) {
     if (lines.size === MAX_PROBLEMS) break;
-    const field = instanceLocation.split("/").slice(1).join(".");
-    if (CONTAINER_KEYWORDS.has(keyword)) continue;
+    const field = toPath(instanceLocation);
     const line = keyword === "false" ? `${field} is not an argument of ${tool.name}.` : `${field}: ${error}`;
     lines.add(shortenText(field === "" ? error : line, MAX_LINE));
   }
