@@ -101,6 +101,13 @@ describe("an address that cannot be one", () => {
     expect(run.stdout, run.stderr).toContain(`"${service.url}/api/mcp"`);
   });
 
+  test("whoever pairs is told of the key in SVC_API_KEY, which is used first", async () => {
+    await pair();
+    const run = await runSvc(["pair"], home, withKey(`svc_live_${"w".repeat(43)}`));
+    expect(run.stdout).toMatch(/Already paired.*\n.*SVC_API_KEY.*used first.*unset/i);
+    expect(run.code, run.stderr).toBe(0);
+  });
+
   test("a key stored with an address in another spelling is found", async () => {
     await pair();
     const { path } = openCredentialStore(findPlaces({ SVC_HOME: home }).config);

@@ -6,8 +6,9 @@ import type { CliContext } from "../context.ts";
 import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
 import { chooseBaseUrl } from "../open-session.ts";
-import { readSettings } from "../settings.ts";
+import { readSettings, type Settings } from "../settings.ts";
 import { showApprovalWait } from "../show-approval-wait.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface PairFlags {
   readonly baseUrl?: string;
@@ -24,6 +25,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   const baseUrl = await chooseBaseUrl(context, settings);
   if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(context, stored))) {
     terminal.say(`Already paired with ${baseUrl}. "svc pair --again" makes a new key.`);
+    warnOfOtherKey(terminal, settings);
     return EXIT.ok;
   }
   const client = createClient(context, baseUrl);
@@ -40,8 +42,13 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
     await client.close();
   }
   terminal.say(`The key is in ${credentials.path}, readable by you alone.`);
+  warnOfOtherKey(terminal, settings);
   terminal.say('Next: "svc tools" lists what you can do.');
   return EXIT.ok;
+}
+
+function warnOfOtherKey(terminal: Terminal, { apiKey }: Settings): void {
+  if (apiKey !== undefined) terminal.say("SVC_API_KEY is set, and its key is used first: unset it to use the stored one.");
 }
 
 /** A damaged file was moved aside and explained; pairing again is the way on, so it is not the end. */
