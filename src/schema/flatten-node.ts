@@ -1,5 +1,5 @@
 import { isRecord, type SchemaDraft } from "./json-schema.ts";
-import { mergeSchemas } from "./merge-schemas.ts";
+import { mergeWithin } from "./merge-schemas.ts";
 import type { Projection } from "./projection.ts";
 import { type RefResolver, readSiblings } from "./resolve-ref.ts";
 
@@ -34,7 +34,7 @@ export function flattenNode(node: Source, stack: readonly object[], projection: 
     if (!isRecord(part)) continue;
     const inner = flattenNode(part, flat.stack, projection);
     if (inner.nested !== undefined) continue;
-    flat = { ...flat, node: mergeSchemas(flat.node, inner.node), stack: inner.stack };
+    flat = { ...flat, node: mergeWithin(projection, flat.node, inner.node), stack: inner.stack };
   }
   return flat;
 }
@@ -64,7 +64,7 @@ function inline(
   }
   const inner = flattenNode(target, [...stack, target], projection);
   if (inner.nested !== undefined) return inner;
-  return { node: mergeSchemas(own, inner.node), stack: inner.stack };
+  return { node: mergeWithin(projection, own, inner.node), stack: inner.stack };
 }
 
 function pickAnnotations(node: Source): SchemaDraft {

@@ -1,8 +1,8 @@
 import type { FlatNode } from "./flatten-node.ts";
 import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
-import { mergeSchemas } from "./merge-schemas.ts";
+import { mergeWithin } from "./merge-schemas.ts";
 import { readUnion } from "./project-union.ts";
-import type { Projection } from "./projection.ts";
+import { canMerge, type Projection } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -13,6 +13,8 @@ const MAX_BRANCHES = 40;
 const MAX_LISTED = 12;
 /** Properties and required keys of all branches together. */
 const MAX_KEYS = 20_000;
+/** Characters of the schemas that branches have for one property. */
+const MAX_TEXT = 1_000_000;
 
 /**
  * Merges unions at the root of a tool's schema into one object, since providers refuse them there: properties of all
@@ -29,23 +31,24 @@ export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0
       .filter(({ node }) => acceptsObjects(node))
       .map((branch) => (depth < MAX_ROUNDS ? mergeRootUnion(branch, projection, depth + 1) : branch))
       .map(({ node }) => node);
-    const read = takeWhole(branches);
+    const read = takeWhole(branches, projection);
     const [first] = read;
     const isPartial = union.branches.length > most || read.length < branches.length;
     const { stack } = flat;
     if (first === undefined) current = { node: union.rest, stack };
-    else if (branches.length === 1) current = { node: mergeSchemas(union.rest, first), stack };
+    else if (branches.length === 1) current = { node: mergeWithin(projection, union.rest, first), stack };
     else current = { node: mergeBranches(union.rest, read, isPartial), stack };
   }
   return current;
 }
 
-/** The first branches, as many as can be merged in time; at least one. */
-function takeWhole(branches: readonly Source[]): readonly Source[] {
+/** The first branches, as many as can be merged in time; at least one, unless too much was merged before. */
+function takeWhole(branches: readonly Source[], projection: Projection): readonly Source[] {
   let keys = 0;
   const end = branches.findIndex(({ properties, required }, index) => {
-    keys += (isRecord(properties) ? Object.keys(properties).length : 0) + readNames(required).length;
-    return index > 0 && keys > MAX_KEYS;
+    const own = (isRecord(properties) ? Object.keys(properties).length : 0) + readNames(required).length;
+    keys += own;
+    return !canMerge(projection, own) || (index > 0 && keys > MAX_KEYS);
   });
   return end === -1 ? branches : branches.slice(0, end);
 }
@@ -99,10 +102,21 @@ function mergeProperties(rest: Source, branches: readonly Source[], isPartial: b
   return merged;
 }
 
-/** One schema for a property that branches describe each in its own way. Fixed values are pooled further on. */
+/**
+ * One schema for a property that branches describe each in its own way, an open one when that is too much text. Fixed
+ * values are pooled further on.
+ */
 function joinVariants(schemas: readonly unknown[]): unknown {
-  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
-  return distinct.length === 1 ? distinct[0] : { anyOf: distinct };
+  const distinct = new Map<string, unknown>();
+  let left = MAX_TEXT;
+  for (const schema of new Set(schemas)) {
+    const text = JSON.stringify(schema);
+    left -= text.length;
+    if (left < 0 && distinct.size > 0) return {};
+    distinct.set(text, schema);
+  }
+  const [only] = distinct.values();
+  return distinct.size === 1 ? only : { anyOf: [...distinct.values()] };
 }
 
 /** `kind "a": title, body` */

@@ -1,4 +1,5 @@
 import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
+import { canMerge, type Projection } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,22 @@ export function mergeSchemas(first: Source, second: Source): SchemaDraft {
     setOwn(merged, keyword, both ? mergeKeyword(keyword, a[keyword], b[keyword]) : a[keyword]);
   }
   return merged;
+}
+
+const COPIED = ["properties", "patternProperties", "enum", "required"];
+
+/** {@link mergeSchemas} as far as a projection goes: an open schema when it has merged too much. */
+export function mergeWithin(projection: Projection, first: Source, second: Source): SchemaDraft {
+  if (!canMerge(projection, 0)) return {};
+  const both = COPIED.filter((keyword) => first[keyword] !== undefined && second[keyword] !== undefined);
+  const entries = both.map((keyword) => countEntries(first[keyword]) + countEntries(second[keyword]));
+  const total = entries.reduce((sum, count) => sum + count, 0);
+  return canMerge(projection, total) ? mergeSchemas(first, second) : {};
+}
+
+function countEntries(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  return isRecord(value) ? Object.keys(value).length : 0;
 }
 
 /** Limits that exclude themselves as numbers: `exclusiveMinimum: true` speaks of the `minimum` of its own schema only. */

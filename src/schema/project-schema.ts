@@ -124,6 +124,7 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, e
     project: projectNode,
     shown: 0,
     nodes: 0,
+    merged: 0,
   };
   const full = projectRoot(inputSchema, projection);
   const schema = profile === "gemini" ? shapeForGemini(full) : full;

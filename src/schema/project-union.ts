@@ -1,8 +1,8 @@
 import { cutText } from "./cut-text.ts";
 import { type FlatNode, flattenNode } from "./flatten-node.ts";
 import { isRecord, readTypes, type SchemaDraft, setOwn } from "./json-schema.ts";
-import { mergeSchemas } from "./merge-schemas.ts";
-import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
+import { mergeWithin } from "./merge-schemas.ts";
+import { canMerge, isFull, type Projection, type ProjectionPlace } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -39,26 +39,30 @@ export function collapseUnion(flat: FlatNode, projection: Projection): FlatNode 
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const union = readUnion(current, projection);
     if (union === undefined) return current;
-    const collapsed = collapseOnce(union, current);
+    const collapsed = collapseOnce(union, current, projection);
     if (collapsed === undefined) return current;
     current = collapsed;
   }
   return current;
 }
 
-function collapseOnce({ branches, rest }: Union, { stack }: FlatNode): FlatNode | undefined {
+function collapseOnce({ branches, rest }: Union, { stack }: FlatNode, projection: Projection): FlatNode | undefined {
   const concrete = branches.filter(({ node }) => !isNullOnly(node));
   const outerTypes = readTypes(rest.type);
   const addsNull = concrete.length < branches.length && (outerTypes === undefined || outerTypes.includes("null"));
   const nullable = addsNull ? { nullable: true } : {};
   const [single] = concrete;
   if (single === undefined) return { node: { ...rest, type: "null" }, stack };
-  if (concrete.length === 1) return { node: { ...mergeSchemas(rest, single.node), ...nullable }, stack: single.stack };
-  const pooled = poolValues(concrete.map(({ node }) => node));
+  const merge = (added: Source) => mergeWithin(projection, rest, added);
+  if (concrete.length === 1) return { node: { ...merge(single.node), ...nullable }, stack: single.stack };
+  const pooled = poolValues(
+    concrete.map(({ node }) => node),
+    projection,
+  );
   if (pooled === undefined) return undefined;
   const description = [rest.description, pooled.description].filter((text) => typeof text === "string").join(" ");
   const texts = description === "" ? {} : { description };
-  return { node: { ...mergeSchemas(rest, pooled), ...texts, ...nullable }, stack };
+  return { node: { ...merge(pooled), ...texts, ...nullable }, stack };
 }
 
 function isNullOnly(node: Source): boolean {
@@ -70,7 +74,7 @@ function isNullOnly(node: Source): boolean {
 const BESIDE_VALUES: ReadonlySet<string> = new Set(["const", "enum", "type", "title", "description", "default"]);
 
 /** Branches that are nothing but fixed values, as one list with a line per value that has something to say. */
-function poolValues(branches: readonly Source[]): SchemaDraft | undefined {
+function poolValues(branches: readonly Source[], projection: Projection): SchemaDraft | undefined {
   const values: unknown[] = [];
   const types = new Set<unknown>();
   const lines: string[] = [];
@@ -78,8 +82,8 @@ function poolValues(branches: readonly Source[]): SchemaDraft | undefined {
   for (const branch of branches) {
     const own = branch.const !== undefined ? [branch.const] : branch.enum;
     const isPlain = Object.keys(branch).every((keyword) => BESIDE_VALUES.has(keyword) || keyword.startsWith("x-"));
-    if (!isPlain || !Array.isArray(own) || own.length === 0) return undefined;
-    values.push(...own);
+    if (!isPlain || !Array.isArray(own) || own.length === 0 || !canMerge(projection, own.length)) return undefined;
+    for (const value of own) values.push(value);
     const declared = readTypes(branch.type);
     areTyped &&= declared !== undefined;
     for (const type of declared ?? []) types.add(type);

@@ -18,12 +18,25 @@ export interface Projection {
   shown: number;
   /** Nodes read so far. */
   nodes: number;
+  /** Entries of maps and lists that were merged so far; see {@link canMerge}. */
+  merged: number;
 }
 
 /** Where in the schema the walk is: how deep, and inside which definitions. */
 export interface ProjectionPlace {
   readonly depth: number;
   readonly stack: readonly object[];
+}
+
+/** Far above what schemas need; a flood of references to one large map would be copied for seconds. */
+const MAX_MERGED = 200_000;
+
+/** Counts `entries` that are about to be merged; false when there were too many, and nothing more is merged. */
+export function canMerge(projection: Projection, entries: number): boolean {
+  projection.merged += entries;
+  if (projection.merged <= MAX_MERGED) return true;
+  projection.notes.add("Too much of the schema is merged from parts: some of it is not shown.");
+  return false;
 }
 
 /** True when the budget of a projection is used up: what is left of the schema is not shown. */

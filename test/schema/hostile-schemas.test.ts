@@ -135,3 +135,41 @@ test("300 nulls are left out in one go", () => {
   const guard = createArgumentGuard({ properties: many(300, (i) => [`n${i}`, { type: "string" }]) });
   expect(guard(many(300, (i) => [`n${i}`, null]))).toMatchObject({ ok: true, args: {} });
 });
+
+describe("a large definition merged into a thousand branches", () => {
+  const large = (keys: number) => ({ properties: many(keys, (i) => [`k${i}`, {}]) });
+  const thousand = (make: (index: number) => unknown) => Array.from({ length: 1_000 }, (_, index) => make(index));
+  const beside = thousand((i) => ({ $ref: "#/$defs/L", properties: { [`own${i}`]: {} } }));
+
+  test.each([
+    ["of the root", { $defs: { L: large(20_000) }, anyOf: beside }],
+    ["of a property", { $defs: { L: large(20_000) }, properties: { x: { anyOf: beside } } }],
+    [
+      "that are unions",
+      {
+        $defs: { L: large(9_000), M: large(9_001) },
+        anyOf: thousand(() => ({ anyOf: [{ $ref: "#/$defs/L" }, { $ref: "#/$defs/M" }] })),
+      },
+    ],
+    [
+      "as one property of each",
+      {
+        $defs: { L: { properties: { x: large(50_000) } } },
+        anyOf: thousand((i) => ({ $ref: "#/$defs/L", properties: { x: { title: `${i}` } } })),
+      },
+    ],
+    [
+      "as a list of values",
+      {
+        $defs: { L: { enum: Array.from({ length: 10_000 }, (_, i) => `v${i}`) } },
+        properties: many(300, (i) => [`p${i}`, { anyOf: Array(12).fill({ $ref: "#/$defs/L" }) }]),
+      },
+    ],
+  ])("%s is not copied a thousand times", (_, schema) => {
+    const started = performance.now();
+    const { schema: shown } = projectToolSchema(schema);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(shown.type).toBe("object");
+    expect(shown.required).toBeUndefined();
+  });
+});
