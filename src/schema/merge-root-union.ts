@@ -36,7 +36,7 @@ export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0
     const isPartial = union.branches.length > most || read.length < branches.length;
     const { stack } = flat;
     if (first === undefined) current = { node: union.rest, stack };
-    else if (branches.length === 1) current = { node: mergeWithin(projection, union.rest, first), stack };
+    else if (branches.length === 1 && !isPartial) current = { node: mergeWithin(projection, union.rest, first), stack };
     else current = { node: mergeBranches(union.rest, read, isPartial), stack };
   }
   return current;

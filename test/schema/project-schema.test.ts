@@ -634,3 +634,12 @@ describe("size", () => {
     });
   });
 });
+
+test("what one of the first forty branches requires is not required when there are more", () => {
+  const a = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+  const b = { type: "object", properties: { a: { type: "integer" } }, required: ["a", "b"] };
+  const inner = { anyOf: [...Array.from({ length: 39 }, () => ({ type: "string" })), a, { type: "object" }] };
+  const { schema } = projectToolSchema({ type: "object", anyOf: [inner, b] });
+  expect(schema.required).toBeUndefined();
+  expect(schema.properties).toMatchObject({ a: {} });
+});
