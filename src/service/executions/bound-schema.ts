@@ -21,13 +21,32 @@ const SLOW_FORMATS = new Set<unknown>(["url"]);
  *
  * @param onVisit called each time the validator looks at a value with a part of the schema; may throw to end it
  */
-export function boundSchema(schema: unknown, onVisit: () => void = () => {}): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => boundSchema(one, onVisit));
+export function boundSchema(schema: unknown, onVisit: () => void): unknown {
+  return copySchema(schema, { onVisit, isWhole: false });
+}
+
+/** A copy of a schema that is taken at its word: whoever wrote it answers for its patterns and lists. See {@link boundSchema}. */
+export function watchSchema(schema: unknown, onVisit: () => void): unknown {
+  return copySchema(schema, { onVisit, isWhole: true });
+}
+
+interface CopyRules {
+  readonly onVisit: () => void;
+  /** True where nothing is left out, whatever it takes. */
+  readonly isWhole: boolean;
+}
+
+function copySchema(schema: unknown, rules: CopyRules): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => copySchema(one, rules));
   if (!isObject(schema)) return schema;
-  if (isFileSchema(schema)) return openFileField(schema);
+  if (!rules.isWhole && isFileSchema(schema)) return openFileField(schema);
   const entries = Object.entries(schema);
-  const copy = Object.fromEntries(entries.map(([key, value]) => [key, copyKeyword(key, value, onVisit)]));
-  watchVisits(copy, onVisit);
+  const copy = Object.fromEntries(entries.map(([key, value]) => [key, copyKeyword(key, value, rules)]));
+  watchVisits(copy, rules.onVisit);
+  return rules.isWhole ? copy : boundCopy(copy);
+}
+
+function boundCopy(copy: Record<string, unknown>): Node {
   const conditions = [...boundPattern(copy), ...boundUnique(copy)];
   if (SLOW_FORMATS.has(copy.format)) delete copy.format;
   if (isObject(copy.patternProperties)) boundKeyPatterns(copy, copy.patternProperties);
@@ -35,10 +54,10 @@ export function boundSchema(schema: unknown, onVisit: () => void = () => {}): un
   return copy;
 }
 
-function copyKeyword(keyword: string, value: unknown, onVisit: () => void): unknown {
+function copyKeyword(keyword: string, value: unknown, rules: CopyRules): unknown {
   if (DATA.has(keyword)) return value;
-  if (!MAPS.has(keyword) || !isObject(value)) return boundSchema(value, onVisit);
-  return Object.fromEntries(Object.entries(value).map(([name, node]) => [name, boundSchema(node, onVisit)]));
+  if (!MAPS.has(keyword) || !isObject(value)) return copySchema(value, rules);
+  return Object.fromEntries(Object.entries(value).map(([name, node]) => [name, copySchema(node, rules)]));
 }
 
 /** The validator reads this keyword once in each visit, and has no other place to listen at. */

@@ -43,11 +43,17 @@ class TooManyVisits extends Error {
  * The validator's first 10,000 errors, none for good arguments; one without a keyword, whose text is about `arguments` as a whole, where
  * it cannot check them. That is so too where alternatives hold each other: it tries all of them at each level, so that a few
  * nested values could take it hours. What nobody has checked is not let through.
+ *
+ * @param copy what the schema is copied with; `watchSchema` for one of the owner's own program
  */
-export function validateArguments(schema: JsonSchema, args: Record<string, unknown>): readonly OutputUnit[] {
+export function validateArguments(
+  schema: JsonSchema,
+  args: Record<string, unknown>,
+  copy: typeof boundSchema = boundSchema,
+): readonly OutputUnit[] {
   let validate = validators.get(schema);
   if (validate === undefined) {
-    validate = createValidate(schema);
+    validate = createValidate(schema, copy);
     validators.set(schema, validate);
   }
   try {
@@ -71,7 +77,7 @@ export function listCauses(errors: readonly OutputUnit[]): OutputUnit[] {
   return causes;
 }
 
-function createValidate(schema: JsonSchema): Validate {
+function createValidate(schema: JsonSchema, copy: typeof boundSchema): Validate {
   // Compiling may look as often as it likes.
   let left = Number.POSITIVE_INFINITY;
   const visit = () => {
@@ -79,7 +85,7 @@ function createValidate(schema: JsonSchema): Validate {
     if (left < 0) throw new TooManyVisits();
   };
   const draft = String(schema.$schema).includes("draft-04") ? "4" : "2020-12";
-  const validator = new Validator(boundSchema(schema, visit) as Schema, draft, false);
+  const validator = new Validator(copy(schema, visit) as Schema, draft, false);
   return (args) => {
     left = MIN_VISITS + VISITS_FOR_VALUE * countValues(args);
     return validator.validate(args).errors;

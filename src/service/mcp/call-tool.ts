@@ -1,4 +1,5 @@
 import type { OutputUnit } from "@cfworker/json-schema";
+import { watchSchema } from "../executions/bound-schema.ts";
 import { toPath } from "../executions/check-arguments.ts";
 import { listCauses, validateArguments } from "../executions/validate-arguments.ts";
 import { shortenText } from "../shorten-text.ts";
@@ -25,7 +26,7 @@ export async function callTool(
   const tool = tools.find((known) => known.name === name || known.aliases?.some((alias) => alias === name));
   if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(name)}; tools/list shows all.`);
   if (!isRecord(args)) throw invalidParams("`params.arguments` must be an object.");
-  const errors = validateArguments(tool.inputSchema, args);
+  const errors = validateArguments(tool.inputSchema, args, watchSchema);
   if (errors.length === 0) return tool.call(args, call);
   const problems = describeErrors(tool, errors);
   return problemResult({

@@ -27,7 +27,15 @@ beforeAll(async () => {
           description: "Takes parts that may hold parts.",
           inputSchema: {
             type: "object",
-            properties: { part: { $ref: "#/$defs/part" }, name: { type: "string", pattern: "^[a-z]+$" } },
+            properties: {
+              part: { $ref: "#/$defs/part" },
+              name: { type: "string", pattern: "^[a-z]+$" },
+              word: { type: "string", pattern: "^(ab)\\1$" },
+              file: {
+                properties: { name: { type: "string" }, mimetype: { type: "string" }, s3key: { type: "string" } },
+              },
+              list: { type: "array", uniqueItems: true },
+            },
             $defs: { part: { anyOf: forms } },
           },
           call: async (args) => {
@@ -59,6 +67,26 @@ describe("arguments of a tool", () => {
     const { structuredContent } = await callTool(service, "test_add", { name: "UP" });
     expect(structuredContent.details).toEqual([expect.stringMatching(/^name: /)]);
     expect((await callTool(service, "test_add", { name: "low" })).isError).toBeUndefined();
+  });
+
+  test("match its schema to the letter when it is called, however long they are", async () => {
+    added.length = 0;
+    const file = { name: "a.txt", mimetype: "text/plain", s3key: "sta_1" };
+    const wrong = {
+      name: ["UP".repeat(1_000)],
+      word: ["aba"],
+      file: [{ ...file, name: 1 }],
+      list: [Array(600).fill("a")],
+    };
+    for (const [field, values] of Object.entries(wrong)) {
+      for (const value of values) {
+        const { isError, structuredContent } = await callTool(service, "test_add", { [field]: value });
+        expect([field, isError, structuredContent.error_code]).toEqual([field, true, "validation_error"]);
+      }
+    }
+    expect(added).toEqual([]);
+    await callTool(service, "test_add", { name: "low".repeat(1_000), word: "abab", file, list: ["a", "b"] });
+    expect(added).toHaveLength(1);
   });
 });
 
