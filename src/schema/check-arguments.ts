@@ -71,12 +71,14 @@ export function compileCheck(schema: JsonSchema): ArgumentCheck {
       return { verdict: "unknown" };
     }
   };
+  let isShort = true;
   const start = (args: unknown, size: ArgumentSize): CheckResult => {
     meter.left = BUDGET;
+    isShort = Math.max(size.longestText, size.longestKey) <= SHORT_TEXT;
     return setSize(meter, size) ? check(args) : { verdict: "unknown" };
   };
   const again = (args: unknown): CheckResult => {
-    if (meter.longestText <= SHORT_TEXT) return check(args);
+    if (isShort) return check(args);
     const reading = measureArguments(args);
     if (reading.kind !== "json" || !setSize(meter, reading.size)) return { verdict: "unknown" };
     meter.left -= reading.size.values / VISITS_PER_UNIT;

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createArgumentGuard } from "../../src/schema/argument-guard.ts";
+import { compileCheck } from "../../src/schema/check-arguments.ts";
+import { measureArguments } from "../../src/schema/read-arguments.ts";
 
 const SCHEMA = {
   type: "object",
@@ -433,4 +435,13 @@ describe("values JSON does not have", () => {
     expect(Object.getPrototypeOf(result.args)).toBe(Object.prototype);
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
+});
+
+test("a long text that comes back after a change without it is work as before", () => {
+  const check = compileCheck({ properties: { x: { allOf: Array(10).fill({ maxLength: 1_000_000 }) } } });
+  const long = { x: "a".repeat(250_000) };
+  const reading = measureArguments(long);
+  if (reading.kind !== "json") throw new Error("The arguments are too large for this test.");
+  const verdicts = [check.start(long, reading.size), ...[{ x: "a" }, long, long].map((args) => check.again(args))];
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(["valid", "valid", "valid", "unknown"]);
 });
