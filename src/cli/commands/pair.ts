@@ -48,7 +48,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
 }
 
 function warnOfOtherKey(terminal: Terminal, { apiKey }: Settings): void {
-  if (apiKey !== undefined) terminal.say("SVC_API_KEY is set, and its key is used first: unset it to use the stored one.");
+  if (apiKey !== undefined) terminal.say("SVC_API_KEY is set and is used first: unset it to use the stored key.");
 }
 
 /** A damaged file was moved aside and explained; pairing again is the way on, so it is not the end. */
