@@ -25,7 +25,7 @@ export function boundSchema(schema: unknown, onVisit: () => void): unknown {
   return copySchema(schema, { onVisit, isWhole: false });
 }
 
-/** A copy of a schema that is taken at its word: whoever wrote it answers for its patterns and lists. See {@link boundSchema}. */
+/** {@link boundSchema} for a schema that is taken at its word: whoever wrote it answers for its patterns and lists. */
 export function watchSchema(schema: unknown, onVisit: () => void): unknown {
   return copySchema(schema, { onVisit, isWhole: true });
 }

@@ -4,7 +4,7 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { ServiceError } from "../service-error.ts";
 import { shortenText } from "../shorten-text.ts";
 import { findPlaceholders } from "./find-placeholders.ts";
-import { listCauses, validateArguments } from "./validate-arguments.ts";
+import { listCauses, UnusableSchema, validateArguments } from "./validate-arguments.ts";
 
 /** Most problems that an answer names. */
 const MAX_PROBLEMS = 100;
@@ -17,16 +17,30 @@ const MAX_LINE = 10_000;
  *
  * @throws ServiceError 400 `invalid_arguments` with one line for each of up to 100 problems in `details`, paths in
  *   `missingFields` and `invalidFields`; 400 `placeholder_argument` when a value was left unfilled, such as `<file id>`. Long
- *   names are cut.
+ *   names are cut. 422 `integration_misconfigured` for a schema that nothing can be checked by.
  */
 export function checkArguments(entry: CatalogEntry, args: unknown): Record<string, unknown> {
   if (!isObject(args)) {
     throw invalidArguments(entry, [{ path: "", line: "`arguments` must be an object.", isMissing: false }]);
   }
-  const errors = validateArguments(entry.action.inputSchema, args);
+  const errors = findErrors(entry, args);
   if (errors.length > 0) throw invalidArguments(entry, readProblems(dropAlternatives(errors)));
   refusePlaceholders(args);
   return args;
+}
+
+function findErrors({ action, integration }: CatalogEntry, args: Record<string, unknown>): readonly OutputUnit[] {
+  try {
+    return validateArguments(action.inputSchema, args);
+  } catch (error) {
+    if (!(error instanceof UnusableSchema)) throw error;
+    const message = `The arguments of "${action.title}" cannot be checked: the schema that ${integration.name} has for them is broken.`;
+    throw new ServiceError(422, "integration_misconfigured", message, {
+      type: "configuration",
+      hint: "Use another action. Whoever makes the app has to correct the input schema of this one.",
+      cause: error.cause,
+    });
+  }
 }
 
 function refusePlaceholders(args: Record<string, unknown>): void {

@@ -35,16 +35,22 @@ type Validate = (args: Record<string, unknown>) => readonly OutputUnit[];
 /** By schema: compiling one dereferences the whole schema. */
 const validators = new WeakMap<JsonSchema, Validate>();
 
+/** No arguments can be checked by a schema, whatever they are. */
+export class UnusableSchema extends Error {
+  override readonly name = "UnusableSchema";
+}
+
 class TooManyVisits extends Error {
   override readonly name = "TooManyVisits";
 }
 
 /**
- * The validator's first 10,000 errors, none for good arguments; one without a keyword, whose text is about `arguments` as a whole, where
- * it cannot check them. That is so too where alternatives hold each other: it tries all of them at each level, so that a few
- * nested values could take it hours. What nobody has checked is not let through.
+ * The validator's first 10,000 errors, none for good arguments; one without a keyword, whose text is about `arguments`
+ * as a whole, where it cannot check them. That is so too where alternatives hold each other: it tries all of them at each
+ * level, so that a few nested values could take it hours. What nobody has checked is not let through.
  *
  * @param copy what the schema is copied with; `watchSchema` for one of the owner's own program
+ * @throws UnusableSchema, with what the validator says as its cause
  */
 export function validateArguments(
   schema: JsonSchema,
@@ -60,7 +66,7 @@ export function validateArguments(
     return validate(args).slice(0, MAX_ERRORS);
   } catch (thrown) {
     const error = explainThrown(thrown);
-    if (error === undefined) throw thrown;
+    if (error === undefined) throw unusable(thrown);
     return [{ keyword: "", keywordLocation: "#", instanceLocation: "#", error: `\`arguments\` ${error}` }];
   }
 }
@@ -85,11 +91,20 @@ function createValidate(schema: JsonSchema, copy: typeof boundSchema): Validate 
     if (left < 0) throw new TooManyVisits();
   };
   const draft = String(schema.$schema).includes("draft-04") ? "4" : "2020-12";
-  const validator = new Validator(copy(schema, visit) as Schema, draft, false);
+  let validator: Validator;
+  try {
+    validator = new Validator(copy(schema, visit) as Schema, draft, false);
+  } catch (cause) {
+    throw unusable(cause);
+  }
   return (args) => {
     left = MIN_VISITS + VISITS_FOR_VALUE * countValues(args);
     return validator.validate(args).errors;
   };
+}
+
+function unusable(cause: unknown): UnusableSchema {
+  return new UnusableSchema("The schema cannot be used.", { cause });
 }
 
 function explainThrown(thrown: unknown): string | undefined {

@@ -55,6 +55,27 @@ describe("lines that say what is wrong", () => {
   });
 });
 
+describe("a schema that nothing can be checked by", () => {
+  const nest = (levels: number): unknown => {
+    let schema: unknown = { type: "string" };
+    for (let level = 0; level < levels; level += 1) schema = { allOf: [schema] };
+    return schema;
+  };
+
+  test.each([
+    ["a reference to nothing", { a: { $ref: "#/$defs/nowhere" } }],
+    ["a reference that is no address", { a: { $ref: "http://[" } }],
+    ["one name for two parts", { a: { $id: "x" }, b: { $id: "x" } }],
+    ["a name that is not well-formed Unicode", { "a\ud800": { type: "string" } }],
+    ["more levels than can be read", { a: nest(20_000) }],
+  ])("is the fault of the app, and not of the call: %s", (_what, properties) => {
+    const { status, code, message, options } = refusal(entryWith(properties), { a: "x" });
+    expect([status, code, options.type]).toEqual([422, "integration_misconfigured", "configuration"]);
+    expect(message).toContain("cannot be checked");
+    expect(options.cause).toBeInstanceOf(Error);
+  });
+});
+
 describe("more problems than anybody reads", () => {
   const entry = entryWith({ a: { type: "array", items: { type: "string" } } });
 
