@@ -29,11 +29,21 @@ const STATE_FILES: readonly string[] = ["openclaw.json", "clawdbot.json"];
 const PRIVATE_KEY = /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/;
 
 /**
+ * A name as the most forgiving file system compares it: decomposed, without case, and without the characters that show
+ * nothing.
+ */
+export function foldName(name: string): string {
+  const bare = name.normalize("NFD").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  // Some letters, such as the long s, only meet their like in capitals.
+  return bare.toLowerCase().toUpperCase().toLowerCase();
+}
+
+/**
  * True when a path component usually means secrets. This is the second layer behind the media roots, so it only
- * has to be cheap; case is ignored on every system because the file system may ignore it.
+ * has to be cheap; what {@link foldName} ignores is ignored on every system because the file system may ignore it.
  */
 export function isDeniedName(component: string): boolean {
-  const name = component.toLowerCase();
+  const name = foldName(component);
   return (
     SECRET_FOLDERS.includes(name) ||
     SECRET_FILES.includes(name) ||
@@ -45,5 +55,5 @@ export function isDeniedName(component: string): boolean {
 
 /** The first of a folder's entries that shows it to hold secrets, or undefined. */
 export function findSecretEntry(entries: readonly string[]): string | undefined {
-  return entries.find((entry) => [...SECRET_FOLDERS, ...STATE_FILES].includes(entry.toLowerCase()));
+  return entries.find((entry) => [...SECRET_FOLDERS, ...STATE_FILES].includes(foldName(entry)));
 }

@@ -1,4 +1,4 @@
-import { isDeniedName } from "./denied-names.ts";
+import { foldName, isDeniedName } from "./denied-names.ts";
 import type { MediaRefusalCode } from "./media-refusal.ts";
 import { receivedOriginal } from "./received-copy.ts";
 import type { MediaRoot, MediaRoots } from "./roots.ts";
@@ -185,7 +185,7 @@ function startsWith(components: readonly string[], prefix: readonly string[], pl
 
 function judgeComponents(components: readonly string[], scope: Scope): MediaRefusalCode | undefined {
   if (components.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return "name_too_long";
-  if (components.some((name) => name.startsWith("."))) return "hidden_component";
+  if (components.some((name) => foldName(name).startsWith("."))) return "hidden_component";
   if (components.some(isDeniedName)) return "denied_name";
   return scope.platform === "win32" && components.some(isReservedOnWindows) ? "reserved_name" : undefined;
 }
