@@ -30,6 +30,9 @@ export interface AccessTokenSource {
 /** What to do when a sign-in has come to its end. */
 export const SIGN_IN_AGAIN = 'The sign-in has ended or was withdrawn: sign in again with "svc login".';
 
+/** What to do when a sign-in gave no token, and nothing says that it has ended. */
+export const SIGN_IN_LATER = 'Try again; if it stays so, sign in again with "svc login".';
+
 /** A call that is sent with a token. */
 interface TokenCall {
   send(token: string, remainingMs: number): Promise<ApiReply>;
@@ -98,7 +101,7 @@ function isToken(value: unknown): value is string {
 function noToken(message: string, error?: unknown): SvcError {
   const cause = error instanceof Error ? new Error(redact(error.message)) : undefined;
   return new SvcError("unauthorized", redact(message), {
-    hint: 'Try again; if it stays so, sign in again with "svc login".',
+    hint: SIGN_IN_LATER,
     sent: false,
     cause,
   });

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { AccessTokenSource } from "../../src/client/access-token.ts";
 import { SvcClient } from "../../src/client/client.ts";
+import { isSvcError } from "../../src/errors.ts";
+import { describeSvcError } from "../../src/tools/describe-error.ts";
 import { catchError, startRecordingServer } from "./recording-server.ts";
 
 /** What a call makes of its source of tokens: the limits hold for it too, and what it does is never thrown raw. */
@@ -65,6 +67,18 @@ describe("a source of tokens that gives none", () => {
     const { client, server } = await openClient({ getToken: give(value) });
     expect(await catchError(() => client.callMcp({ method: "tools/list" }))).toMatchObject(isRefused);
     expect(server.requests).toEqual([]);
+  });
+
+  test("is no reason to tell a model that a key is missing: the same call may work later", async () => {
+    const { client } = await openClient({
+      getToken: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })),
+    });
+    const error = await catchError(() => client.callMcp({ method: "tools/list" }));
+    if (!isSvcError(error)) throw error;
+    expect(describeSvcError(error)).toMatchObject({
+      code: "unauthorized",
+      hint: expect.stringMatching(/^Try again;.*svc login/),
+    });
   });
 
   test("for one that was refused ends the call after the first request", async () => {
