@@ -39,6 +39,8 @@ export interface CallRecord {
     plan: CallPlan,
     repeatable: JournalRecord["repeatable"],
   ): Promise<JournalRecord | undefined>;
+  /** Takes back a `begin` after which nothing was sent: the call may be made again, and no equal one is warned of it. */
+  withdraw(): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
 }
@@ -104,6 +106,7 @@ export async function openCallRecord(
       else doubts.add(obstacle);
       return obstacle;
     },
+    withdraw: () => journal.forget(key),
     async finish(outcome) {
       if (last === undefined || outcome.status === "unknown") return outcome;
       const comesAgain = mayComeAgain(outcome, last);

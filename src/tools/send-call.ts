@@ -46,6 +46,9 @@ export async function sendCall(
   const state = isApproved(pipeline, plan) ? "sending" : "probing";
   const obstacle = isRead ? undefined : await record.begin(state, plan, repeatable);
   if (obstacle !== undefined) return { obstacle };
+  // Given up meanwhile: this must not be taken for a request whose answer was lost.
+  if (!isRead && call.signal?.aborted === true) await record.withdraw();
+  throwIfAborted(call.signal);
   if (repeatable !== undefined) {
     const answer = await sendKeyed(pipeline, call, plan.entry, repeatable);
     return readKeyedAnswer(pipeline, plan, answer);

@@ -364,6 +364,26 @@ describe("an abort", () => {
     expect((await session.call(write)).status).toBe("succeeded");
   });
 
+  it("while the journal writes down that it is sent sends nothing, and leaves no doubt behind", async () => {
+    answer("probe_write", OK);
+    const stop = new AbortController();
+    const session = await openTestSession(service, { answer: sayYes });
+    const journal: CallJournal = {
+      ...session.journal,
+      async begin(record, terms) {
+        const obstacle = await session.journal.begin(record, terms);
+        stop.abort();
+        return obstacle;
+      },
+    };
+    const call = { ...write, journal, signal: stop.signal };
+    await expect(session.call(call)).rejects.toMatchObject({ name: "AbortError" });
+    expect(service.executed()).toEqual([]);
+    expect((await session.call(write)).status).toBe("succeeded");
+    expect((await session.call({ ...write, callId: "w2" })).status).toBe("succeeded");
+    for (const { reason } of session.asked) expect(reason).not.toContain("may already have happened");
+  });
+
   it("while a write is on its way is never followed by another send", async () => {
     answer("probe_write", { hang: true });
     const stop = new AbortController();
