@@ -308,6 +308,32 @@ describe("a file that is not the inspected one any more (row 44)", () => {
     expect(Buffer.concat(sent).equals(content.subarray(0, 4 * PIECE_BYTES))).toBe(true);
   });
 
+  test("two pieces that change places do not leave, before sending or while it goes on", async () => {
+    const pieces = Array.from({ length: 6 }, () => randomBytes(PIECE_BYTES));
+    const [, , , , one, other] = pieces;
+    const path = await media.write("a.bin", Buffer.concat(pieces));
+    await utimes(path, TIME, TIME);
+    const { files } = await media.inspect(path);
+    const swap = async () => {
+      await using file = await open(path, "r+");
+      await file.write(Buffer.concat([other!, one!]), 0, 2 * PIECE_BYTES, 4 * PIECE_BYTES);
+      await file.utimes(TIME, TIME);
+    };
+    let sent = 0;
+    const read = async () => {
+      for await (const piece of readInspected(files[0]!, media.roots)) {
+        if (sent === 0) await swap();
+        sent += piece.length;
+      }
+    };
+    const changed = { code: "media_refused", serviceCode: "file_changed" };
+    await expect(read()).rejects.toMatchObject(changed);
+    expect(sent).toBe(4 * PIECE_BYTES);
+    sent = 0;
+    await expect(read()).rejects.toMatchObject(changed);
+    expect(sent).toBe(0);
+  });
+
   test("a body that is given up leaves no file open", async () => {
     const openFiles = async () => (await readdir("/proc/self/fd")).length;
     const { args, files } = await media.inspect(await writeSample());
