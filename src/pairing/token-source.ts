@@ -144,7 +144,7 @@ function ended(): SvcError {
 function renewalFailed(error: unknown, refreshToken: string): SvcError {
   const message = `The sign-in could not be renewed: ${explainOAuthFailure(error, [refreshToken])}.`;
   const status = readStatus(error);
-  if (status !== undefined && status >= 500)
+  if (status !== undefined && (status >= 500 || status === 429))
     return new SvcError("service_failure", message, { status, retryable: true });
   return new SvcError("unauthorized", message, { status, hint: SIGN_IN_AGAIN });
 }

@@ -134,18 +134,18 @@ describe("a token", () => {
     expect(await (await openSource()).getToken({})).toEqual(expect.any(String));
   });
 
-  test("that is still good is used while the service cannot renew it", async () => {
+  test.each([503, 429])("that is still good is used while the service cannot renew it: %i", async (status) => {
     const before = await machine.store.read();
     ahead = HOUR - 30_000;
     const source = await openSource();
-    service.interfere = ({ path }) => (path.startsWith("/oauth/token") ? { status: 503, body: "{}" } : undefined);
+    service.interfere = ({ path }) => (path.startsWith("/oauth/token") ? { status, body: "{}" } : undefined);
     expect(await source.getToken({})).toBe(before?.accessToken);
     ahead = HOUR;
     expect(await catchError(() => source.getToken({}))).toMatchObject({
       code: "service_failure",
       retryable: true,
       sent: false,
-      status: 503,
+      status,
     });
     service.interfere = () => undefined;
     expect(await source.getToken({})).not.toBe(before?.accessToken);
