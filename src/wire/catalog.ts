@@ -27,8 +27,8 @@ export type IntegrationPage = z.infer<typeof integrationPageSchema>;
 /** Item of `GET /api/actions`. */
 export const actionItemSchema = z.looseObject({
   action_id: z.string(),
-  title: z.string().optional(),
-  description: z.string().optional(),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
   side_effect_level: z.string().optional(),
 });
 export type ActionItem = z.infer<typeof actionItemSchema>;

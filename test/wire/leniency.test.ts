@@ -198,6 +198,8 @@ describe("wire shapes", () => {
   test("keep an action, and what it does, whatever its optional parts are", () => {
     const action = { action_id: "a", side_effect_level: "delete" };
     const odd = {
+      title: 5,
+      description: {},
       input_schema: "soon",
       input_summary: null,
       requires_confirmation: null,
