@@ -110,5 +110,16 @@ async function createTransport(
     ...(definition.cwd === undefined ? {} : { cwd: definition.cwd }),
   });
   transport.stderr?.on("data", (bytes: Buffer) => onComplaint(bytes.toString("utf8")));
-  return { transport, endSession: async () => {}, release: async () => {} };
+  return { transport: joinCloses(transport), endSession: async () => {}, release: async () => {} };
+}
+
+/** The client closes too when it cannot connect, and a second close would not wait for the process to end. */
+function joinCloses(transport: Transport): Transport {
+  const close = transport.close.bind(transport);
+  let closing: Promise<unknown> = Promise.resolve();
+  transport.close = async () => {
+    closing = Promise.all([closing, close()]);
+    await closing;
+  };
+  return transport;
 }
