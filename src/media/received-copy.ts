@@ -1,6 +1,6 @@
 const STAGED_FOLDER = /^openclaw-staged-[0-9a-f-]{36,64}$/;
 const STAGED_PREFIX = "input-";
-const RECEIVED_ID = /^(.+)---[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\.[^.]*)?$/i;
+const RECEIVED_ID = /^(?!\.+---)(.+)---[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(\.[^.]*)?$/i;
 
 /**
  * For a path that names the copy a runtime made of an attachment in an agent's workspace: the attachment's own path
@@ -24,7 +24,7 @@ function stagedName(components: readonly string[]): string | undefined {
   return name?.startsWith(STAGED_PREFIX) === true ? name.slice(STAGED_PREFIX.length) || undefined : undefined;
 }
 
-/** `invoice---<uuid>.pdf`, as a runtime stores attachments, without the id it added: `invoice.pdf`. */
+/** `invoice---<uuid>.pdf`, as a runtime stores attachments, without the id it added: `invoice.pdf`. Never dots alone. */
 export function dropReceivedId(name: string): string {
   const [, base, ending = ""] = RECEIVED_ID.exec(name) ?? [];
   return base === undefined ? name : `${base}${ending}`;

@@ -107,6 +107,8 @@ test.each([
   [`photo---${ID}`, "photo"],
   [`${ID}.png`, `${ID}.png`],
   [`---${ID}.png`, `---${ID}.png`],
+  [`..---${ID}`, `..---${ID}`],
+  [`.---${ID}.png`, `.---${ID}.png`],
   ["a---b.png", "a---b.png"],
 ])("the name %s is sent as %s", (name, sent) => {
   expect(dropReceivedId(name)).toBe(sent);
