@@ -1,4 +1,5 @@
 import { isSvcError, type SvcError, type SvcErrorCode } from "../errors.ts";
+import type { OutcomeStatus, ToolOutcome } from "../tools/outcome.ts";
 
 /** Exit codes of every command; printed by `svc help`. */
 export const EXIT = {
@@ -32,6 +33,21 @@ const BY_CODE: Partial<Record<SvcErrorCode, number>> = {
 export function exitCodeFor(error: unknown): number {
   if (!isSvcError(error)) return EXIT.failed;
   return isWrongFlag(error) ? EXIT.usage : (BY_CODE[error.code] ?? EXIT.failed);
+}
+
+const BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
+  succeeded: EXIT.ok,
+  failed: EXIT.failed,
+  needs_connection: EXIT.failed,
+  needs_approval: EXIT.notApproved,
+  declined: EXIT.notApproved,
+  unknown: EXIT.unknownOutcome,
+};
+
+/** The exit code for how a call ended; one that failed for want of access ends like a thrown error that says so. */
+export function exitCodeForOutcome({ status, code }: Pick<ToolOutcome, "status" | "code">): number {
+  const isAccess = code === "unauthorized" || code === "credentials_missing";
+  return status === "failed" && isAccess ? EXIT.notPaired : BY_STATUS[status];
 }
 
 /** True for a value that a flag cannot have; a `--yes` that nobody gave is a question without an answer. */

@@ -46,6 +46,13 @@ describe("svc flows", () => {
     expect(JSON.parse(watched.stdout)).toMatchObject({ flow: { id, status: "completed" } });
   }, 90_000);
 
+  test("approving with a key that is refused ends like every command without access", async () => {
+    const env = { SVC_API_KEY: `svc_live_${"x".repeat(43)}`, SVC_BASE_URL: service.url };
+    const refused = await runSvc(["flows", "approve", "flow_1"], home, { env });
+    expect(refused.stdout + refused.stderr).toContain("svc pair");
+    expect(refused.code).toBe(3);
+  });
+
   test("declining leaves it waiting, cancelling ends it, and what cannot be done is said", async () => {
     const id = await start();
     expect((await svc(["flows", "approve", id], "d\n\n")).code).toBe(4);

@@ -4,10 +4,9 @@ import { SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
-import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
 import { createToolSession } from "../../tools/session.ts";
 import type { CliContext } from "../context.ts";
-import { EXIT } from "../exit-codes.ts";
+import { exitCodeForOutcome } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
 import { showOutcome } from "../show-outcome.ts";
 
@@ -20,15 +19,6 @@ interface CallFlags {
   /** Undefined: when somebody is at the terminal. */
   readonly wait?: boolean;
 }
-
-const EXIT_BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
-  succeeded: EXIT.ok,
-  failed: EXIT.failed,
-  needs_connection: EXIT.failed,
-  needs_approval: EXIT.notApproved,
-  declined: EXIT.notApproved,
-  unknown: EXIT.unknownOutcome,
-};
 
 /** `svc call`: one tool through the same pipeline an agent uses; the human at the terminal approves and connects. */
 export async function call(context: CliContext, tool: string, flags: CallFlags): Promise<number> {
@@ -62,7 +52,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         signal: person.signal,
       });
       showOutcome(terminal, outcome);
-      return chooseExitCode(outcome);
+      return exitCodeForOutcome(outcome);
     } finally {
       await session.close();
     }
@@ -70,12 +60,6 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
     person.approve.close();
     await client.close();
   }
-}
-
-/** A failure for want of a key or a sign-in is the same one that other commands end with. */
-function chooseExitCode({ status, code }: ToolOutcome): number {
-  const isAccess = code === "unauthorized" || code === "credentials_missing";
-  return status === "failed" && isAccess ? EXIT.notPaired : EXIT_BY_STATUS[status];
 }
 
 /** The one at the keyboard, who approves and, where somebody can be waited for, connects apps. */

@@ -11,7 +11,7 @@ import { watchFlow } from "../../flows/watch-flow.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import type { FlowView } from "../../wire/flow.ts";
 import type { CliContext } from "../context.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
 import { openClient } from "../open-session.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -83,7 +83,7 @@ export function approve(
       const isRefused = outcome?.status === "declined" || outcome?.status === "needs_approval";
       const text = `${outcome?.message ?? ""} ${isRefused ? "" : adviseHuman(outcome, id)}`.trim();
       terminal.answer(outcome, () => text);
-      return outcome?.status === "unknown" ? EXIT.unknownOutcome : isRefused ? EXIT.notApproved : EXIT.failed;
+      return outcome === undefined ? EXIT.failed : exitCodeForOutcome(outcome);
     } finally {
       approver.close();
       await journal.close();
