@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { startRecordingServer } from "../client/recording-server.ts";
 import { runSvc } from "../e2e/run-svc.ts";
 
 let service: TestService;
@@ -51,6 +52,15 @@ describe("svc flows", () => {
     const refused = await runSvc(["flows", "approve", "flow_1"], home, { env });
     expect(refused.stdout + refused.stderr).toContain("svc pair");
     expect(refused.code).toBe(3);
+  });
+
+  test("what is no service at all is not called a missing flow", async () => {
+    const page = await startRecordingServer(() => (_, response) => response.writeHead(404).end("<p>No</p>"));
+    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: page.url };
+    const run = await runSvc(["flows", "list"], home, { env });
+    await page.close();
+    expect(run.stderr).toMatch(/HTTP 404 .*Check that the base URL points at the API/);
+    expect(run.code).toBe(1);
   });
 
   test("declining leaves it waiting, cancelling ends it, and what cannot be done is said", async () => {

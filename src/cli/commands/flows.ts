@@ -124,7 +124,7 @@ async function withClient(
   try {
     return await work(client);
   } catch (error) {
-    throw isSvcError(error) && error.status === 404 ? explainMissing(error) : error;
+    throw isSvcError(error) && error.code === "service_failure" && error.status === 404 ? explainMissing(error) : error;
   } finally {
     await client.close();
   }
