@@ -39,7 +39,7 @@ export interface CallRecord {
     plan: CallPlan,
     repeatable: JournalRecord["repeatable"],
   ): Promise<JournalRecord | undefined>;
-  /** Takes back a `begin` after which nothing was sent: the call may be made again, and no equal one is warned of it. */
+  /** Takes back a `begin` after which nothing was run: the call may be made again, and no equal one is warned of it. */
   withdraw(): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;

@@ -9,7 +9,7 @@ import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import { type CallPlan, type Pipeline, proceed, type Step, stop, type ToolCall } from "./pipeline.ts";
 import { findPinObjection, followEffect } from "./plan-call.ts";
 import { requestApproval } from "./request-approval.ts";
-import { type Answered, sendCall } from "./send-call.ts";
+import { type Answered, isPlainRead, sendCall } from "./send-call.ts";
 import { planKeyedSend } from "./send-keyed.ts";
 import { settleReply } from "./settle-reply.ts";
 
@@ -78,15 +78,24 @@ async function meetReply(
   const objection = findObjection(judgement, sent, answered);
   if (objection !== undefined) {
     answered.add(nameObjection(objection));
+    if (objection.kind !== "arguments") await rest(pipeline, plan, record);
     return answerObjection(pipeline, call, plan, objection);
   }
   const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
   answered.add(judgement.kind);
-  // While a human connects the app, nothing is under way: whoever stops here leaves no doubt behind.
-  if (canConnect && isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
+  if (canConnect) await rest(pipeline, plan, record);
   // Made again unchanged, as the document says, once the app can be used.
   if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) return proceed(plan);
   return stop(await settleReply(pipeline, call, plan, judgement));
+}
+
+/**
+ * While a human is asked, connects the app, or a file is uploaded, nothing is under way: whoever stops here leaves no
+ * doubt behind.
+ */
+async function rest(pipeline: Pipeline, plan: CallPlan, record: CallRecord): Promise<void> {
+  if (isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
+  else if (!isPlainRead(plan)) await record.withdraw();
 }
 
 /** What another process has made of this call in the meantime; undefined when an equal call is in the way. */

@@ -72,7 +72,8 @@ export function readKeyedAnswer(pipeline: Pipeline, plan: CallPlan, answer: Keye
   return stop({ ...createUnknownOutcome(pipeline, plan.entry, why), notes: [...plan.notes] });
 }
 
-function isPlainRead(plan: CallPlan): boolean {
+/** True for a call that the journal knows nothing of. */
+export function isPlainRead(plan: CallPlan): boolean {
   return plan.entry.effect === "read" && !plan.mustAsk;
 }
 

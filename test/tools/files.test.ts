@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { open, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { SessionEvent } from "../../src/tools/session-events.ts";
 import { startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
 import { closeAll, closeLater, makeFolder, openTestSession, sayYes, type TestSession } from "./open-test-session.ts";
@@ -144,6 +145,25 @@ describe("a local file in a write", () => {
       "a.b": { s3key: "key-of-a" },
       a: { b: { s3key: other } },
     });
+  });
+
+  it("that is given up while the file is uploaded leaves no doubt behind", async () => {
+    const scripted = closeLater(await startScriptedService());
+    scripted.offer(FILE_TOOL);
+    const stop = new AbortController();
+    const onEvent = ({ type }: SessionEvent) => type === "uploading" && stop.abort();
+    const session = await openTestSession(scripted, { answer: sayYes, upload: "ingest", onEvent });
+    const path = await store(session);
+    const hint = `curl -T ${path} -H 'Authorization: Bearer ${"t".repeat(20)}' ${scripted.url}/api/files/ingest`;
+    const error = { code: "missing_file_bytes", message: "No bytes.", retryable: false };
+    scripted.answer(
+      "/api/tools/probe_store_file/execute",
+      { status: 400, body: { ok: false, error, hint, missingFields: ["file"] } },
+      { status: 200, body: { ok: true, result: 1 } },
+    );
+    const call = { callId: "1", toolName: "probe_store_file", arguments: { file: path } };
+    await expect(session.call({ ...call, signal: stop.signal })).rejects.toMatchObject({ name: "AbortError" });
+    expect((await session.call(call)).status).toBe("succeeded");
   });
 
   it("recovers once, not for ever", async () => {

@@ -27,6 +27,14 @@ const CONFIRM: ScriptedReply = {
     error: { code: "confirmation_required", message: "Confirm first." },
   },
 };
+const TWO_ACCOUNTS = {
+  code: "ambiguous_connection",
+  message: "Two accounts.",
+  connections: [
+    { id: 1, label: "Home" },
+    { id: 2, label: "Work" },
+  ],
+};
 const answer = (tool: string, ...replies: ScriptedReply[]) => service.answer(`/api/tools/${tool}/execute`, ...replies);
 
 describe("a lost answer", () => {
@@ -169,21 +177,34 @@ describe("surprises", () => {
   });
 
   it("another account after the approval is asked about again", async () => {
-    const error = {
-      code: "ambiguous_connection",
-      message: "Two accounts.",
-      connections: [
-        { id: 1, label: "Home" },
-        { id: 2, label: "Work" },
-      ],
-    };
-    answer("probe_write", { status: 409, body: { ok: false, error } }, OK);
+    answer("probe_write", { status: 409, body: { ok: false, error: TWO_ACCOUNTS } }, OK);
     const session = await openTestSession(service, { answer: sayYes, chooseConnection: async () => "2" });
     expect((await session.call(write)).status).toBe("succeeded");
     expect(session.asked.map((request) => request.account)).toEqual([undefined, "Work"]);
     expect(session.asked[1]?.fingerprint).not.toBe(session.asked[0]?.fingerprint);
     expect(service.executed()[1]?.body.connectionId).toBe("2");
   });
+
+  it.each(["left by its graph", "given up"])(
+    "a call %s while the human picks an account leaves no doubt behind",
+    async (how) => {
+      answer("probe_write", { status: 409, body: { ok: false, error: TWO_ACCOUNTS } }, OK);
+      const session = await openTestSession(service, { answer: sayYes });
+      const stop = new AbortController();
+      const leave = Object.assign(new Error("the graph asks"), { is_bubble_up: true });
+      const call = { ...write, keepsAnswers: how === "left by its graph" };
+      const chooseConnection = () => {
+        if (call.keepsAnswers) return Promise.reject(leave);
+        stop.abort();
+        return new Promise<never>(() => {});
+      };
+      const left = session.call({ ...call, chooseConnection, signal: stop.signal });
+      await expect(left).rejects.toMatchObject(call.keepsAnswers ? leave : { name: "AbortError" });
+      const again = await session.call({ ...call, chooseConnection: async () => "2" });
+      expect(again.status).toBe("succeeded");
+      expect(service.executed()).toHaveLength(2);
+    },
+  );
 
   it("arguments refused because the schema changed: described again, and what changed is said", async () => {
     const session = await openTestSession(service);
