@@ -81,6 +81,20 @@ test("an error is broken between words on a terminal, and is one line elsewhere"
   ]);
 });
 
+test("a command that an error names stays on one line, to be copied", () => {
+  const address = "https://svc.example.org/a/long/path";
+  const error = new SvcError("credentials_missing", "The stored access is for another service.", {
+    hint: `Run "svc pair --base-url ${address}" to pair with it, or "svc login --base-url ${address}".`,
+  });
+  const lines = formatError({ style: (_, text) => text }, error, { columns: 60, isDebugging: false }).split("\n");
+  expect(lines).toEqual([
+    "Error: The stored access is for another service. Run",
+    `  "svc pair --base-url ${address}"`,
+    "  to pair with it, or",
+    `  "svc login --base-url ${address}".`,
+  ]);
+});
+
 test("how a call ended is broken between words", async () => {
   const outcome: ToolOutcome = {
     status: "failed",
