@@ -49,6 +49,8 @@ class McpSource {
   readonly #definition: McpDefinition;
   readonly #ports: SourcePorts;
   readonly #links = new Map<string, HeldLink>();
+  /** Links that nobody can reach any more and that end by themselves. */
+  readonly #ending = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: IntegrationSource, definition: McpDefinition, ports: SourcePorts) {
@@ -67,7 +69,8 @@ class McpSource {
       }),
       close: async () => {
         clearInterval(this.#timer);
-        await Promise.all([...this.#links.values()].map(({ link }) => link.close(GRACE_MS)));
+        for (const { link } of this.#links.values()) this.#end(link);
+        await Promise.all(this.#ending);
       },
     };
   }
@@ -93,7 +96,7 @@ class McpSource {
       const connection = connections.get(id);
       if (connection === undefined || (!link.isBusy && !isDeepStrictEqual(connection.settings, settings))) {
         if (this.#links.get(id) === held) this.#links.delete(id);
-        void link.close(GRACE_MS);
+        this.#end(link);
       } else if (link.isOpen && connection.state === "error") {
         await this.#ports.setConnectionState({ id, settings }, "healthy");
       }
@@ -159,7 +162,7 @@ class McpSource {
   #hold({ id, settings }: Pick<ConnectionView, "id" | "settings">): HeldLink {
     const known = this.#links.get(id);
     if (known !== undefined && isDeepStrictEqual(known.settings, settings)) return known;
-    void known?.link.close(GRACE_MS);
+    if (known !== undefined) this.#end(known.link);
     const held: HeldLink = {
       settings,
       changed: new Set(),
@@ -179,6 +182,11 @@ class McpSource {
     };
     this.#links.set(id, held);
     return held;
+  }
+
+  #end(link: McpLink): void {
+    const ending = link.close(GRACE_MS).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 
   async #restoreState(own: Pick<ConnectionView, "id" | "settings">): Promise<void> {
