@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPlaces } from "../../src/cli/places.ts";
+import { sleepFor } from "../../src/client/pause.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { startRecordingServer } from "../client/recording-server.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 
 let service: TestService;
@@ -204,6 +206,21 @@ describe("keys", () => {
     const text = /^Whether this key works is not known: .*127\.0\.0\.1:9/;
     await expectRefusal(["status"], { code: 1, text }, { env });
   });
+});
+
+test("Ctrl-C ends svc pair at once while the stored key is tried", async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const silent = await startRecordingServer(() => () => resolve());
+  const credentials = openCredentialStore(findPlaces({ SVC_HOME: home }).config);
+  await credentials.write({ baseUrl: silent.url, apiKey: "svc_live_silent", apiKeyId: "1", pairedAt: "2026-01-05" });
+  const running = startSvc(["pair"], home);
+  await asked;
+  running.kill("SIGINT");
+  const late = sleepFor(5_000).then(() => "still running");
+  const ended = await Promise.race([running.done.then(({ code }) => code), late]);
+  running.kill("SIGKILL");
+  await silent.close();
+  expect(ended).toBe(130);
 });
 
 describe("the service", () => {

@@ -65,7 +65,7 @@ async function readStored({ terminal }: CliContext, store: CredentialStore): Pro
 async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
   const client = createClient(context, baseUrl, { apiKey });
   try {
-    await client.listTools({ limit: 1 });
+    await client.listTools({ limit: 1 }, { signal: context.signal });
     return true;
   } catch {
     return false;
