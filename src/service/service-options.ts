@@ -156,8 +156,9 @@ export function toLocalOrigin(host: string, port: number): string {
 
 /** Every `Host` header that means this service. */
 export function listHosts({ host, publicOrigin }: CheckedOptions, port: number): Set<string> {
-  const own = new URL(toLocalOrigin(host, port)).hostname;
-  const hosts = new Set([...LOOPBACK_NAMES, ...(isLoopback(host) ? [own] : [])].map((name) => `${name}:${port}`));
+  // Only there: an address with the name of a network device, such as fe80::1%eth0, is none that a URL can have.
+  const own = isLoopback(host) ? [new URL(toLocalOrigin(host, port)).hostname] : [];
+  const hosts = new Set([...LOOPBACK_NAMES, ...own].map((name) => `${name}:${port}`));
   // Port 80 is left out of the header.
   if (port === 80) for (const name of LOOPBACK_NAMES) hosts.add(name);
   if (publicOrigin !== undefined) hosts.add(new URL(publicOrigin).host);
