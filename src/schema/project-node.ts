@@ -91,9 +91,15 @@ function copyAnnotations(node: Source, shown: SchemaDraft): void {
   }
 }
 
+const short = new WeakMap<object, boolean>();
+
+/** Remembered for objects: a definition's own are looked at again wherever it is referred to. */
 function isShort(value: unknown): boolean {
   if (typeof value === "string") return value.length <= MAX_EXAMPLE;
-  return typeof value !== "object" || JSON.stringify(value).length <= MAX_EXAMPLE;
+  if (typeof value !== "object" || value === null) return true;
+  const answer = short.get(value) ?? JSON.stringify(value).length <= MAX_EXAMPLE;
+  short.set(value, answer);
+  return answer;
 }
 
 /** `examples` as a list, the map of OpenAPI, or a single `example`. */

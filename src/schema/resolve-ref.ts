@@ -8,6 +8,8 @@ import { getOwn, isRecord } from "./json-schema.ts";
 export type RefResolver = (ref: string, holder: object) => Record<string, unknown> | boolean | undefined;
 
 const MAX_INDEXED_NODES = 20_000;
+/** Characters of an `$id`, as written and as resolved; a longer one counts as none, since every name below repeats it. */
+const MAX_ADDRESS = 500;
 /** What a relative `$id` is resolved against when the document has no address of its own. */
 const NO_BASE = "schema://document/";
 
@@ -126,7 +128,9 @@ function indexDocument(root: unknown): DocumentIndex {
 /** The part a node opens by an `$id` that is more than a name within its part, or the one it stands in. */
 function openPart(node: Record<string, unknown>, outer: Part): Part {
   const id = readId(node, "$id");
-  return id === "" || id.startsWith("#") ? outer : { root: node, base: resolveAddress(id, outer.base) };
+  if (id === "" || id.startsWith("#")) return outer;
+  const base = resolveAddress(id, outer.base);
+  return base.length > MAX_ADDRESS ? outer : { root: node, base };
 }
 
 function nameNode(node: Record<string, unknown>, part: Part, add: (name: string, node: unknown) => void): void {
@@ -144,9 +148,9 @@ function nameNode(node: Record<string, unknown>, part: Part, add: (name: string,
   }
 }
 
-/** An address without an empty fragment; empty when there is none. */
+/** An address without an empty fragment; empty when there is none or it is too long. */
 function readId(node: Record<string, unknown>, keyword: string): string {
   const id = getOwn(node, keyword);
-  if (typeof id !== "string") return "";
+  if (typeof id !== "string" || id.length > MAX_ADDRESS) return "";
   return id.endsWith("#") ? id.slice(0, -1) : id;
 }

@@ -173,3 +173,24 @@ describe("a large definition merged into a thousand branches", () => {
     expect(shown.required).toBeUndefined();
   });
 });
+
+test.each([
+  [
+    "a long address that thousands of parts are named by",
+    {
+      $id: `https://a.example/${"x/".repeat(10_000)}`,
+      properties: { x: { $ref: "b" }, ...many(1_500, (i) => [`p${i}`, { $id: `a${i}`, $anchor: `b${i}` }]) },
+    },
+  ],
+  [
+    "a default of 100,000 items that hundreds of properties share",
+    {
+      $defs: { D: { default: Array(100_000).fill("x") } },
+      properties: many(400, (i) => [`p${i}`, { $ref: "#/$defs/D" }]),
+    },
+  ],
+])("%s takes no time", (_, schema) => {
+  const started = performance.now();
+  expect(projectToolSchema(schema).schema.type).toBe("object");
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
