@@ -78,12 +78,12 @@ async function meetReply(
   const objection = findObjection(judgement, sent, answered);
   if (objection !== undefined) {
     answered.add(nameObjection(objection));
-    if (objection.kind !== "arguments") await rest(pipeline, plan, record);
+    if (objection.kind !== "arguments") await rest(pipeline, call, plan, record);
     return answerObjection(pipeline, call, plan, objection);
   }
   const canConnect = judgement.kind === "needs_connection" && !answered.has(judgement.kind);
   answered.add(judgement.kind);
-  if (canConnect) await rest(pipeline, plan, record);
+  if (canConnect) await rest(pipeline, call, plan, record);
   // Made again unchanged, as the document says, once the app can be used.
   if (canConnect && (await awaitConnection(pipeline, call, plan, judgement.failure))) return proceed(plan);
   return stop(await settleReply(pipeline, call, plan, judgement));
@@ -91,11 +91,12 @@ async function meetReply(
 
 /**
  * While a human is asked, connects the app, or a file is uploaded, nothing is under way: whoever stops here leaves no
- * doubt behind.
+ * doubt behind. A runtime that keeps the human's answers gives them again, to the same questions in the same order.
  */
-async function rest(pipeline: Pipeline, plan: CallPlan, record: CallRecord): Promise<void> {
-  if (isApproved(pipeline, plan)) await record.save("approved", { approved: plan.approved });
-  else if (!isPlainRead(plan)) await record.withdraw();
+async function rest(pipeline: Pipeline, call: ToolCall, plan: CallPlan, record: CallRecord): Promise<void> {
+  if (isPlainRead(plan)) return;
+  const keeps = call.keepsAnswers !== true && isApproved(pipeline, plan);
+  await (keeps ? record.save("approved", { approved: plan.approved }) : record.withdraw());
 }
 
 /** What another process has made of this call in the meantime; undefined when an equal call is in the way. */

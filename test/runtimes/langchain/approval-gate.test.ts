@@ -190,6 +190,30 @@ describe("several accounts", () => {
     expect(again.__interrupt__).toHaveLength(1);
   });
 
+  it("that came in the place of the approved one are asked about once, then the call with the picked one", async () => {
+    const probe = closeLater(await startProbeService());
+    const toolkit = await open({}, probe);
+    await toolkit.session.catalog.find("probe_write_text");
+    const model = script([{ name: "probe_write_text", args: { text: "once" }, id: "w1" }]);
+    const agent = await start(PLAIN, { toolkit, model, integrations: ["probe"] });
+    let state = await agent.invoke(ask, config);
+    await probe.service.connections.remove(probe.connectionId);
+    const second = await addConnection(probe.service, "Second");
+    await addConnection(probe.service, "Third");
+    const asked: unknown[] = [];
+    for (let round = 0; round < 5 && (state.__interrupt__ ?? []).length > 0; round += 1) {
+      const svc = state.__interrupt__?.[0]?.value.svc as
+        | { questions: { kind: string; account?: string }[] }
+        | undefined;
+      const [question] = svc?.questions ?? [];
+      asked.push(question?.account ?? question?.kind);
+      state = await agent.invoke(resume(question?.kind === "connection" ? second.id : yes), config);
+    }
+    expect(asked).toEqual(["First", "connection", "Second"]);
+    expect(readStatuses(state)).toEqual(["succeeded"]);
+    expect(probe.probe.calls.map((call) => call.connection)).toEqual(["Second"]);
+  });
+
   it.each([
     ["a state folder", true],
     ["the caller's store", false],
