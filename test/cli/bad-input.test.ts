@@ -208,19 +208,19 @@ describe("keys", () => {
   });
 });
 
-test("Ctrl-C ends svc pair at once while the stored key is tried", async () => {
+test.each(["pair", "status", "doctor"])("Ctrl-C ends svc %s at once while the stored key is tried", async (command) => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const silent = await startRecordingServer(() => () => resolve());
   const credentials = openCredentialStore(findPlaces({ SVC_HOME: home }).config);
   await credentials.write({ baseUrl: silent.url, apiKey: "svc_live_silent", apiKeyId: "1", pairedAt: "2026-01-05" });
-  const running = startSvc(["pair"], home);
+  const running = startSvc([command], home);
   await asked;
   running.kill("SIGINT");
   const late = sleepFor(5_000).then(() => "still running");
-  const ended = await Promise.race([running.done.then(({ code }) => code), late]);
+  const ended = await Promise.race([running.done, late]);
   running.kill("SIGKILL");
   await silent.close();
-  expect(ended).toBe(130);
+  expect(ended).toMatchObject({ code: 130, stdout: "Interrupted.\n" });
 });
 
 describe("the service", () => {

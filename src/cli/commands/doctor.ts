@@ -19,6 +19,7 @@ const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
   const openClaw = await checkOpenClaw(context.env);
   const own = await checkOwn(context, flags);
+  context.signal.throwIfAborted();
   // Whoever uses svc in OpenClaw only needs no key of the command line's own.
   const isOptional = openClaw.usesSvc && own.some(({ id }) => id === "access");
   const findings = [checkNode(), ...(isOptional ? own.map((finding) => soften(finding)) : own), ...openClaw.findings];

@@ -35,7 +35,7 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
     );
     return EXIT.ok;
   } catch (error) {
-    if (!isSvcError(error)) throw error;
+    if (!isSvcError(error) || context.signal.aborted) throw error;
     const { code, message } = error;
     const exitCode = exitCodeFor(error);
     const access = credential === "oauth" ? "sign-in" : "key";
