@@ -156,6 +156,8 @@ function countOwnUnits(node: JsonSchema): number {
   if (Array.isArray(node.enum)) values += node.enum.length;
   if (Array.isArray(node.required)) values += node.required.length;
   if (isRecord(node.properties)) values += Object.keys(node.properties).length;
+  const needed = isRecord(node.dependentRequired) ? Object.values(node.dependentRequired) : [];
+  for (const names of needed) if (Array.isArray(names)) values += names.length;
   const characters = countCharacters(node.enum) + countCharacters(node.const);
   const units = values / VALUES_PER_UNIT + characters / CHARACTERS_PER_UNIT;
   return 1 + Math.floor(units) + (node.uniqueItems === true ? UNIQUE_UNITS : 0);

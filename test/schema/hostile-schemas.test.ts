@@ -39,6 +39,9 @@ const tree = {
 let chain: unknown = 1;
 for (let level = 0; level < 40; level++) chain = { x: chain };
 
+const names = Array.from({ length: 1_000 }, (_, i) => `n${i}`);
+const needs = { dependentRequired: many(1_000, (i) => [`k${i}`, names]) };
+
 /** What any of these does to a naive implementation is in its name. */
 const HOSTILE: readonly [name: string, schema: unknown, args: unknown][] = [
   ["exponential allOf", doubling("allOf"), { x: 5 }],
@@ -193,4 +196,14 @@ test.each([
   const started = performance.now();
   expect(projectToolSchema(schema).schema.type).toBe("object");
   expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test("a thousand keys that each need a thousand others are left to the service", () => {
+  const guard = createArgumentGuard(needs);
+  guard({});
+  const started = performance.now();
+  expect(guard(many(1_000, (i) => [`k${i}`, 1])).ok).toBe(true);
+  expect(performance.now() - started).toBeLessThan(200);
+  const few = createArgumentGuard({ dependentRequired: { a: ["b", "c"] } });
+  expect(few({ a: 1, b: 1 }).problems).toHaveLength(1);
 });
