@@ -1,4 +1,5 @@
 import { isUnanswered, type JournalRecord } from "../approvals/journal-record.ts";
+import { NOT_WATCHED } from "./describe-flow.ts";
 import { createFlowOutcome, type FlowOutcome, isOutcome } from "./flow-outcome.ts";
 
 /** What is kept of a call that was answered: its outcome, and while the flow is still watched, which flow that is. */
@@ -7,7 +8,6 @@ interface KeptOutcome extends FlowOutcome {
 }
 
 const SENT_BEFORE = "It was sent earlier and never answered.";
-const NOT_WATCHED = "the flow could not be watched to the end; look at it with svc_get_flow";
 
 /**
  * The answer to a call that was made before; undefined when it may be made. A watch that was cut off goes on by `watch`,

@@ -2,6 +2,9 @@ import type { FlowView } from "../wire/flow.ts";
 import { createFlowOutcome, type FlowOutcome } from "./flow-outcome.ts";
 import { findWaitingApproval, showFlow } from "./read-flow.ts";
 
+/** Note on a flow whose watch was cut off. */
+export const NOT_WATCHED = "the flow could not be watched to the end; look at it with svc_get_flow";
+
 /** The outcome for a flow as it stands, and what comes next. */
 export function describeFlow(tool: string, view: FlowView, notes: readonly string[] = []): FlowOutcome {
   return createFlowOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view), notes });

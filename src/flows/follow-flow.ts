@@ -3,7 +3,7 @@ import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import type { FlowView } from "../wire/flow.ts";
 import type { FlowCall } from "./ask-human.ts";
-import { describeFlow } from "./describe-flow.ts";
+import { describeFlow, NOT_WATCHED } from "./describe-flow.ts";
 import type { FlowOutcome } from "./flow-outcome.ts";
 import type { FlowToolName } from "./flow-tool.ts";
 import type { GateParts } from "./run-gated.ts";
@@ -52,7 +52,7 @@ export async function followFlow(
   } catch (error) {
     throwIfAborted(call.signal);
     if (view === undefined || !isSvcError(error)) throw error;
-    notes.push("the flow could not be watched to the end; look at it with svc_get_flow");
+    notes.push(NOT_WATCHED);
   }
   if (view === undefined) throw new TypeError("A watched flow always has a first view.");
   return describeFlow(tool, view, notes);
