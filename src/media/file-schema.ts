@@ -9,6 +9,8 @@ export type SchemaNodes = readonly JsonObject[];
 const MAX_NODES = 500;
 /** Entries of combiners that are looked at to find them, whatever they are. */
 const MAX_ENTRIES = 5_000;
+/** Characters of a reference that is followed: this is done anew for each argument. */
+const MAX_REF = 1_000;
 const COMBINERS = ["allOf", "anyOf", "oneOf"] as const;
 const BRANCHES = ["if", "then", "else"] as const;
 
@@ -35,10 +37,10 @@ export function expandSchema(start: readonly unknown[], root: unknown): SchemaNo
   return [...found];
 }
 
-/** `#/$defs/File` and the like; anything that leaves the document is ignored. */
+/** `#/$defs/File` and the like; anything longer, or that leaves the document, is ignored. */
 function resolveLocalRef(ref: string, root: unknown): unknown {
   if (ref === "#") return root;
-  if (!ref.startsWith("#/")) return undefined;
+  if (!ref.startsWith("#/") || ref.length > MAX_REF) return undefined;
   let at: unknown = root;
   for (const part of ref.slice(2).split("/")) {
     const key = unescapePointer(part);

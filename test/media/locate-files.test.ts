@@ -226,3 +226,12 @@ test("a long list of things with many members each is looked through in no time"
   expect(locateFiles(schema, { list: Array.from({ length: 2_000 }, () => 1) }).files).toEqual([]);
   expect(performance.now() - started).toBeLessThan(500);
 });
+
+test("references of ten thousand characters are not followed for each argument", () => {
+  const ref = { $ref: `#/${"a/".repeat(5_000)}` };
+  const schema = { type: "object", additionalProperties: { anyOf: Array.from({ length: 200 }, () => ({ ...ref })) } };
+  const args = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, 1]));
+  const started = performance.now();
+  expect(locateFiles(schema, args).files).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(500);
+});
