@@ -24,7 +24,7 @@ function stagedName(components: readonly string[]): string | undefined {
   return name?.startsWith(STAGED_PREFIX) === true ? name.slice(STAGED_PREFIX.length) || undefined : undefined;
 }
 
-/** `invoice---<uuid>.pdf`, as a runtime stores attachments, without the id it added: `invoice.pdf`. Never dots alone. */
+/** `invoice---<uuid>.pdf`, as a runtime stores attachments, without its id: `invoice.pdf`. Never dots alone. */
 export function dropReceivedId(name: string): string {
   const [, base, ending = ""] = RECEIVED_ID.exec(name) ?? [];
   return base === undefined ? name : `${base}${ending}`;

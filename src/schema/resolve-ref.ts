@@ -8,7 +8,7 @@ import { getOwn, isRecord } from "./json-schema.ts";
 export type RefResolver = (ref: string, holder: object) => Record<string, unknown> | boolean | undefined;
 
 const MAX_INDEXED_NODES = 20_000;
-/** Characters of an `$id`, as written and as resolved; a longer one counts as none, since every name below repeats it. */
+/** Characters of an `$id`, as written and as resolved; a longer one counts as none: every name below repeats it. */
 const MAX_ADDRESS = 500;
 /** What a relative `$id` is resolved against when the document has no address of its own. */
 const NO_BASE = "schema://document/";
