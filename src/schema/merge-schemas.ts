@@ -7,7 +7,7 @@ type Source = Readonly<Record<string, unknown>>;
  * One schema for values that match both, as well as one node can say it. Where both name the same annotation or a
  * keyword that cannot be combined, the first wins. Nothing is refused that both accept.
  */
-export function mergeSchemas(first: Source, second: Source): SchemaDraft {
+function mergeSchemas(first: Source, second: Source): SchemaDraft {
   const [a, b] = [numberLimits(first), numberLimits(second)];
   const merged: SchemaDraft = {};
   for (const keyword of Object.keys(b)) setOwn(merged, keyword, b[keyword]);

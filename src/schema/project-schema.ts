@@ -106,7 +106,7 @@ function projectWithinSize(
     if (sizeOf(projected) <= MAX_SIZE) break;
   }
   if (sizeOf(projected) > MAX_SIZE) projected = { ...projected, schema: trimTexts(projected.schema, FEW_VALUES) };
-  return { ...projected, notes: [...projected.notes, "Shortened: describe the tool to see its whole schema."] };
+  return { ...projected, notes: [...projected.notes, "Shortened: not all of the schema is shown."] };
 }
 
 function sizeOf({ schema }: ProjectedSchema): number {

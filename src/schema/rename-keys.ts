@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cloneJson, isRecord, type SchemaDraft, setOwn } from "./json-schema.ts";
 
 /** A step on the way to a renamed key. In a map that also has properties of its own, any value but theirs. */
-export type RenamedStep = string | { readonly anyBut: readonly string[] };
+type RenamedStep = string | { readonly anyBut: readonly string[] };
 
 /** A property the model sees under another name, because providers refuse the service's. */
 export interface RenamedKey {

@@ -2,7 +2,7 @@ import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import type { JsonSchema } from "../../wire/tool.ts";
 import { boundSchema } from "./bound-schema.ts";
 
-/** Looks of the validator that any arguments may take, and those for each value in them; a million are about two seconds. */
+/** Looks of the validator that any arguments may take, and those for each value in them; a million take two seconds. */
 const MIN_VISITS = 300_000;
 const VISITS_FOR_VALUE = 10;
 
