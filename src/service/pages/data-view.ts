@@ -1,6 +1,5 @@
 import { html } from "hono/html";
 import { cutText, EXACT, toPlainText } from "../../wire/plain-text.ts";
-import { exactTime } from "../exact-time.ts";
 import type { Markup } from "./page.ts";
 
 /** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
@@ -10,8 +9,8 @@ const MAX_ENTRIES = 50;
 /** Below this depth values are shown as JSON. */
 const MAX_DEPTH = 4;
 
-/** A time in UTC as most programs write it. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+/** A time in UTC as most programs write it: day, time, and a fraction of a second that counts. */
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.0+|(\.\d{1,9}))?Z$/;
 
 /** Any JSON value as a person reads it: names and values, lists, times, texts with their line breaks. */
 export function dataView(value: unknown, depth = 0): Markup {
@@ -53,7 +52,8 @@ export function nameOf(key: string): string {
 }
 
 function textView(text: string): Markup {
-  if (TIME.test(text)) return html`<time datetime="${text}" title="${text}">${exactTime(text)}</time>`;
+  const [, day, time, fraction = ""] = TIME.exec(text) ?? [];
+  if (day !== undefined) return html`<time datetime="${text}" title="${text}">${day} ${time}${fraction} UTC</time>`;
   const whole = toPlainText(text, { ...EXACT, keepLines: true });
   if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
   const shown = cutText(whole, MAX_TEXT);

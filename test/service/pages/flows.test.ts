@@ -69,6 +69,13 @@ describe("the flow pages", () => {
     expect(text.replaceAll(/ (?:datetime|title)="[^"]*"/g, "")).not.toMatch(/\dT\d\d:/);
   });
 
+  test("leave nothing of a time away", async () => {
+    const at = `${new Date().getUTCFullYear() + 1}-01-02T03:04:05.250Z`;
+    const id = await startFlow("notes_reminder", { text: "Call the plumber", at });
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toContain(`>${at.slice(0, 10)} 03:04:05.250 UTC</time>`);
+  });
+
   test("keep an approval on the home page, however many flows came after it", async () => {
     const id = await startTasks();
     const store = await openStoreOf(service.dataDir);
