@@ -92,11 +92,13 @@ export class Oracle {
     const { key, write } = arrival;
     const now = this.tick();
     const known = key === undefined ? undefined : this.#keys.get(key);
+    const grant = this.#findGrant(run, write);
     if (known !== undefined) {
       if (known.write !== write) this.#note("one key for two writes", run, write);
+      // Refused before, and agreed to anew: the human may have been told of others in between.
+      this.#warn(run, write, grant);
       return;
     }
-    const grant = this.#findGrant(run, write);
     if (key !== undefined) this.#keys.set(key, { write, grant });
     const hasRule = this.#rules.some(
       ({ place, since, until }) => isAt(place, write) && since < now && until > run.startedAt,
@@ -110,7 +112,7 @@ export class Oracle {
       if (!isWarned && !this.#isTold(first))
         this.#note(`sent again without a word about ${first.run.call}`, second.run, write);
     }
-    if (grant?.isWarned === true) this.#warnings.push({ run, write, askedAt: grant.askedAt });
+    this.#warn(run, write, grant);
     if (!this.#isTold(sent)) this.#doubts.push(sent);
   }
 
@@ -154,6 +156,10 @@ export class Oracle {
   /** Calls that were sent and whose end nobody was told. */
   get unknown(): readonly string[] {
     return this.#doubts.map(({ run }) => run.call);
+  }
+
+  #warn(run: RunFacts, write: string, grant: Grant | undefined): void {
+    if (grant?.isWarned === true) this.#warnings.push({ run, write, askedAt: grant.askedAt });
   }
 
   #findGrant(run: RunFacts, write: string): Grant | undefined {
