@@ -11,6 +11,7 @@ import { answerFromJournal, describeUnknown, keepWatching } from "./answer-from-
 import { type AskParts, askHuman, createFlowRequest, type FlowCall, type FlowQuestion } from "./ask-human.ts";
 import { describeFlow } from "./describe-flow.ts";
 import { cleanText, createFlowOutcome, describeFlowError, type FlowOutcome, isOutcome } from "./flow-outcome.ts";
+import { mayHaveActed } from "./may-have-acted.ts";
 import { type RunningCalls, runOnce } from "./run-once.ts";
 
 /** What {@link runGated} works with. */
@@ -116,9 +117,7 @@ async function send(tool: string, action: GatedAction, call: FlowCall): Promise<
   } catch (error) {
     throwIfAborted(call.signal);
     if (!isSvcError(error)) throw error;
-    const isAnswered = error.status !== undefined && error.status >= 400 && error.status < 500;
-    if (error.sent === false || isAnswered) return describeFlowError(tool, error);
-    return describeUnknown(tool, cleanText(error.message, 300));
+    return mayHaveActed(error) ? describeUnknown(tool, cleanText(error.message, 300)) : describeFlowError(tool, error);
   }
 }
 

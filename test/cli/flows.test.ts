@@ -63,6 +63,21 @@ describe("svc flows", () => {
     expect(run.code).toBe(1);
   });
 
+  test.each([
+    ["start", ["start", "notes_reminder", "--input", INPUT], "svc flows list"],
+    ["resume", ["resume", "flw_1"], "svc flows watch flw_1"],
+    ["cancel", ["cancel", "flw_1"], "svc flows watch flw_1"],
+  ])("%s without an answer may have been done, and says where to look", async (_, args, look) => {
+    const silent = await startRecordingServer(() => (request) => request.socket.destroy());
+    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: silent.url };
+    const run = await runSvc(["flows", ...args], home, { env });
+    await silent.close();
+    expect(run.stdout).toMatch(/^It is not known whether this was done\. /);
+    expect(run.stdout).toContain(`Next: "${look}", before you repeat it.`);
+    expect(run.code).toBe(5);
+    expect(silent.requests).toHaveLength(1);
+  });
+
   test("declining leaves it waiting, cancelling ends it, and what cannot be done is said", async () => {
     const id = await start();
     expect((await svc(["flows", "approve", id], "d\n\n")).code).toBe(4);

@@ -5,6 +5,7 @@ import type { SvcClient } from "../../client/client.ts";
 import { sleepFor } from "../../client/pause.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { FlowOutcome } from "../../flows/flow-outcome.ts";
+import { mayHaveActed } from "../../flows/may-have-acted.ts";
 import { openFlowTools } from "../../flows/open-flow-tools.ts";
 import { findWaitingApproval } from "../../flows/read-flow.ts";
 import { watchFlow } from "../../flows/watch-flow.ts";
@@ -14,6 +15,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
 import { openClient } from "../open-session.ts";
+import { wrapWords } from "../wrap-words.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 const MISSING_HINT = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
@@ -49,7 +51,10 @@ export function startFlow(
 ): Promise<number> {
   return withClient(context, flags, async (client) => {
     const body = { flowTemplate: template, input: readInput(flags.input), triggerType: "manual" as const };
-    const { flowId, flow } = await client.startFlow(body, { signal: context.signal }).catch(explainInput);
+    const start = () => client.startFlow(body, { signal: context.signal }).catch(explainInput);
+    const started = await change(context, "svc flows list", start);
+    if (started === undefined) return EXIT.unknownOutcome;
+    const { flowId, flow } = started;
     if (flags.detach === true) {
       context.terminal.answer(flow, () => `Started ${flowId}. Next: svc flows watch ${flowId}`);
       return EXIT.ok;
@@ -101,18 +106,40 @@ function adviseHuman(outcome: FlowOutcome | undefined, id: string): string {
 /** `svc flows resume`: tries a failed flow again. */
 export function resume(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withClient(context, flags, async (client) => {
-    await client.resumeFlow(id, { signal: context.signal });
-    return showUntilRest(context, client, id);
+    const resumed = await change(context, `svc flows watch ${id}`, () =>
+      client.resumeFlow(id, { signal: context.signal }),
+    );
+    return resumed === undefined ? EXIT.unknownOutcome : showUntilRest(context, client, id);
   });
 }
 
 /** `svc flows cancel`: ends a flow. */
 export function cancel(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withClient(context, flags, async (client) => {
-    const view = await client.cancelFlow(id, { signal: context.signal });
+    const view = await change(context, `svc flows watch ${id}`, () =>
+      client.cancelFlow(id, { signal: context.signal }),
+    );
+    if (view === undefined) return EXIT.unknownOutcome;
     context.terminal.answer(view, () => `The flow is ${view.flow.status}. What it did stays done.`);
     return EXIT.ok;
   });
+}
+
+/** The answer to a change; undefined where none came, so that it may have been made: that is said, and what to look at. */
+async function change<T>(
+  { terminal, signal }: CliContext,
+  look: string,
+  send: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await send();
+  } catch (error) {
+    if (signal.aborted || !isSvcError(error) || !mayHaveActed(error)) throw error;
+    const { code, message } = error;
+    const text = `It is not known whether this was done. ${message} Next: "${look}", before you repeat it.`;
+    terminal.answer({ status: "unknown", code, message }, () => wrapWords(text, terminal.columns, "  "));
+    return undefined;
+  }
 }
 
 async function withClient(
