@@ -73,7 +73,7 @@ export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): Cata
     ...entry,
     title: entry.title === entry.name ? (detail.title ?? entry.title) : entry.title,
     effect: entry.effect === "unknown" ? toEffect(detail.side_effect_level) : entry.effect,
-    needsConfirmation: entry.needsConfirmation ?? detail.requires_confirmation,
+    needsConfirmation: entry.needsConfirmation ?? readFlag(detail.requires_confirmation),
   };
 }
 
@@ -131,8 +131,9 @@ function readText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** What is there and not false, such as 1 or "true", counts as true: a human is rather asked once too often. */
 function readFlag(value: unknown): boolean | undefined {
-  return typeof value === "boolean" ? value : undefined;
+  return value === undefined || value === null ? undefined : value !== false;
 }
 
 function readLines(value: unknown): string[] | undefined {

@@ -44,7 +44,8 @@ export const actionDetailSchema = actionItemSchema.extend({
     .looseObject({ required: z.array(z.string()).optional(), optional: z.array(z.string()).optional() })
     .optional()
     .catch(undefined),
-  requires_confirmation: z.boolean().optional().catch(undefined),
+  /** A boolean as documented; whoever reads it judges anything else. */
+  requires_confirmation: z.unknown().optional(),
   examples: z.array(z.unknown()).optional().catch(undefined),
   preconditions: z.array(z.unknown()).optional().catch(undefined),
 });

@@ -128,6 +128,24 @@ describe("describe on first use", () => {
     expect(await open().find("probe_a")).toMatchObject({ effect: "delete", needsConfirmation: true });
   });
 
+  it.each([
+    [true, true],
+    ["true", true],
+    [1, true],
+    [{}, true],
+    [false, false],
+  ])("asks before a read that says %j of its confirmation: %j", async (said, needsConfirmation) => {
+    service.offer(createTool("probe_a", "read", { requiresConfirmation: said }));
+    service.offer(createTool("probe_b", "read", { canonical: undefined }));
+    service.answer("/api/actions/probe/probe_b", {
+      status: 200,
+      body: { action_id: "b", side_effect_level: "read", requires_confirmation: said },
+    });
+    const catalog = open();
+    expect((await catalog.find("probe_a"))?.needsConfirmation).toBe(needsConfirmation);
+    expect((await catalog.find("probe_b"))?.needsConfirmation).toBe(needsConfirmation);
+  });
+
   it("keeps a listed tool whose description is a 404: its app may not be connected", async () => {
     service.offer(createTool("probe_a", "read"));
     const catalog = open();
