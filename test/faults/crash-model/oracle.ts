@@ -164,7 +164,9 @@ export class Oracle {
 
   #findGrant(run: RunFacts, write: string): Grant | undefined {
     const fitting = this.#grants.filter((grant) => grant.call === run.call && grant.write === write && !grant.isUsed);
-    return fitting.findLast(({ isWarned }) => isWarned) ?? fitting.at(-1);
+    // Where two processes ask about one call, what the human knows is what the later question said.
+    const warned = fitting.filter(({ isWarned }) => isWarned).sort((one, other) => one.askedAt - other.askedAt);
+    return warned.at(-1) ?? fitting.at(-1);
   }
 
   #note(what: string, run: RunFacts, write: string): void {
