@@ -19,7 +19,7 @@ Exit codes:
   1    failed; the message says what to do next
   2    the command line is wrong
   3    no access (any more): run "svc pair", or "svc login" to do without a key
-  4    a human declined, or nobody could be asked
+  4    a human declined, or nobody could be asked about a call
   5    a write was sent and its outcome is not known: check before you repeat it
   130  interrupted`;
 

@@ -9,8 +9,8 @@ export const KEY_HINT =
 export const PAIR_AGAIN = 'To go on, pair this device again: "svc pair --again".';
 
 /**
- * What to do when a call failed for want of a key or a sign-in; calling again never helps then, and
- * this is what a model has to be told. Undefined when it failed for another reason, or a sign-in may still give a token.
+ * What to do when a call failed for want of a key or a sign-in; calling again never helps then, and this is what a
+ * model has to be told. Undefined when it failed for another reason, or when a sign-in may still give a token.
  */
 export function adviseOnCredential({ code, hint }: SvcError): string | undefined {
   if ((code !== "unauthorized" && code !== "credentials_missing") || hint === SIGN_IN_LATER) return undefined;

@@ -125,7 +125,7 @@ export function cancel(context: CliContext, id: string, flags: FlowFlags): Promi
   });
 }
 
-/** The answer to a change; undefined where none came, so that it may have been made: that is said, and what to look at. */
+/** The answer to a change; undefined where none came, so that it may have been made: that and where to look are said. */
 async function change<T>(
   { terminal, signal }: CliContext,
   look: string,

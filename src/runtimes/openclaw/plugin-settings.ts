@@ -110,8 +110,8 @@ function refuse(field: string, expected: string): SvcError {
 
 /**
  * The one spelling of an address, as `parseBaseUrl` of the client gives it, so that addresses can be compared as text.
- * What cannot be an address stays as it is, for the client to refuse. Written here because a registration loads no
- * other room.
+ * What cannot be an address stays as it is, for the client to refuse. Written here, since loading the client's parser
+ * too would slow down each registration.
  */
 export function spellAddress(text: string): string {
   const url = URL.parse(text);

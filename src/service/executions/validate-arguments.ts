@@ -49,7 +49,8 @@ class TooManyVisits extends Error {
  * as a whole, where it cannot check them. That is so too where alternatives hold each other: it tries all of them at each
  * level, so that a few nested values could take it hours. What nobody has checked is not let through.
  *
- * @param copy what the schema is copied with; `watchSchema` for one of the owner's own program
+ * @param copy what the schema is copied with, always the same for one schema; `watchSchema` for one of the owner's own
+ *   program
  * @throws UnusableSchema, with what the validator says as its cause
  */
 export function validateArguments(

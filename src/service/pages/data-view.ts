@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import { cutText, EXACT, toPlainText } from "../../wire/plain-text.ts";
+import { readableTime } from "../exact-time.ts";
 import type { Markup } from "./page.ts";
 
 /** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
@@ -8,9 +9,6 @@ const MAX_TEXT = 2000;
 const MAX_ENTRIES = 50;
 /** Below this depth values are shown as JSON. */
 const MAX_DEPTH = 4;
-
-/** A time in UTC as most programs write it: day, time, and a fraction of a second that counts. */
-const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.0+|(\.\d{1,9}))?Z$/;
 
 /** Any JSON value as a person reads it: names and values, lists, times, texts with their line breaks. */
 export function dataView(value: unknown, depth = 0): Markup {
@@ -52,8 +50,8 @@ export function nameOf(key: string): string {
 }
 
 function textView(text: string): Markup {
-  const [, day, time, fraction = ""] = TIME.exec(text) ?? [];
-  if (day !== undefined) return html`<time datetime="${text}" title="${text}">${day} ${time}${fraction} UTC</time>`;
+  const time = readableTime(text);
+  if (time !== undefined) return html`<time datetime="${text}" title="${text}">${time}</time>`;
   const whole = toPlainText(text, { ...EXACT, keepLines: true });
   if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
   const shown = cutText(whole, MAX_TEXT);
