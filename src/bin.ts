@@ -1,5 +1,9 @@
 #!/usr/bin/env node
 /** Checks the Node version before anything that needs it is loaded, then runs the command line. */
+
+// Without a listener Node answers this signal with a debugger, through which any process of the user could run code here.
+process.on("SIGUSR1", () => {});
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {

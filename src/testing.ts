@@ -1,5 +1,4 @@
-export { createScriptedApprover, type ScriptedAnswer, type ScriptedApprover } from "./approvals/scripted-approver.ts";
-export { startTestService, type TestService } from "./service/test-kit/start-test-service.ts";
+export { createScriptedApprover, type ScriptedAnswer, type ScriptedApprover } from "./calls/ask/scripted-approver.ts";
 export {
   type CheckedTool,
   createToolChecks,
@@ -7,4 +6,5 @@ export {
   type TestFunctions,
   type ToolCheck,
   type ToolCheckSubject,
-} from "./tools/check-tool.ts";
+} from "./calls/check-tool.ts";
+export { startTestService, type TestService } from "./service/test-kit/start-test-service.ts";

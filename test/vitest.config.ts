@@ -17,7 +17,7 @@ const shared = {
 const ON_BOTH_STORES = [
   "test/service/{canonical,catalog,http,mcp,oauth,pages,registration}/**/*.test.ts",
   "test/service/flows/flow-routes.test.ts",
-  "test/service/sources/open-sources.test.ts",
+  "test/service/added/open-sources.test.ts",
   "test/contract/*.test.ts",
 ];
 

@@ -12,16 +12,6 @@ export const addAccessCommands: AddCommands = (program, run) => {
     .option("--again", "pair again although a key is stored")
     .action(run(async () => (await import("./commands/pair.ts")).pair));
   program
-    .command("login")
-    .description("sign in with the browser of this machine, without a key: enough to find and call tools")
-    .addOption(baseUrlOption())
-    .option("--label <text>", "name of this device on the approval page")
-    .action(run(async () => (await import("./commands/login.ts")).login));
-  program
-    .command("logout")
-    .description("end the sign-in of this machine, at the service too")
-    .action(run(async () => (await import("./commands/logout.ts")).logout));
-  program
     .command("install")
     .description("give an agent client (Claude, Cursor, VS Code) access: a signed-in human approves in a browser")
     .addOption(
@@ -45,6 +35,6 @@ export const addAccessCommands: AddCommands = (program, run) => {
     .action(run(async () => (await import("./commands/doctor.ts")).doctor));
   program
     .command("unpair")
-    .description("forget the stored key, and end a sign-in")
-    .action(run(async () => (await import("./commands/unpair.ts")).unpair));
+    .description("forget the stored key")
+    .action(run(async () => (await import("./commands/pair.ts")).unpair));
 };

@@ -1,7 +1,7 @@
 import type { Places } from "./places.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What every command gets. */
+/** Context of every command. */
 export interface CliContext {
   readonly places: Places;
   readonly env: NodeJS.ProcessEnv;

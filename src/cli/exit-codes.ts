@@ -1,5 +1,5 @@
+import type { OutcomeStatus, ToolOutcome } from "../calls/outcome.ts";
 import { isSvcError, type SvcError, type SvcErrorCode } from "../errors.ts";
-import type { OutcomeStatus, ToolOutcome } from "../tools/outcome.ts";
 
 /** Exit codes of every command; printed by `svc help`. */
 export const EXIT = {
@@ -18,7 +18,7 @@ Exit codes:
   0    done
   1    failed; the message says what to do next
   2    the command line is wrong
-  3    no access (any more): run "svc pair", or "svc login" to do without a key
+  3    no access (any more): run "svc pair"
   4    a human declined, or nobody could be asked about a call
   5    a write was sent and its outcome is not known: check before you repeat it
   130  interrupted`;
@@ -44,13 +44,13 @@ const BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
   unknown: EXIT.unknownOutcome,
 };
 
-/** The exit code for how a call ended; one that failed for want of access ends like a thrown error that says so. */
+/** The exit code of an outcome; a call refused for its key ends like the thrown error. */
 export function exitCodeForOutcome({ status, code }: Pick<ToolOutcome, "status" | "code">): number {
   const isAccess = code === "unauthorized" || code === "credentials_missing";
   return status === "failed" && isAccess ? EXIT.notPaired : BY_STATUS[status];
 }
 
-/** True for a value that a flag cannot have; a `--yes` that nobody gave is a question without an answer. */
+/** True for an invalid flag value. A missing `--yes` is an unanswered question instead. */
 function isWrongFlag({ code, field }: SvcError): boolean {
   return code === "invalid_config" && field?.startsWith("--") === true && field !== "--yes";
 }

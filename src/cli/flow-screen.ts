@@ -1,8 +1,7 @@
-import { toLocalTime } from "../runtimes/terminal/to-local-time.ts";
+import { toLocalTime } from "../runtimes/terminal/show-card.ts";
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
 import { toPlainText } from "../wire/plain-text.ts";
-import type { Terminal } from "./terminal.ts";
-import { wrapWords } from "./wrap-words.ts";
+import { type Terminal, wrapWords } from "./terminal.ts";
 
 /** Shows a flow while it runs. */
 export interface FlowScreen {

@@ -4,14 +4,11 @@ import { addAccessCommands } from "./access-commands.ts";
 import { printCompletion } from "./completion.ts";
 import type { CliContext, RunCommand } from "./context.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
-import { addFlowCommands } from "./flow-commands.ts";
-import { formatError } from "./format-error.ts";
 import type { Run } from "./options.ts";
 import { findPlaces } from "./places.ts";
-import { addServiceCommands } from "./service-commands.ts";
-import { addSourceCommands } from "./source-commands.ts";
-import { createTerminal, type Terminal } from "./terminal.ts";
-import { addToolCommands } from "./tool-commands.ts";
+import { addServiceCommands, addSourceCommands } from "./service-commands.ts";
+import { createTerminal, formatError, type Terminal } from "./terminal.ts";
+import { addFlowCommands, addToolCommands } from "./tool-commands.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -37,7 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   return exitCode;
 }
 
-/** Whoever read the output went away (`svc tools | head`); that is no failure of the command. */
+/** A reader that closed the pipe early (`svc tools | head`) is no failure of the command. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
+import { hasCode } from "../base/errno.ts";
+import { parseJson } from "../base/json.ts";
+import { spellAddress } from "../client/base-url.ts";
 import { SvcError } from "../errors.ts";
-import { spellAddress } from "../pairing/service-address.ts";
 import type { Places } from "./places.ts";
 
 const fileSchema = z.strictObject({
@@ -50,7 +52,7 @@ async function readConfigFile(path: string): Promise<z.infer<typeof fileSchema>>
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    if (hasCode(error, "ENOENT")) return {};
     throw new SvcError("invalid_config", `${path} cannot be read.`, { cause: error, hint: "Check its permissions." });
   }
   const parsed = fileSchema.safeParse(parseJson(text));
@@ -61,12 +63,4 @@ async function readConfigFile(path: string): Promise<z.infer<typeof fileSchema>>
     field,
     hint: "Correct the file, or delete it to use the defaults.",
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

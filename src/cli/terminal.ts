@@ -1,4 +1,6 @@
 import { styleText } from "node:util";
+import { Help } from "commander";
+import { isSvcError } from "../errors.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
@@ -23,7 +25,7 @@ export interface Terminal {
 }
 
 /** Options of {@link createTerminal}; streams are the process's own outside tests. */
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: NodeJS.ProcessEnv;
@@ -35,7 +37,7 @@ export interface TerminalOptions {
 const OWN_STYLES = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
 /** Text with the escapes of our own styles and no other control, direction or invisible characters. */
-export function cleanForTerminal(text: string): string {
+function cleanForTerminal(text: string): string {
   const parts = text.split(OWN_STYLES);
   return parts.map((part, index) => (index % 2 === 1 ? part : toPlainText(part, { keepLines: true }))).join("");
 }
@@ -57,4 +59,56 @@ export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): 
     endProgress: (line) =>
       void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${cleanForTerminal(line)}\n`}`),
   };
+}
+
+/** A command of ours in quotes, which people copy. */
+const COMMAND = /"svc [^"\n]*"/g;
+/** Stands for a space that no line is broken at: a character without a meaning of its own. */
+const TIED = "\ue000";
+
+/**
+ * Breaks text between words where it is longer than `columns`, and starts each further line with `indent`. A command in
+ * quotes (`"svc …"`) is kept whole. Text stays as it is without `columns`, and where fewer than 40 would remain.
+ */
+export function wrapWords(text: string, columns: number | undefined, indent: string): string {
+  if (columns === undefined) return text;
+  const tied = text.replaceAll(COMMAND, (command) => command.replaceAll(" ", TIED));
+  const lines = new Help().boxWrap(tied, columns - indent.length);
+  return lines.replaceAll(TIED, " ").replaceAll("\n", `\n${indent}`);
+}
+
+/**
+ * How many characters the last column of a list may have beside the `taken` ones: what the terminal leaves, between
+ * `shortest`, below which the line breaks instead, and `longest`, also where there is no terminal.
+ */
+export function measureLastColumn(
+  columns: number | undefined,
+  { taken, shortest, longest }: { readonly taken: number; readonly shortest: number; readonly longest: number },
+): number {
+  return Math.min(longest, Math.max(shortest, (columns ?? Infinity) - taken));
+}
+
+/** Text from outside with a full stop, where it has no end of its own, so that another sentence can follow. */
+export function endSentence(text: string): string {
+  return /[.!?…]$/.test(text.trimEnd()) ? text : `${text}.`;
+}
+
+/**
+ * What a person reads of an error that ended a command: what failed, then what to do. Broken between words on a terminal
+ * of `columns`, one line elsewhere. `isDebugging` adds where in the code an unexpected one arose.
+ */
+export function formatError(
+  { style }: Pick<Terminal, "style">,
+  error: unknown,
+  { columns, isDebugging }: { readonly columns: number | undefined; readonly isDebugging: boolean },
+): string {
+  const text = isSvcError(error)
+    ? [error.message, error.hint].filter(Boolean).join(" ")
+    : describeUnexpected(error, isDebugging);
+  return wrapWords(`${style("red", "Error:")} ${cleanForTerminal(text)}`, isDebugging ? undefined : columns, "  ");
+}
+
+function describeUnexpected(error: unknown, isDebugging: boolean): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `${message}${isDebugging && error instanceof Error ? `\n${error.stack}` : ""}`;
 }

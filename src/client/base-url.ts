@@ -34,6 +34,26 @@ export function parseBaseUrl(text: string, allowInsecure = false): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
+/** Path and query of an address below the base URL, as they stand behind it; undefined for any other address. */
+export function pathBelow(baseUrl: string, url: URL | null): string | undefined {
+  const base = new URL(baseUrl);
+  const prefix = base.pathname.replace(/\/$/, "");
+  if (url === null || url.origin !== base.origin || !url.pathname.startsWith(`${prefix}/`)) return undefined;
+  return url.pathname.slice(prefix.length) + url.search;
+}
+
+/**
+ * The one spelling of a service's address, so that addresses can be compared as text: small letters in the host, no
+ * default port, no slash at the end. Text that is no address stays as it is and is refused where it is used.
+ */
+export function spellAddress(text: string): string {
+  try {
+    return parseBaseUrl(text, true);
+  } catch {
+    return text;
+  }
+}
+
 function refuse(problem: string, hint: string): SvcError {
   return new SvcError("invalid_config", `The base URL ${problem}.`, { field: "baseUrl", hint, sent: false });
 }

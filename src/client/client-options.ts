@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
+import { sha256Hex } from "../base/hash.ts";
 import { SvcError } from "../errors.ts";
-import type { AccessTokenSource } from "./access-token.ts";
 import { parseBaseUrl } from "./base-url.ts";
-import { checkReplyLimit, checkTimeout } from "./check-limits.ts";
 import type { ProxySettings } from "./create-dispatcher.ts";
-import { type Sleep, sleepFor } from "./pause.ts";
-import type { TransportParts } from "./transport.ts";
+import type { RetryTools } from "./retry.ts";
+import { type Sleep, sleepFor } from "./wait.ts";
 
 /** Settings of a {@link SvcClient}. */
 export interface SvcClientOptions {
@@ -14,11 +12,6 @@ export interface SvcClientOptions {
   readonly baseUrl: string;
   /** Needed by every call but the server card, pairing and bootstrap ("Authentication" 1). */
   readonly apiKey?: string | undefined;
-  /**
-   * An OAuth sign-in, used when there is no key. It is good for the MCP endpoint only ("Authentication" 4), so tools are
-   * then found and run through that one; flows, files and other accounts than the default one need a key.
-   */
-  readonly accessToken?: AccessTokenSource | undefined;
   /** Default limit of one call in milliseconds, 1 to 24 days; 60,000. */
   readonly timeoutMs?: number | undefined;
   /** Largest JSON answer in bytes; 16 MiB. */
@@ -35,13 +28,14 @@ export interface SvcClientOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What a client proves itself with. */
-export type ClientCredential = "api_key" | "oauth" | "none";
-
-/** Checked settings: what a transport is made of, and who the client is. */
-interface ClientSettings extends Omit<TransportParts, "dispatcher"> {
-  readonly credential: ClientCredential;
-  /** Non-secret name of base URL and key or sign-in: 16 hex digits, or `anonymous`. */
+/** Checked settings, complete. */
+export interface ClientSettings extends RetryTools {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+  readonly maxReplyBytes: number;
+  readonly userAgent: string;
+  /** Non-secret name of base URL and key: 16 hex digits, or `anonymous`. */
   readonly principal: string;
 }
 
@@ -53,13 +47,10 @@ interface ClientSettings extends Omit<TransportParts, "dispatcher"> {
 export function readClientOptions(options: SvcClientOptions): ClientSettings {
   const baseUrl = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const apiKey = readApiKey(options.apiKey);
-  const accessToken = checkSignIn(options.accessToken, baseUrl);
   return {
     baseUrl,
     apiKey,
-    accessToken,
-    credential: apiKey !== undefined ? "api_key" : accessToken !== undefined ? "oauth" : "none",
-    principal: createPrincipal(baseUrl, apiKey ?? accessToken?.signInId),
+    principal: apiKey === undefined ? "anonymous" : sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16),
     timeoutMs: checkTimeout(options.timeoutMs ?? 60_000),
     maxReplyBytes: checkReplyLimit(options.maxReplyBytes ?? 16 * 1024 * 1024),
     userAgent: options.userAgent ?? "svc-agent-plugin",
@@ -75,22 +66,38 @@ function readApiKey(text: string | undefined): string | undefined {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SvcError("invalid_config", "The API key holds characters that no key has, such as spaces or line breaks.", {
     field: "apiKey",
-    hint: "Copy the key again, or pair this device anew.",
+    hint: "Copy the key again, or pair this device again.",
     sent: false,
   });
 }
 
-/** A token is sent only to the service that it was given by. */
-function checkSignIn(source: AccessTokenSource | undefined, baseUrl: string): AccessTokenSource | undefined {
-  if (source === undefined || source.baseUrl === baseUrl) return source;
-  throw new SvcError("invalid_config", `The sign-in belongs to ${source.baseUrl}, not to ${baseUrl}.`, {
-    field: "accessToken",
-    hint: "Sign in to this service, or use the address that was signed in to.",
-    sent: false,
-  });
+/** Timers reach 24 days: one for longer would go off at once. */
+const LONGEST_MS = 24 * 24 * 60 * 60 * 1_000;
+
+/**
+ * Refuses a time limit in milliseconds that no timer keeps: it would end a call that has just been sent.
+ *
+ * @throws SvcError `invalid_config`, field `timeoutMs`
+ */
+export function checkTimeout(ms: number): number {
+  if (typeof ms === "number" && ms >= 1 && ms <= LONGEST_MS) return ms;
+  throw refuse("timeoutMs", ms, `a number of milliseconds from 1 to ${LONGEST_MS}`);
 }
 
-function createPrincipal(baseUrl: string, credential: string | undefined): string {
-  if (credential === undefined) return "anonymous";
-  return createHash("sha256").update(`${baseUrl}\n${credential}`).digest("hex").slice(0, 16);
+/**
+ * Refuses a limit in bytes that limits nothing.
+ *
+ * @throws SvcError `invalid_config`, field `maxReplyBytes`
+ */
+function checkReplyLimit(bytes: number): number {
+  if (Number.isSafeInteger(bytes) && bytes >= 1) return bytes;
+  throw refuse("maxReplyBytes", bytes, "a whole number of bytes of at least 1");
+}
+
+function refuse(field: string, value: unknown, expected: string): SvcError {
+  return new SvcError("invalid_config", `${field} must be ${expected} and not ${String(value).slice(0, 40)}.`, {
+    field,
+    hint: `Correct ${field}, or leave it out to use the default.`,
+    sent: false,
+  });
 }

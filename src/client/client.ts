@@ -1,43 +1,46 @@
 import type { Dispatcher } from "undici";
-import type { ActionDetail, ActionList, CatalogSearch, IntegrationPage } from "../wire/catalog.ts";
+import type { z } from "zod";
+import * as catalog from "../wire/catalog.ts";
+import { FLOW_PAGE, TOOL_PAGE } from "../wire/constants.ts";
 import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../wire/execution.ts";
 import type { IngestReply } from "../wire/file.ts";
-import type {
-  FlowApproveRequest,
-  FlowList,
-  FlowStartReply,
-  FlowStartRequest,
-  FlowTemplates,
-  FlowView,
-} from "../wire/flow.ts";
-import type { McpListing, RpcResponse, ServerCard } from "../wire/mcp.ts";
-import type {
-  BootstrapPollReply,
-  BootstrapStartReply,
-  PairExchangeReply,
-  PairStartReply,
-  PairStartRequest,
-} from "../wire/registration.ts";
-import type { Tool, ToolList, ToolSearch } from "../wire/tool.ts";
-import type * as catalog from "./catalog.ts";
-import { type ClientCredential, readClientOptions, type SvcClientOptions } from "./client-options.ts";
+import * as flows from "../wire/flow.ts";
+import { type McpListing, mcpListingSchema, type RpcResponse, type ServerCard } from "../wire/mcp.ts";
+import * as sessions from "../wire/registration.ts";
+import * as tools from "../wire/tool.ts";
+import { readClientOptions, type SvcClientOptions } from "./client-options.ts";
 import { createDispatcher } from "./create-dispatcher.ts";
-import type * as executions from "./executions.ts";
-import * as flows from "./flows.ts";
 import * as ingest from "./ingest.ts";
 import * as mcp from "./mcp.ts";
-import { createMcpAccess } from "./mcp-access.ts";
 import * as registration from "./registration.ts";
+import { type ExecuteReply, readExecuteReply, readExecution, readResource, recogniseShape } from "./reply.ts";
 import type { RequestBody } from "./request.ts";
-import { createKeyAccess, type ToolAccess } from "./tool-access.ts";
-import type * as tools from "./tools.ts";
-import { type CallOptions, createTransport, type Transport } from "./transport.ts";
+import { type ApiCall, type CallOptions, createTransport, encodeSegment, type Transport } from "./transport.ts";
+
+/** Query of `GET /api/tools`. `limit` is 1 to 200, default 50; a larger one is sent as 200. */
+interface ListToolsQuery {
+  readonly integration?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Query of `GET /api/tools/search`. */
+interface SearchToolsQuery extends ListToolsQuery {
+  readonly query: string;
+}
+
+/** Query of `GET /api/integrations`; names are spelled as on the wire. */
+interface ListIntegrationsQuery {
+  readonly query?: string | undefined;
+  readonly category?: string | undefined;
+  readonly connected_only?: boolean | undefined;
+  readonly supports_action?: string | undefined;
+  readonly page?: number | undefined;
+  readonly page_size?: number | undefined;
+}
 
 /**
  * The API of the document, one method per endpoint. Each method answers with the parsed resource and throws
  * {@link SvcError}; only the execute methods return failures as values, because those are outcomes to plan for.
- * With an OAuth sign-in instead of a key, tools are found and run through the MCP endpoint; what needs a key throws
- * `credentials_missing`, and nothing is sent.
  *
  * @example
  * const client = new SvcClient({ baseUrl: "http://127.0.0.1:8790", apiKey });
@@ -46,12 +49,11 @@ import { type CallOptions, createTransport, type Transport } from "./transport.t
 export class SvcClient {
   /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
-  /** Non-secret name of base URL and key or sign-in: 16 hex digits, or `anonymous` without either. */
+  /** Non-secret name of base URL and key: 16 hex digits, or `anonymous` without a key. */
   readonly principal: string;
-  /** What calls are made with. With `oauth` the tools are reached through the MCP endpoint. */
-  readonly credential: ClientCredential;
+  /** True when the client has an API key. */
+  readonly hasKey: boolean;
   readonly #transport: Transport;
-  readonly #tools: ToolAccess;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #cards: mcp.CardCache = new Map();
   #closing: Promise<void> | undefined;
@@ -61,38 +63,59 @@ export class SvcClient {
     const settings = readClientOptions(options);
     this.baseUrl = settings.baseUrl;
     this.principal = settings.principal;
-    this.credential = settings.credential;
+    this.hasKey = settings.apiKey !== undefined;
     const dispatcher = options.dispatcher ?? createDispatcher(this.baseUrl, options.proxy);
     this.#ownDispatcher = options.dispatcher === undefined ? dispatcher : undefined;
     this.#transport = createTransport({ ...settings, dispatcher });
-    this.#tools = this.credential === "oauth" ? createMcpAccess(this.#transport) : createKeyAccess(this.#transport);
+  }
+
+  async #get<T extends z.ZodType>(
+    schema: T,
+    path: string,
+    options: CallOptions | undefined,
+    query?: ApiCall["query"],
+  ): Promise<z.output<T>> {
+    return readResource(await this.#transport.call({ method: "GET", path, query, options }), schema);
+  }
+
+  async #post<T extends z.ZodType>(
+    schema: T,
+    path: string,
+    options: CallOptions | undefined,
+    { body, credential }: Pick<ApiCall, "body" | "credential">,
+  ): Promise<z.output<T>> {
+    return readResource(await this.#transport.call({ method: "POST", path, body, credential, options }), schema);
   }
 
   /** `GET /api/tools`: sorted by integration, then name, without schemas. The last entry may be a truncation notice. */
-  listTools(query: tools.ListToolsQuery = {}, options?: CallOptions): Promise<ToolList> {
-    return this.#tools.listTools(query, options);
+  listTools({ integration, limit }: ListToolsQuery = {}, options?: CallOptions): Promise<tools.ToolList> {
+    return this.#get(tools.toolListSchema, "/api/tools", options, {
+      integration,
+      limit: capLimit(limit, TOOL_PAGE.max),
+    });
   }
 
   /** `GET /api/tools/search`. */
-  searchTools(query: tools.SearchToolsQuery, options?: CallOptions): Promise<ToolSearch> {
-    return this.#tools.searchTools(query, options);
+  searchTools({ query, integration, limit }: SearchToolsQuery, options?: CallOptions): Promise<tools.ToolSearch> {
+    return this.#get(tools.toolSearchSchema, "/api/tools/search", options, { query, integration, limit });
   }
 
   /** `GET /api/tools/{name}`: with the complete schema. Unknown: `service_failure` with status 404. */
-  describeTool(name: string, options?: CallOptions): Promise<Tool> {
-    return this.#tools.describeTool(name, options);
+  async describeTool(name: string, options?: CallOptions): Promise<tools.Tool> {
+    return (await this.#get(tools.toolDescriptionSchema, `/api/tools/${encodeSegment(name, "name")}`, options)).tool;
   }
 
   /**
    * `POST /api/tools/{name}/execute`. Never repeated unless it provably never left; `sent` of a thrown error tells.
    * A {@link RequestBody} streams its bytes, for requests with files.
    */
-  executeTool(
+  async executeTool(
     name: string,
     body: ToolExecuteRequest | RequestBody,
     options?: CallOptions,
-  ): Promise<executions.ExecuteReply> {
-    return this.#tools.executeTool({ name, body }, options);
+  ): Promise<ExecuteReply> {
+    const path = `/api/tools/${encodeSegment(name, "name")}/execute`;
+    return readExecuteReply(await this.#transport.call({ method: "POST", path, body, options }));
   }
 
   /** `POST /api/files/ingest`, at the address and with the token of an upload hint; never sends the API key. */
@@ -101,68 +124,88 @@ export class SvcClient {
   }
 
   /** `POST /api/executions`. Never repeated unless it provably never left, also with an `idempotency_key`. */
-  execute(body: CanonicalExecuteRequest, options?: CallOptions): Promise<executions.ExecuteReply> {
-    return this.#tools.execute(body, options);
+  async execute(body: CanonicalExecuteRequest, options?: CallOptions): Promise<ExecuteReply> {
+    return readExecuteReply(await this.#transport.call({ method: "POST", path: "/api/executions", body, options }));
   }
 
-  /** `GET /api/executions/{id}`. */
-  getExecution(id: string, options?: CallOptions): Promise<ExecutionSummary> {
-    return this.#tools.getExecution(id, options);
+  /** `GET /api/executions/{id}`. A stored summary is returned whatever it says; a refused lookup is thrown. */
+  async getExecution(id: string, options?: CallOptions): Promise<ExecutionSummary> {
+    const path = `/api/executions/${encodeSegment(id, "id")}`;
+    return readExecution(await this.#transport.call({ method: "GET", path, options }));
+  }
+
+  /**
+   * `GET /api/executions?idempotency_key=` (not in the document): what was done under a key, without acting. Undefined when
+   * nothing was so far; a request still on its way may act later. Use it where the description of a tool says
+   * `canonical.idempotency_key.lookup`.
+   */
+  async findExecution(idempotencyKey: string, options?: CallOptions): Promise<ExecutionSummary | undefined> {
+    const query = { idempotency_key: idempotencyKey };
+    const reply = await this.#transport.call({ method: "GET", path: "/api/executions", query, options });
+    const isNothing = reply.status === 404 && recogniseShape(reply.json)?.kind === "bare";
+    return isNothing ? undefined : readExecution(reply);
   }
 
   /** `GET /api/integrations`. */
-  listIntegrations(query: catalog.ListIntegrationsQuery = {}, options?: CallOptions): Promise<IntegrationPage> {
-    return this.#tools.listIntegrations(query, options);
+  listIntegrations(query: ListIntegrationsQuery = {}, options?: CallOptions): Promise<catalog.IntegrationPage> {
+    return this.#get(catalog.integrationPageSchema, "/api/integrations", options, { ...query });
   }
 
-  /** `GET /api/actions`. */
-  listActions(query: catalog.ListActionsQuery, options?: CallOptions): Promise<ActionList> {
-    return this.#tools.listActions(query, options);
+  /** `GET /api/actions`; `intent` ranks the actions. */
+  listActions(
+    query: { readonly integration_id: string; readonly intent?: string | undefined },
+    options?: CallOptions,
+  ): Promise<catalog.ActionList> {
+    return this.#get(catalog.actionListSchema, "/api/actions", options, { ...query });
   }
 
   /** `GET /api/actions/{integration_id}/{action_id}`. */
-  getAction(integrationId: string, actionId: string, options?: CallOptions): Promise<ActionDetail> {
-    return this.#tools.getAction({ integrationId, actionId }, options);
+  async getAction(integrationId: string, actionId: string, options?: CallOptions): Promise<catalog.ActionDetail> {
+    const path = `${encodeSegment(integrationId, "integrationId")}/${encodeSegment(actionId, "actionId")}`;
+    return this.#get(catalog.actionDetailSchema, `/api/actions/${path}`, options);
   }
 
   /** `GET /api/search`. */
-  searchCatalog(query: catalog.SearchCatalogQuery, options?: CallOptions): Promise<CatalogSearch> {
-    return this.#tools.searchCatalog(query, options);
+  searchCatalog(
+    query: { readonly query: string; readonly connected_only?: boolean | undefined },
+    options?: CallOptions,
+  ): Promise<catalog.CatalogSearch> {
+    return this.#get(catalog.catalogSearchSchema, "/api/search", options, { ...query });
   }
 
   /** `GET /api/flows/templates`. */
-  listFlowTemplates(options?: CallOptions): Promise<FlowTemplates> {
-    return flows.listFlowTemplates(this.#transport, options);
+  listFlowTemplates(options?: CallOptions): Promise<flows.FlowTemplates> {
+    return this.#get(flows.flowTemplatesSchema, "/api/flows/templates", options);
   }
 
   /** `POST /api/flows/start`. */
-  startFlow(body: FlowStartRequest, options?: CallOptions): Promise<FlowStartReply> {
-    return flows.startFlow(this.#transport, body, options);
+  startFlow(body: flows.FlowStartRequest, options?: CallOptions): Promise<flows.FlowStartReply> {
+    return this.#post(flows.flowStartReplySchema, "/api/flows/start", options, { body });
   }
 
   /** `GET /api/flows/{id}`: poll it to watch progress. */
-  getFlow(id: string, options?: CallOptions): Promise<FlowView> {
-    return flows.getFlow(this.#transport, id, options);
+  async getFlow(id: string, options?: CallOptions): Promise<flows.FlowView> {
+    return this.#get(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}`, options);
   }
 
   /** `GET /api/flows`: most recent first; `limit` is 1 to 100, default 30. */
-  listFlows(query: { readonly limit?: number | undefined } = {}, options?: CallOptions): Promise<FlowList> {
-    return flows.listFlows(this.#transport, query, options);
+  listFlows({ limit }: { readonly limit?: number | undefined } = {}, options?: CallOptions): Promise<flows.FlowList> {
+    return this.#get(flows.flowListSchema, "/api/flows", options, { limit: capLimit(limit, FLOW_PAGE.max) });
   }
 
   /** `POST /api/flows/{id}/approve`; without `stepKey` the current waiting step. */
-  approveFlow(id: string, body: FlowApproveRequest = {}, options?: CallOptions): Promise<FlowView> {
-    return flows.moveFlow(this.#transport, { id, verb: "approve", body }, options);
+  async approveFlow(id: string, body: flows.FlowApproveRequest = {}, options?: CallOptions): Promise<flows.FlowView> {
+    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/approve`, options, { body });
   }
 
   /** `POST /api/flows/{id}/resume`. */
-  resumeFlow(id: string, options?: CallOptions): Promise<FlowView> {
-    return flows.moveFlow(this.#transport, { id, verb: "resume" }, options);
+  async resumeFlow(id: string, options?: CallOptions): Promise<flows.FlowView> {
+    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/resume`, options, {});
   }
 
   /** `POST /api/flows/{id}/cancel`. */
-  cancelFlow(id: string, options?: CallOptions): Promise<FlowView> {
-    return flows.moveFlow(this.#transport, { id, verb: "cancel" }, options);
+  async cancelFlow(id: string, options?: CallOptions): Promise<flows.FlowView> {
+    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/cancel`, options, {});
   }
 
   /** `POST /api/mcp`: one JSON-RPC call. Its error is returned in the `error` member, not thrown. */
@@ -172,21 +215,21 @@ export class SvcClient {
 
   /** `GET /api/mcp`. */
   getMcpListing(options?: CallOptions): Promise<McpListing> {
-    return mcp.getMcpListing(this.#transport, options);
+    return this.#get(mcpListingSchema, "/api/mcp", options);
   }
 
-  /** The MCP server card, revalidated by its `ETag`. `path` chooses between its two addresses. */
+  /** The MCP server card, revalidated by its `ETag`; no key is sent. `path` chooses between its two addresses. */
   getServerCard(options?: CallOptions, path: mcp.ServerCardPath = mcp.SERVER_CARD_PATHS[0]): Promise<ServerCard> {
     return mcp.getServerCard(this.#transport, { path, cache: this.#cards }, options);
   }
 
   /** `POST /api/plugin/pair/start`. */
-  startPairing(body: PairStartRequest = {}, options?: CallOptions): Promise<PairStartReply> {
-    return registration.startPairing(this.#transport, body, options);
+  startPairing(body: sessions.PairStartRequest = {}, options?: CallOptions): Promise<sessions.PairStartReply> {
+    return this.#post(sessions.pairStartReplySchema, "/api/plugin/pair/start", options, { body, credential: "none" });
   }
 
   /** `POST /api/plugin/pair/sessions/{token}/exchange`: the key is transmitted only this once. */
-  exchangePairing(sessionToken: string, verifier: string, options?: CallOptions): Promise<PairExchangeReply> {
+  exchangePairing(sessionToken: string, verifier: string, options?: CallOptions): Promise<sessions.PairExchangeReply> {
     return registration.exchangePairing(this.#transport, { sessionToken, verifier }, options);
   }
 
@@ -201,12 +244,16 @@ export class SvcClient {
   }
 
   /** `POST /api/installer/bootstrap-sessions`. */
-  startBootstrap(body: Readonly<Record<string, unknown>> = {}, options?: CallOptions): Promise<BootstrapStartReply> {
-    return registration.startBootstrap(this.#transport, body, options);
+  startBootstrap(
+    body: Readonly<Record<string, unknown>> = {},
+    options?: CallOptions,
+  ): Promise<sessions.BootstrapStartReply> {
+    const path = "/api/installer/bootstrap-sessions";
+    return this.#post(sessions.bootstrapStartReplySchema, path, options, { body, credential: "none" });
   }
 
   /** Polls the `poll_url` of a bootstrap session, which must be below the base URL. */
-  pollBootstrap(pollUrl: string, options?: CallOptions): Promise<BootstrapPollReply> {
+  pollBootstrap(pollUrl: string, options?: CallOptions): Promise<sessions.BootstrapPollReply> {
     return registration.pollBootstrap(this.#transport, pollUrl, options);
   }
 
@@ -217,4 +264,7 @@ export class SvcClient {
   }
 }
 
-/** @throws SvcError `invalid_config` with field `apiKey` for a key no header can carry */
+/** A page limit that the service accepts; undefined leaves the choice to the service. */
+function capLimit(limit: number | undefined, max: number): number | undefined {
+  return limit === undefined || Number.isNaN(limit) ? undefined : Math.min(Math.max(Math.trunc(limit), 1), max);
+}

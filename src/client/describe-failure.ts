@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from "../errors.ts";
-import { nameRequest } from "./name-request.ts";
+import { nameRequest } from "./error-text.ts";
 import { redact } from "./redact.ts";
 
 /** What was known about a request when it failed. */

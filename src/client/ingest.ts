@@ -1,6 +1,7 @@
 import { SvcError } from "../errors.ts";
-import { API_KEY_HEADER } from "../wire/auth.ts";
+import { API_KEY_HEADER } from "../wire/constants.ts";
 import { type IngestReply, ingestReplySchema } from "../wire/file.ts";
+import { pathBelow } from "./base-url.ts";
 import { badResponse, isRedirect, recogniseShape, toServiceError } from "./reply.ts";
 import type { RequestBody } from "./request.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -28,9 +29,8 @@ export async function ingestFile(
   options?: CallOptions,
 ): Promise<IngestReply> {
   const url = URL.parse(request.url);
-  const base = new URL(transport.baseUrl);
-  const prefix = base.pathname.replace(/\/$/, "");
-  if (url === null || url.origin !== base.origin || url.username !== "" || !url.pathname.startsWith(`${prefix}/`)) {
+  const path = pathBelow(transport.baseUrl, url);
+  if (url === null || url.username !== "" || path === undefined) {
     throw refuse("url", "the upload address is not below the base URL of the service");
   }
   for (const [name, value] of Object.entries(request.headers)) {
@@ -41,9 +41,9 @@ export async function ingestFile(
   if (transport.holdsCredential(request.url)) throw refuse("url", "the API key must not be sent to the upload address");
   const reply = await transport.call({
     method: request.method,
-    path: url.pathname.slice(prefix.length) + url.search,
+    path,
     label: `${request.method} ${url.pathname}`,
-    headers: lowerCaseNames(request.headers),
+    headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value])),
     body: request.body,
     secrets: [...Object.values(request.headers).flatMap((value) => value.split(" ")), ...url.searchParams.values()],
     credential: "none",
@@ -59,7 +59,13 @@ export async function ingestFile(
   if (shape === undefined) throw badResponse(reply);
   // A 401 here is about the upload token, so it must not tell anybody to pair again.
   const error = toServiceError(reply, shape);
-  throw error.code === "unauthorized" ? toTokenError(error) : error;
+  if (error.code !== "unauthorized") throw error;
+  throw new SvcError("service_failure", error.message, {
+    status: error.status,
+    serviceCode: error.serviceCode,
+    hint: "The upload token is used up or expired: run the call again to get a new one.",
+    sent: true,
+  });
 }
 
 /** The shape of this answer is not shown in the document: `s3key` is ours, the others are what services use. */
@@ -68,19 +74,6 @@ function withStorageKey(json: unknown): unknown {
   const members = json as Record<string, unknown>;
   if (typeof members.data === "object" && members.data !== null) return withStorageKey(members.data);
   return { ...members, s3key: members.key ?? members.storage_key };
-}
-
-function toTokenError(error: SvcError): SvcError {
-  return new SvcError("service_failure", error.message, {
-    status: error.status,
-    serviceCode: error.serviceCode,
-    hint: "The upload token is used up or expired: run the call again to get a new one.",
-    sent: true,
-  });
-}
-
-function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function refuse(field: string, reason: string): SvcError {

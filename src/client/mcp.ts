@@ -1,16 +1,15 @@
+import { isRecord, parseJson } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
 import {
-  type McpListing,
-  mcpListingSchema,
   type RpcResponse,
   rpcResponseSchema,
   SERVER_CARD_CONTENT_TYPE,
   type ServerCard,
   serverCardSchema,
 } from "../wire/mcp.ts";
-import { PAIR_AGAIN } from "./credential-advice.ts";
-import { nameRequest } from "./name-request.ts";
-import { type ApiReply, badResponse, isRecord, readResource } from "./reply.ts";
+import { nameRequest, PAIR_AGAIN } from "./error-text.ts";
+
+import { badResponse, readResource } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** One JSON-RPC call; `jsonrpc` is filled in, and `id` when it is left out. */
@@ -30,59 +29,31 @@ export type ServerCardPath = (typeof SERVER_CARD_PATHS)[number];
 /** Server cards already fetched by this client, with the `ETag` each came with. */
 export type CardCache = Map<ServerCardPath, { readonly etag: string; readonly card: ServerCard }>;
 
-/** `GET /api/mcp`. */
-export async function getMcpListing(transport: Transport, options?: CallOptions): Promise<McpListing> {
-  const reply = await transport.call({ method: "GET", path: "/api/mcp", credential: "key_or_token", options });
-  return readResource(reply, mcpListingSchema);
-}
-
 /** `POST /api/mcp`. A JSON-RPC error is returned in the `error` member, as the document says. */
 export async function callMcp(transport: Transport, call: McpCall, options?: CallOptions): Promise<RpcResponse> {
-  return (await sendMcp(transport, call, { options })).response;
-}
-
-/** {@link callMcp} with the HTTP answer around it. `isRead`: the call changes nothing and may be repeated. */
-export async function sendMcp(
-  transport: Transport,
-  call: McpCall,
-  { label, isRead, options }: { label?: string; isRead?: boolean; options?: CallOptions | undefined },
-): Promise<{ readonly reply: ApiReply; readonly response: RpcResponse }> {
   const { id = 1, method, params } = call;
-  const reply = await transport.call({
-    method: "POST",
-    path: "/api/mcp",
-    credential: "key_or_token",
-    body: { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) },
-    label,
-    isRead,
-    options,
-  });
+  const body = { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
+  const reply = await transport.call({ method: "POST", path: "/api/mcp", body, options });
   const parsed = rpcResponseSchema.safeParse(reply.json);
-  if (!parsed.success) return { reply, response: readResource(reply, rpcResponseSchema) };
-  if (reply.status === 401) {
-    throw new SvcError("unauthorized", nameRequest("The API key was not accepted.", reply.label), {
-      status: 401,
-      hint: PAIR_AGAIN,
-      sent: true,
-    });
-  }
-  return { reply, response: parsed.data };
+  if (!parsed.success) return readResource(reply, rpcResponseSchema);
+  if (reply.status !== 401) return parsed.data;
+  throw new SvcError("unauthorized", nameRequest("The API key was not accepted.", reply.label), {
+    status: 401,
+    hint: PAIR_AGAIN,
+    sent: true,
+  });
 }
 
-/** What an MCP tool answered, as an object: its structured content, or the JSON in its first text. */
+/** The result of an MCP tool as an object: its structured content, or the JSON in its first text. */
 export function readToolContent(result: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
   if (isRecord(result.structuredContent)) return result.structuredContent;
   const first: unknown = Array.isArray(result.content) ? result.content[0] : undefined;
   if (!isRecord(first) || typeof first.text !== "string") return undefined;
-  try {
-    const value: unknown = JSON.parse(first.text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(first.text);
+  return isRecord(value) ? value : undefined;
 }
 
-/** `GET /api/mcp/server-card` or its well-known twin; no key is sent. A 304 answers from `cache`. */
+/** `GET /api/mcp/server-card` or its well-known address; no key is sent. A 304 answers from `cache`. */
 export async function getServerCard(
   transport: Transport,
   card: { readonly path: ServerCardPath; readonly cache: CardCache },

@@ -1,14 +1,15 @@
 import type { z } from "zod";
+import { isRecord } from "../base/json.ts";
+import { shortenText } from "../base/text.ts";
 import { SvcError } from "../errors.ts";
-import { bareErrorSchema } from "../wire/bare-error.ts";
 import {
+  bareErrorSchema,
   type ExecutionEnvelope,
   type ExecutionSummary,
   executionEnvelopeSchema,
   executionSummarySchema,
 } from "../wire/execution.ts";
-import { PAIR_AGAIN } from "./credential-advice.ts";
-import { nameRequest } from "./name-request.ts";
+import { nameRequest, PAIR_AGAIN } from "./error-text.ts";
 import { redact } from "./redact.ts";
 
 /** An answer of the API before its meaning is known. */
@@ -26,10 +27,13 @@ export interface ApiReply {
 }
 
 /** The three documented shapes of an answer that is not the plain resource ("Errors", envelopes). */
-export type ReplyShape =
+type ReplyShape =
   | { readonly kind: "envelope"; readonly envelope: ExecutionEnvelope }
   | { readonly kind: "summary"; readonly summary: ExecutionSummary }
   | { readonly kind: "bare"; readonly error: string };
+
+/** What the service answered to an execution, by the shape of its body. A failure is an answer too. */
+export type ExecuteReply = ReplyShape & { readonly status: number; readonly retryAfterMs?: number };
 
 /**
  * Recognises envelope, summary and bare error by their members, never by status: a 401 is a bare key error or an
@@ -70,6 +74,26 @@ export function readResource<T extends z.ZodType>(reply: ApiReply, schema: T): z
   throw shape === undefined ? badResponse(reply) : toServiceError(reply, shape);
 }
 
+/** The stored execution in an answer; a refused lookup is thrown. */
+export function readExecution(reply: ApiReply): ExecutionSummary {
+  const shape = recogniseShape(reply.json);
+  if (shape?.kind === "summary" && typeof shape.summary.execution_id === "string") return shape.summary;
+  return readResource(reply, executionSummarySchema);
+}
+
+/**
+ * The answer of an execute call by its shape.
+ *
+ * @throws SvcError `bad_response` when it has none
+ */
+export function readExecuteReply(reply: ApiReply): ExecuteReply {
+  const shape = recogniseShape(reply.json);
+  const isBareSuccess = shape?.kind === "bare" && reply.status < 300;
+  if (shape === undefined || isRedirect(reply.status) || isBareSuccess) throw badResponse(reply);
+  const wait = reply.retryAfterMs === undefined ? {} : { retryAfterMs: reply.retryAfterMs };
+  return { ...shape, status: reply.status, ...wait };
+}
+
 /** The error for an answer that fits no documented shape; quotes at most a short, clean piece of it. */
 export function badResponse(reply: ApiReply, issue?: string): SvcError {
   const { status, label } = reply;
@@ -101,7 +125,7 @@ export function isTransientStatus(status: number): boolean {
 /** The thrown form of a failure that a caller cannot take as a value. */
 export function toServiceError(reply: ApiReply, shape: ReplyShape): SvcError {
   const facts = readFacts(shape);
-  const clean = (text: string | null | undefined) => (text ? shorten(redact(text, reply.secrets), 500) : undefined);
+  const clean = (text: string | null | undefined) => (text ? shortenText(redact(text, reply.secrets), 500) : undefined);
   const message = nameRequest(clean(facts.message) ?? `HTTP ${reply.status}`, reply.label);
   const isKeyProblem = reply.status === 401 && (facts.code === undefined || facts.code === "unauthorized");
   return new SvcError(isKeyProblem ? "unauthorized" : "service_failure", message, {
@@ -166,7 +190,7 @@ function repairError(error: unknown): { code: string; message: string } {
 function describeIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = issue?.path.map(String).join(".") ?? "";
-  return `a body that does not fit the API: ${path === "" ? "" : `${path}: `}${shorten(issue?.message ?? "", 120)}`;
+  return `a body that does not fit the API: ${path === "" ? "" : `${path}: `}${shortenText(issue?.message ?? "", 120)}`;
 }
 
 /** True for the statuses that point elsewhere; this client stays where its base URL is. */
@@ -176,13 +200,4 @@ export function isRedirect(status: number): boolean {
 
 function isFinal(status: string): boolean {
   return status === "succeeded" || status === "blocked" || status === "failed";
-}
-
-/** True for a JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function shorten(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }

@@ -1,7 +1,6 @@
 import type { Dispatcher } from "undici";
-import { createDeadline } from "./deadline.ts";
-import { decodeContent } from "./decode-content.ts";
 import { describeFailure, RequestStopped, type SendState } from "./describe-failure.ts";
+import { decodeContent } from "./read-body.ts";
 
 /** A body that can be sent more than once: `open` makes a fresh stream each time. */
 export interface RequestBody {
@@ -17,7 +16,7 @@ export interface RequestBody {
 }
 
 /** One HTTP request, complete with its limits. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly origin: string;
   /** Path and query as they go on the wire. */
@@ -37,7 +36,7 @@ export interface HttpRequest {
 }
 
 /** One HTTP answer, read to its end and decoded. Header names are in lower case. */
-export interface HttpReply {
+interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
@@ -165,4 +164,49 @@ function flattenHeaders(headers: Readonly<Record<string, string | string[] | und
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new RequestStopped("aborted", "aborted");
+}
+
+/** A streamed body may take this much longer for each of its bytes: a floor of 16 KiB per second. */
+const MS_PER_UPLOAD_BYTE = 1000 / (16 * 1024);
+
+/** Ends a request that takes too long or whose caller gave up. */
+interface Deadline {
+  /** Aborts with a {@link RequestStopped} as its reason. */
+  readonly signal: AbortSignal;
+  /** Starts the time limit again: the service took a piece of the body. */
+  readonly restart: () => void;
+  /** Must be called when the request has ended. */
+  readonly clear: () => void;
+}
+
+/**
+ * Two limits, because undici has none for writing: `timeoutMs` without progress, so that a service which stops reading
+ * cannot hold us, and a ceiling that grows with the size of the upload, so that one which reads a byte now and then
+ * cannot either.
+ */
+function createDeadline(options: {
+  timeoutMs: number;
+  uploadBytes: number;
+  signal: AbortSignal | undefined;
+}): Deadline {
+  const controller = new AbortController();
+  const stop = (kind: "timeout" | "aborted") => controller.abort(new RequestStopped(kind, kind));
+  const onAbort = () => stop("aborted");
+  if (options.signal?.aborted) onAbort();
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+
+  const idle = setTimeout(() => stop("timeout"), options.timeoutMs);
+  const ceilingMs = Math.min(options.timeoutMs + options.uploadBytes * MS_PER_UPLOAD_BYTE, 2 ** 31 - 1);
+  const ceiling = setTimeout(() => stop("timeout"), ceilingMs);
+  return {
+    signal: controller.signal,
+    restart: () => {
+      idle.refresh();
+    },
+    clear: () => {
+      clearTimeout(idle);
+      clearTimeout(ceiling);
+      options.signal?.removeEventListener("abort", onAbort);
+    },
+  };
 }

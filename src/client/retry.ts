@@ -1,7 +1,5 @@
 import { isSvcError, type SvcError } from "../errors.ts";
-import { pause, type Sleep } from "./pause.ts";
-import { nextDelay } from "./retry-timing.ts";
-import { startStopwatch } from "./stopwatch.ts";
+import { pause, type Sleep, startStopwatch } from "./wait.ts";
 
 /** Clock, chance and waiting, replaced in tests. */
 export interface RetryTools {
@@ -14,7 +12,7 @@ export interface RetryTools {
 const MAX_TRIES = 3;
 
 /** One call that may be made more than once. */
-export interface RetriedCall<T> {
+interface RetriedCall<T> {
   /** Makes one try with what is left of the time. */
   attempt(remainingMs: number): Promise<T>;
   /** For an answer that asks for another try: how long the service wants us to wait, if it says so. */
@@ -67,4 +65,84 @@ async function settle<T>(call: RetriedCall<T>, remainingMs: number): Promise<Out
     };
     return { retryAfterMs: isRetried ? error.retryAfterMs : "never", finish: fail };
   }
+}
+
+/** First backoff ceiling; it doubles with every try. */
+const BASE_DELAY_MS = 500;
+
+/** No single backoff is longer than this; a `Retry-After` may be. */
+const MAX_BACKOFF_MS = 8_000;
+
+/** Larger values of `Retry-After` are read as this: nobody waits longer, and no arithmetic overflows. */
+const MAX_RETRY_AFTER_MS = 365 * 24 * 60 * 60 * 1000;
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** The three date forms a recipient must accept (RFC 9110, 5.6.7), with the same named groups. */
+const HTTP_DATES = [
+  /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]{5,8}, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
+  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/,
+];
+
+/**
+ * Milliseconds to wait according to a `Retry-After` header ("HTTP statuses": to be honoured), which is a number of
+ * seconds or an HTTP date. A date in the past gives 0; anything else gives undefined.
+ */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? "";
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS);
+  const date = parseHttpDate(text, now);
+  return date === undefined ? undefined : Math.min(Math.max(date - now, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** Backoff with full jitter: a random part of a ceiling that doubles from 0.5 s to 8 s. `tries` counts from 1. */
+export function backoffMs(tries: number, random: () => number): number {
+  return Math.floor(random() * Math.min(MAX_BACKOFF_MS, BASE_DELAY_MS * 2 ** (tries - 1)));
+}
+
+/** What is known when a try has failed. */
+interface RetryState {
+  /** Tries made so far, 1 or more. */
+  readonly tries: number;
+  readonly maxTries: number;
+  /** What the service asked for, if it did. */
+  readonly retryAfterMs: number | undefined;
+  /** What is left of the time for the whole call. */
+  readonly remainingMs: number;
+  readonly random: () => number;
+}
+
+/**
+ * Milliseconds before the next try, or undefined to give up: no try is left, or the wait does not fit into the
+ * remaining time. `Retry-After` is authoritative: it is never shortened, and it is not jittered.
+ */
+export function nextDelay(state: RetryState): number | undefined {
+  if (state.tries >= state.maxTries) return undefined;
+  const delay = state.retryAfterMs ?? backoffMs(state.tries, state.random);
+  return delay < state.remainingMs ? delay : undefined;
+}
+
+function parseHttpDate(text: string, now: number): number | undefined {
+  for (const pattern of HTTP_DATES) {
+    const parts = pattern.exec(text)?.groups;
+    if (parts === undefined) continue;
+    const month = MONTHS.indexOf(parts.month ?? "");
+    const day = Number(parts.day);
+    const [hours = 0, minutes = 0, seconds = 0] = (parts.time ?? "").split(":").map(Number);
+    const year = fullYear(parts.year ?? "", now);
+    const date = new Date(Date.UTC(year, month, day, hours, minutes, seconds));
+    // Date.UTC carries 31 February or 25 o'clock over into the next day: only a date that comes back unchanged counts.
+    const isReal = date.getUTCMonth() === month && date.getUTCDate() === day && date.getUTCHours() === hours;
+    return isReal ? date.getTime() : undefined;
+  }
+  return undefined;
+}
+
+/** Two digits mean the year that is not more than 50 years ahead (RFC 9110, 5.6.7). */
+function fullYear(digits: string, now: number): number {
+  if (digits.length === 4) return Number(digits);
+  const thisYear = new Date(now).getUTCFullYear();
+  const year = Math.floor(thisYear / 100) * 100 + Number(digits);
+  return year > thisYear + 50 ? year - 100 : year;
 }

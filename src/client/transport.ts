@@ -1,19 +1,12 @@
 import type { Dispatcher } from "undici";
 import { SvcError } from "../errors.ts";
-import { API_KEY_HEADER } from "../wire/auth.ts";
-import { type AccessTokenSource, sendWithToken } from "./access-token.ts";
-import { checkTimeout } from "./check-limits.ts";
-import { type CredentialNeed, chooseAccess } from "./choose-access.ts";
-import { ACCEPTED_ENCODINGS } from "./decode-content.ts";
-import { nameRequest } from "./name-request.ts";
-import { readJson } from "./read-json.ts";
+import { API_KEY_HEADER } from "../wire/constants.ts";
+import { type ClientSettings, checkTimeout } from "./client-options.ts";
+import { nameRequest } from "./error-text.ts";
+import { ACCEPTED_ENCODINGS, readJson } from "./read-body.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
-import { type RetryTools, withRetries } from "./retry.ts";
-import { parseRetryAfter } from "./retry-timing.ts";
-
-/** A client's renewed tokens that are still kept out of messages; each is good for an hour or so. */
-const MAX_TOKENS = 4;
+import { parseRetryAfter, withRetries } from "./retry.ts";
 
 /** What any call accepts besides its own arguments. */
 export interface CallOptions {
@@ -30,7 +23,7 @@ export interface CallOptions {
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** One call of the API. */
-interface ApiCall {
+export interface ApiCall {
   readonly method: "GET" | "POST" | "PUT";
   /** Path below the base URL, each segment encoded. */
   readonly path: string;
@@ -40,10 +33,8 @@ interface ApiCall {
   /** A {@link RequestBody}, or a value to send as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Default `key`. */
-  readonly credential?: CredentialNeed | undefined;
-  /** True for a POST that changes nothing, which may then be repeated like a GET. Default false. */
-  readonly isRead?: boolean | undefined;
+  /** Whether the API key is sent. Default `key`. */
+  readonly credential?: "key" | "none" | undefined;
   /** Secrets of this call besides the key, kept out of every message. */
   readonly secrets?: readonly string[] | undefined;
   /** Largest answer in bytes; default 16 MiB. */
@@ -55,7 +46,7 @@ interface ApiCall {
 export interface Transport {
   /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
-  /** True when the text holds the API key of this client, or an access token it has sent. */
+  /** True when the text holds the API key of this client. */
   holdsCredential(text: string): boolean;
   /**
    * Sends a call and returns its answer, whatever the status. A read is tried up to three times on network failures and
@@ -65,44 +56,24 @@ export interface Transport {
 }
 
 /** What a transport is made of. */
-export interface TransportParts extends RetryTools {
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-  /** Used where a token is accepted, when there is no key. */
-  readonly accessToken: AccessTokenSource | undefined;
-  readonly dispatcher: Dispatcher;
-  readonly timeoutMs: number;
-  readonly maxReplyBytes: number;
-  readonly userAgent: string;
-}
+type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: Dispatcher };
 
 /** Makes the transport of one client. */
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey } = parts;
-  /** The key, or the tokens sent last. */
-  let secrets: readonly string[] = apiKey === undefined ? [] : [apiKey];
+  const secrets: readonly string[] = apiKey === undefined ? [] : [apiKey];
   return {
     baseUrl: parts.baseUrl,
     holdsCredential: (text) => secrets.some((secret) => text.includes(secret)),
     call: async (call) => {
       const label = call.label ?? `${call.method} ${call.path}`;
-      const access = chooseAccess(parts, call.credential, label);
+      const credential = chooseCredential(apiKey, call.credential, label);
       const body = encodeBody(call.body, label);
       const { signal } = call.options ?? {};
       const timeoutMs = checkTimeout(call.options?.timeoutMs ?? parts.timeoutMs);
-      const send = (credential: Readonly<Record<string, string>>, remainingMs: number) =>
+      const attempt = (remainingMs: number) =>
         sendOnce(parts, call, { label, body, credential, secrets, timeoutMs: remainingMs });
-      const attempt = (remainingMs: number) => {
-        if (access.type === "open") return send({}, remainingMs);
-        if (access.type === "key") return send({ [API_KEY_HEADER]: access.apiKey }, remainingMs);
-        const sendToken = (token: string, leftMs: number) => {
-          if (!secrets.includes(token)) secrets = [token, ...secrets].slice(0, MAX_TOKENS);
-          return send({ authorization: `Bearer ${token}` }, leftMs);
-        };
-        const { now } = parts;
-        return sendWithToken(access.source, { send: sendToken, label, timeoutMs: remainingMs, signal, now });
-      };
-      const isRead = call.isRead ?? call.method === "GET";
+      const isRead = call.method === "GET";
       return withRetries(
         {
           attempt,
@@ -116,6 +87,24 @@ export function createTransport(parts: TransportParts): Transport {
       );
     },
   };
+}
+
+/**
+ * The header with the key, or none where the endpoint needs none.
+ *
+ * @throws SvcError `credentials_missing` when the endpoint needs a key and there is none; nothing is sent then
+ */
+function chooseCredential(
+  apiKey: string | undefined,
+  need: ApiCall["credential"],
+  label: string,
+): Readonly<Record<string, string>> {
+  if (need === "none") return {};
+  if (apiKey !== undefined) return { [API_KEY_HEADER]: apiKey };
+  throw new SvcError("credentials_missing", nameRequest("This client has no API key, so nothing was sent.", label), {
+    hint: 'Pair this device first ("svc pair"), or pass apiKey.',
+    sent: false,
+  });
 }
 
 interface Sending {
@@ -167,11 +156,6 @@ export function encodeSegment(value: string | number, field: string): string {
   } catch {
     throw new SvcError("unsupported", `${field} is not well-formed text.`, { field, sent: false });
   }
-}
-
-/** A page limit that the service accepts; undefined leaves the choice to the service. */
-export function capLimit(limit: number | undefined, max: number): number | undefined {
-  return limit === undefined || Number.isNaN(limit) ? undefined : Math.min(Math.max(Math.trunc(limit), 1), max);
 }
 
 /** A transient status, unless the body says that trying again is useless (a daily limit, for one). */

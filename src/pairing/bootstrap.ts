@@ -1,11 +1,11 @@
 import type { SvcClient } from "../client/client.ts";
-import { pause, type Sleep, sleepFor } from "../client/pause.ts";
-import { startStopwatch } from "../client/stopwatch.ts";
+import { withoutRequest } from "../client/error-text.ts";
+import { type Sleep, sleepFor, startStopwatch } from "../client/wait.ts";
+
 import { isSvcError, SvcError } from "../errors.ts";
-import { BOOTSTRAP_LIFETIME_MS } from "../wire/limits.ts";
+import { BOOTSTRAP_LIFETIME_MS } from "../wire/constants.ts";
 import type { BootstrapPollReply } from "../wire/registration.ts";
-import { readReason } from "./exchange.ts";
-import { readShownCode, readShownUrl } from "./shown-text.ts";
+import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 
 /** What the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
@@ -15,7 +15,7 @@ export type BootstrapProgress =
   | {
       readonly kind: "started";
       readonly approvalUrl: string;
-      /** Must be the one that the approval page shows; absent where the service gives none. */
+      /** Must equal the code on the approval page; absent where the service gives none. */
       readonly displayCode?: string;
       readonly expiresAt: string;
     }
@@ -34,8 +34,6 @@ export interface BootstrapOptions {
   readonly sleep?: Sleep | undefined;
   readonly now?: (() => number) | undefined;
 }
-
-const POLL_INTERVAL_MS = { default: 3_000, min: 250, max: 30_000 } as const;
 
 /** Statuses after which no configuration will come. */
 const ENDED: ReadonlySet<string> = new Set([
@@ -63,11 +61,11 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
   const code = displayCode === undefined ? {} : { displayCode };
   onProgress({ kind: "started", approvalUrl, ...code, expiresAt: session.expires_at });
   const elapsed = startStopwatch(now);
-  let intervalMs = clampInterval(session.poll_interval_ms);
+  let intervalMs = readPollInterval(session.poll_interval_ms);
   for (;;) {
     const { reply, retryAfterMs } = await poll(client, session.poll_url, signal);
     if (reply?.install != null) {
-      // Whatever becomes of the telling: the configuration does not come a second time.
+      // The configuration is handed out once: it is installed even when reporting progress fails.
       try {
         onProgress({ kind: "approved" });
       } finally {
@@ -79,10 +77,9 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
     const elapsedMs = elapsed();
     if (elapsedMs > BOOTSTRAP_LIFETIME_MS) throw ended("expired");
     onProgress({ kind: "waiting", elapsedMs });
-    intervalMs = clampInterval(reply?.poll_interval_ms ?? intervalMs);
-    // However long the service wants us to wait: the session is over by then.
-    const waitMs = Math.max(intervalMs, Math.min(retryAfterMs ?? 0, BOOTSTRAP_LIFETIME_MS - elapsedMs + 1));
-    await pause(waitMs, { label: "Installation", signal, sleep });
+    intervalMs = readPollInterval(reply?.poll_interval_ms ?? intervalMs);
+    const remainingMs = BOOTSTRAP_LIFETIME_MS - elapsedMs;
+    await waitForPoll({ intervalMs, retryAfterMs, remainingMs }, { label: "Installation", signal, sleep });
   }
 }
 
@@ -97,17 +94,12 @@ async function poll(
   } catch (error) {
     if (!isSvcError(error) || error.code === "aborted" || error.code === "pairing_failed") throw error;
     if (error.retryable) return { retryAfterMs: error.retryAfterMs };
-    throw new SvcError("pairing_failed", `Installation failed: ${readReason(error)}`, {
+    throw new SvcError("pairing_failed", `Installation failed: ${withoutRequest(error.message)}`, {
       status: error.status,
       serviceCode: error.serviceCode,
       hint: "Start the installation again and open the new link.",
     });
   }
-}
-
-function clampInterval(ms: number | null | undefined): number {
-  const { default: usual, min, max } = POLL_INTERVAL_MS;
-  return Math.min(Math.max(ms ?? usual, min), max);
 }
 
 function ended(status: string): SvcError {

@@ -50,7 +50,7 @@ export async function checkServiceAt(
 }
 
 /**
- * {@link checkServiceAt} for whatever a client proves itself with.
+ * {@link checkServiceAt} for a client.
  *
  * @throws SvcError `aborted`
  */
@@ -66,9 +66,8 @@ type Answer = Pick<ServiceCheck, "problem" | "key" | "tools">;
 
 async function ask(client: SvcClient, options: CallOptions): Promise<Answer> {
   const unchecked = { key: "unchecked", tools: undefined } as const;
-  const hasAccess = client.credential !== "none";
   try {
-    if (!hasAccess) {
+    if (!client.hasKey) {
       await client.getServerCard(options);
       return { problem: undefined, ...unchecked };
     }
@@ -76,9 +75,9 @@ async function ask(client: SvcClient, options: CallOptions): Promise<Answer> {
     return { problem: undefined, key: "accepted", tools: list.total ?? list.tools.length };
   } catch (error) {
     if (!isSvcError(error) || error.code === "aborted") throw error;
-    if (hasAccess && error.code === "unauthorized") return { problem: undefined, key: "refused", tools: undefined };
+    if (client.hasKey && error.code === "unauthorized") return { problem: undefined, key: "refused", tools: undefined };
     // The card is optional: a refusal in the service's own words shows that it is there.
-    const isThere = !hasAccess && (error.status === 404 || error.code === "unauthorized");
+    const isThere = !client.hasKey && (error.status === 404 || error.code === "unauthorized");
     return { problem: isThere ? undefined : error, ...unchecked };
   }
 }

@@ -1,11 +1,52 @@
-import {
-  type CredentialFileOptions,
-  type Credentials,
-  openCredentialFile,
-  type PendingPairing,
-} from "./credential-file.ts";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { errorCode } from "../base/errno.ts";
+import { parseJson } from "../base/json.ts";
+import { withWriteLock } from "../base/write-lock.ts";
+import { spellAddress } from "../client/base-url.ts";
+import { isSvcError, SvcError } from "../errors.ts";
+import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";
 
-export type { Credentials, PendingPairing };
+/** Compared as text, so it is read in its one spelling however it was stored. */
+const addressSchema = z.string().min(1).transform(spellAddress);
+
+const credentialsSchema = z.object({
+  baseUrl: addressSchema,
+  apiKey: z.string().min(1),
+  apiKeyId: z.string(),
+  deviceLabel: z.string().exactOptional(),
+  pairedAt: z.string(),
+});
+
+/** What a finished pairing leaves on this machine. */
+export type Credentials = Readonly<z.infer<typeof credentialsSchema>>;
+
+const pendingPairingSchema = z.object({
+  baseUrl: addressSchema,
+  sessionToken: z.string().min(1),
+  /** Secret: proves that the exchange comes from the machine that started the session. */
+  verifier: z.string().min(1),
+  pairUrl: z.string().min(1),
+  displayCode: z.string().exactOptional(),
+  deviceLabel: z.string().exactOptional(),
+  startedAt: z.string(),
+  expiresAt: z.string(),
+  pollIntervalMs: z.number().exactOptional(),
+});
+
+/** A pairing that was started and not exchanged yet: all that is needed to go on after a crash. */
+export type PendingPairing = Readonly<z.infer<typeof pendingPairingSchema>>;
+
+const FILE_VERSION = 1;
+const fileSchema = z.object({
+  version: z.literal(FILE_VERSION),
+  credentials: credentialsSchema.exactOptional(),
+  pending: pendingPairingSchema.exactOptional(),
+});
+
+/** Everything in the file. */
+type FileContent = Omit<z.infer<typeof fileSchema>, "version">;
 
 /** The place where the API key is kept. Every change is atomic, durable and safe beside other processes. */
 export interface CredentialStore {
@@ -20,7 +61,7 @@ export interface CredentialStore {
   read(): Promise<Credentials | undefined>;
   /** Stores credentials and drops the pending pairing, in one step. On return they are on the disk. */
   write(credentials: Credentials): Promise<void>;
-  /** Forgets credentials and pending pairing. An OAuth sign-in stays. */
+  /** Forgets credentials and pending pairing. */
   clear(): Promise<void>;
   readPending(): Promise<PendingPairing | undefined>;
   writePending(pending: PendingPairing): Promise<void>;
@@ -42,4 +83,109 @@ export function openCredentialStore(folder: string, options: CredentialFileOptio
     writePending: (pending) => file.update((content) => ({ ...content, pending })),
     clearPending: () => file.update(({ pending: _dropped, ...kept }) => kept),
   };
+}
+
+/** Where the file is kept and who owns it. */
+interface CredentialFileOptions {
+  readonly now?: () => number;
+  /** The user the file must belong to, by default the one of this process. */
+  readonly uid?: number | undefined;
+}
+
+/** The one file with secrets. Every change is atomic, durable and safe beside other processes. */
+export function openCredentialFile(
+  folder: string,
+  { now = Date.now, uid = process.getuid?.() }: CredentialFileOptions = {},
+) {
+  const path = join(folder, "credentials.json");
+
+  /** Undefined for a damaged file. */
+  const load = async (): Promise<FileContent | undefined> => {
+    const text = await readSecretFile(path, uid);
+    return text === undefined ? {} : parseContent(text, path);
+  };
+  const moveAside = async (): Promise<string> => {
+    const aside = `${path}.corrupt-${new Date(now()).toISOString().replace(/[:.]/g, "-")}`;
+    await rename(path, aside);
+    return aside;
+  };
+  const change = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      await prepareFolder(folder);
+      return await withWriteLock(`${path}.lock`, work);
+    } catch (error) {
+      throw isSvcError(error) ? error : unwritable(folder, error);
+    }
+  };
+  const store = async (content: FileContent): Promise<void> => {
+    if (Object.values(content).every((part) => part === undefined)) return deleteSecretFile(path);
+    await writeSecretFile(path, `${JSON.stringify({ version: FILE_VERSION, ...content }, undefined, 2)}\n`);
+  };
+
+  return {
+    path,
+    /** A damaged file is moved aside, and said once. */
+    async read(): Promise<FileContent> {
+      const content = await load();
+      if (content !== undefined) return content;
+      // Looked at again under the lock: another process may have repaired it meanwhile.
+      return change(async () => {
+        const again = await load();
+        if (again !== undefined) return again;
+        throw damaged(path, await moveAside());
+      });
+    },
+    /** Like `read`, but a damaged file stays in its place and holds nothing. */
+    async peek(): Promise<FileContent> {
+      return (await load()) ?? {};
+    },
+    /** Changes the file; without content it is deleted. */
+    update: (edit: (content: FileContent) => FileContent) =>
+      change(async () => {
+        const content = await load();
+        if (content === undefined) await moveAside();
+        await store(edit(content ?? {}));
+      }),
+    /** Like `update`, and deletes a file that cannot be read. */
+    strip: (edit: (content: FileContent) => FileContent) =>
+      change(async () => {
+        const content = await load().catch(() => undefined);
+        await store(content === undefined ? {} : edit(content));
+      }),
+  };
+}
+
+/** Undefined for text that no version of this program wrote. */
+function parseContent(text: string, path: string): FileContent | undefined {
+  const json = parseJson(text);
+  const parsed = fileSchema.safeParse(json);
+  if (parsed.success) {
+    const { version: _ours, ...content } = parsed.data;
+    return content;
+  }
+  const version = z.looseObject({ version: z.number() }).safeParse(json);
+  if (version.success && version.data.version > FILE_VERSION) {
+    throw new SvcError("unsupported", `The credential file ${path} was written by a newer version of this program.`, {
+      field: "credentials",
+      hint: "Update this program, or point it at another folder.",
+    });
+  }
+  return undefined;
+}
+
+function unwritable(folder: string, cause: unknown): SvcError {
+  const code = errorCode(cause);
+  const reason = code === undefined ? "" : ` (${code})`;
+  return new SvcError("invalid_config", `The credential folder ${folder} cannot be written${reason}.`, {
+    field: "credentials",
+    hint: "Check its owner, its mode and the space on the disk.",
+    cause,
+  });
+}
+
+function damaged(path: string, aside: string): SvcError {
+  return new SvcError("credentials_missing", `The credential file ${path} was damaged. It is kept as ${aside}.`, {
+    field: "credentials",
+    hint: "Pair this device again.",
+  });
 }

@@ -1,5 +1,5 @@
 import type { SvcClient } from "../client/client.ts";
-import { withoutRequest } from "../client/name-request.ts";
+import { withoutRequest } from "../client/error-text.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";
@@ -81,7 +81,7 @@ async function judgeRefusal(
   session: PendingPairing,
   { error, signal }: { error: SvcError; signal: AbortSignal | undefined },
 ): Promise<ExchangeAttempt> {
-  // A lost answer may have held the key. The next attempt tells: it gets the key again, or learns that it is used.
+  // A lost answer may have held the key. The next attempt tells: it gets the key again or finds it used.
   if (isPassing(error)) return { kind: "waiting", retryAfterMs: error.retryAfterMs, hasStatus: false };
   // The session is spent, and its answer made no sense.
   if (error.status !== undefined && error.status < 300) return conclude("refused", error, false);
@@ -107,18 +107,13 @@ function judgeByAnswer({ status, message }: SvcError): Verdict {
 
 function conclude(verdict: Verdict, error: SvcError | undefined, hasStatus: boolean): ExchangeAttempt {
   if (verdict === "waiting") return { kind: "waiting", retryAfterMs: error?.retryAfterMs, hasStatus };
-  const reason = error === undefined ? REASONS[verdict] : `Pairing failed: ${readReason(error)}`;
+  const reason = error === undefined ? REASONS[verdict] : `Pairing failed: ${withoutRequest(error.message)}`;
   const failure = new SvcError("pairing_failed", reason, {
     status: error?.status,
     serviceCode: error?.serviceCode,
     hint: HINTS[verdict],
   });
   return { kind: verdict, error: failure };
-}
-
-/** What the service said, without the name of the request, which means nothing to the human who pairs. */
-export function readReason(error: SvcError): string {
-  return withoutRequest(error.message);
 }
 
 async function askStatus(

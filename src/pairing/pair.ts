@@ -1,11 +1,10 @@
-import type { SvcClient } from "../client/client.ts";
-import { pause, type Sleep, sleepFor } from "../client/pause.ts";
-import { startStopwatch } from "../client/stopwatch.ts";
+import { SvcClient } from "../client/client.ts";
+import { pause, type Sleep, sleepFor, startStopwatch } from "../client/wait.ts";
 import { SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
+import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
 import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
-import { readShownCode, readShownUrl } from "./shown-text.ts";
 
 /** Told to the human while a pairing goes on. */
 export type PairProgress =
@@ -28,9 +27,6 @@ export interface PairOptions {
   readonly sleep?: Sleep | undefined;
   readonly now?: (() => number) | undefined;
 }
-
-/** Used when the service names no interval, and the bounds for one it names. */
-const POLL_INTERVAL_MS = { default: 3_000, min: 250, max: 30_000 } as const;
 
 /** Assumed when `expiresAt` cannot be right by the clock of this machine. */
 const ASSUMED_LIFETIME_MS = 15 * 60 * 1000;
@@ -111,7 +107,7 @@ async function followSession(
     if (elsewhere !== undefined) return elsewhere;
   }
   await credentials.clearPending();
-  // The human has not seen this session in this run, so its end is no news: a new one takes its place.
+  // Nobody has seen this session in this run: a new one replaces it silently.
   if (origin === "resumed" && last === first && last.kind !== "refused") return undefined;
   throw last.error;
 }
@@ -123,16 +119,19 @@ async function pollSession(
 ): Promise<Exclude<ExchangeAttempt, { kind: "waiting" }>> {
   const elapsed = startStopwatch(run.now);
   const lifetimeMs = estimateLifetime(session, run.now());
-  const { default: usual, min, max } = POLL_INTERVAL_MS;
-  const intervalMs = Math.min(Math.max(session.pollIntervalMs ?? usual, min), max);
+  const intervalMs = readPollInterval(session.pollIntervalMs);
   let attempt = first;
   while (attempt.kind === "waiting") {
     const elapsedMs = elapsed();
-    if (elapsedMs > lifetimeMs) return { kind: "gone", error: expired() };
+    if (elapsedMs > lifetimeMs) {
+      const error = new SvcError("pairing_failed", "The pairing session expired before anybody approved it.", {
+        hint: "Start pairing again and open the new link in time.",
+      });
+      return { kind: "gone", error };
+    }
     run.onProgress({ kind: "waiting", elapsedMs });
-    // However long the service wants us to wait: the session is over by then.
-    const waitMs = Math.max(intervalMs, Math.min(attempt.retryAfterMs ?? 0, lifetimeMs - elapsedMs + 1));
-    await pause(waitMs, { label: "Pairing", signal: run.signal, sleep: run.sleep });
+    const wait = { intervalMs, retryAfterMs: attempt.retryAfterMs, remainingMs: lifetimeMs - elapsedMs };
+    await waitForPoll(wait, { label: "Pairing", signal: run.signal, sleep: run.sleep });
     attempt = await tryExchange(run.client, session, run.signal, attempt);
   }
   return attempt;
@@ -143,7 +142,7 @@ async function storeKey(run: PairRun, session: PendingPairing, reply: PairExchan
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new SvcError("pairing_failed", "The service sent a key that no request header can carry.", {
       field: "apiKey",
-      hint: "Revoke it in the dashboard, and tell whoever runs the service.",
+      hint: "Revoke it in the dashboard, and tell the owner of the service.",
     });
   }
   const credentials: Credentials = {
@@ -168,6 +167,9 @@ async function storeKey(run: PairRun, session: PendingPairing, reply: PairExchan
   return credentials;
 }
 
+/** Time between two looks at the file that another process is about to write. */
+const STORE_WAIT_MS = 250;
+
 /** Two processes may wait for one session: the other one got the key, and is about to store it in the same file. */
 async function findKeyOfAnotherProcess(run: PairRun, session: PendingPairing): Promise<Credentials | undefined> {
   for (let tries = 1; tries <= 8; tries += 1) {
@@ -176,7 +178,7 @@ async function findKeyOfAnotherProcess(run: PairRun, session: PendingPairing): P
       run.onProgress({ kind: "approved" });
       return stored;
     }
-    await pause(POLL_INTERVAL_MS.min, { label: "Pairing", signal: run.signal, sleep: run.sleep });
+    await pause(STORE_WAIT_MS, { label: "Pairing", signal: run.signal, sleep: run.sleep });
   }
   return undefined;
 }
@@ -186,8 +188,22 @@ function estimateLifetime(session: PendingPairing, now: number): number {
   return lifetimeMs > 0 && lifetimeMs <= LONGEST_LIFETIME_MS ? lifetimeMs : ASSUMED_LIFETIME_MS;
 }
 
-function expired(): SvcError {
-  return new SvcError("pairing_failed", "The pairing session expired before anybody approved it.", {
-    hint: "Start pairing again and open the new link in time.",
-  });
+/** {@link PairOptions} with an address in place of a client. */
+export type PairAtOptions = Omit<PairOptions, "client"> & {
+  /** Address of the service to pair with. */
+  readonly baseUrl: string;
+};
+
+/**
+ * {@link pairDevice} for hosts that have an address and no client.
+ *
+ * @throws SvcError `invalid_config` for an address that cannot be used; whatever {@link pairDevice} throws
+ */
+export async function pairAt({ baseUrl, ...options }: PairAtOptions): Promise<Credentials> {
+  const client = new SvcClient({ baseUrl });
+  try {
+    return await pairDevice({ ...options, client });
+  } finally {
+    await client.close();
+  }
 }

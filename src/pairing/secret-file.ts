@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { replaceFile } from "../approvals/replace-file.ts";
-import { syncFolder } from "../approvals/sync-folder.ts";
+import { errorCode, hasCode } from "../base/errno.ts";
+import { replaceFile } from "../base/replace-file.ts";
 import { SvcError } from "../errors.ts";
 
 /** Far more than a credential file ever holds. */
@@ -49,12 +49,23 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   await syncFolder(folder);
 }
 
+/** Waits until the names in a folder are on the disk. Windows cannot open a folder; a rename is durable enough there. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Deletes a secret file, or the link in its place; nothing happens when there is none. */
 export async function deleteSecretFile(path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
+    if (hasCode(error, "ENOENT")) return;
     throw error;
   }
   await syncFolder(dirname(path));
@@ -71,7 +82,7 @@ async function openSecret(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error) ?? "unknown";
     if (code === "ENOENT") return undefined;
     if (code === "ELOOP") throw refuse(path, "is a symbolic link", "Replace the link by a file of your own.");
     throw refuse(path, `cannot be opened (${code})`, "Check the owner and the mode of the file and its folder.");
@@ -86,10 +97,6 @@ async function removeLeftovers(path: string): Promise<void> {
       await unlink(join(folder, name));
     }
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }
 
 function quote(path: string): string {

@@ -1,3 +1,5 @@
+import { isRecord } from "../base/json.ts";
+
 /** A JSON Schema object of any draft. Keyword values are unknown until a reader has checked them. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
@@ -30,11 +32,6 @@ const TYPE_NAMES: ReadonlyMap<string, JsonType> = new Map<string, JsonType>([
   ["none", "null"],
   ["nonetype", "null"],
 ]);
-
-/** True for an object that is neither null nor an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** True for a whole number of zero or more: what every length and count keyword must hold. */
 export function isCount(value: unknown): value is number {
@@ -80,4 +77,32 @@ export function cloneJson(value: unknown): unknown {
   const copy: SchemaDraft = {};
   for (const key of Object.keys(value)) setOwn(copy, key, cloneJson(value[key]));
   return copy;
+}
+
+/**
+ * True for a schema of a file argument: marked `file_uploadable`, or an object with `name`, `mimetype` and `s3key`.
+ */
+export function isFileSchema(node: Readonly<Record<string, unknown>>): boolean {
+  if (getOwn(node, "file_uploadable") === true) return true;
+  const properties = getOwn(node, "properties");
+  return isRecord(properties) && ["name", "mimetype", "s3key"].every((key) => Object.hasOwn(properties, key));
+}
+
+/**
+ * What the model is shown for a file argument: a reference is enough, the plugin finds out name and type.
+ * Title and description of the service's own schema are kept.
+ */
+export function showFileSchema(node: Readonly<Record<string, unknown>>): SchemaDraft {
+  const shown: SchemaDraft = { type: "object" };
+  for (const keyword of ["title", "description"]) {
+    const text = getOwn(node, keyword);
+    if (typeof text === "string") shown[keyword] = text;
+  }
+  shown.properties = {
+    s3key: { type: "string", description: "A public HTTPS URL, or the path of a file in the media directory." },
+    name: { type: "string", description: "File name. Left out: taken from the file." },
+    mimetype: { type: "string", description: "MIME type. Left out: found out from the file." },
+  };
+  shown.required = ["s3key"];
+  return shown;
 }

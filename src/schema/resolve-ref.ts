@@ -1,4 +1,5 @@
-import { getOwn, isRecord } from "./json-schema.ts";
+import { isRecord } from "../base/json.ts";
+import { getOwn } from "./json-schema.ts";
 
 /**
  * Finds what a `$ref` of one document points at: a schema object, a boolean schema, or undefined.

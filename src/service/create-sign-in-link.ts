@@ -1,9 +1,8 @@
 import { join, resolve } from "node:path";
 import { SvcError } from "../errors.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
-import { connectStore } from "./store/connect-store.ts";
 import { readServingUrl, STORE_FILE } from "./store/data-folder.ts";
-import { findAccount } from "./store/find-account.ts";
+import { connectStore, findAccount } from "./store/open-store.ts";
 
 /**
  * Makes a one-time sign-in link for the service that another process runs on this data folder.

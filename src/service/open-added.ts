@@ -1,13 +1,12 @@
-import { closeApp } from "./close-app.ts";
+import { openSources } from "./added/open-sources.ts";
+import { isStopped } from "./added/read-source.ts";
+import { sourceKinds } from "./added/source-kinds.ts";
+import { judgeProposal } from "./added/source-proposals.ts";
+import type { SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connections.ts";
+import { closeApp } from "./integrations/close-app.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
-import { openSources } from "./sources/open-sources.ts";
-import { listPieceFolders } from "./sources/piece/piece-definition.ts";
-import { sweepPieces } from "./sources/piece/piece-folders.ts";
-import { sourceKinds } from "./sources/source-kinds.ts";
-import { judgeProposal } from "./sources/source-proposals.ts";
-import type { SourceStore } from "./sources/source-store.ts";
 
 /** What the integrations that come and go are put into. */
 interface Host {
@@ -19,7 +18,7 @@ interface Host {
 
 /** Opens the integrations that the owner added and follows their changes; the result closes them and the built-in ones. */
 export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Promise<void>> {
-  const { now, dataDir, log, allowedFileHosts: allowedHosts } = o;
+  const { now, log, allowedFileHosts: allowedHosts } = o;
   const { sources } = host;
   const warn = (message: string, cause?: unknown) => log({ level: "warn", message, cause });
   const opened = await openSources({
@@ -27,13 +26,8 @@ export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Pr
     kinds: sourceKinds,
     log,
     onChange: host.install,
-    tidy: () =>
-      sweepPieces(dataDir, async () => listPieceFolders(await sources.list())).catch((cause) => {
-        warn("Connectors that nothing uses any more could not be removed.", cause);
-        return true;
-      }),
+    reserved: new Set(o.integrations.map(({ slug }) => slug)),
     ports: {
-      dataDir,
       log,
       now,
       allowedHosts,
@@ -46,7 +40,9 @@ export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Pr
       async propose(slug, content) {
         try {
           if (!(await sources.propose(slug, content))) return;
-          const does = judgeProposal(await sources.find(slug)) === "additions" ? "offers new" : "has changed its";
+          const source = await sources.find(slug);
+          if (source === undefined || isStopped(source)) return;
+          const does = judgeProposal(source) === "additions" ? "offers new" : "has changed its";
           warn(`The app "${slug}" ${does} actions: see "svc review ${slug}".`);
         } catch (cause) {
           warn(`What the app "${slug}" offers now could not be stored.`, cause);

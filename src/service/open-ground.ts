@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import type { BlobStore } from "./files/blob-store.ts";
 import { openBlobs } from "./files/open-blobs.ts";
-import { type Node, openNode } from "./nodes/node.ts";
-import { checkSharedKey } from "./secrets/check-shared-key.ts";
-import { readSecretKey } from "./secrets/read-secret-key.ts";
+import { type Node, openNode } from "./flows/nodes/node.ts";
+import { hasSealed, readSecretKey } from "./secrets/read-secret-key.ts";
+
 import { createSecretBox, type SecretBox } from "./secrets/secret-box.ts";
+import { checkSharedKey } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
-import { connectStore } from "./store/connect-store.ts";
 import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folder.ts";
-import type { Store } from "./store/open-store.ts";
+import { connectStore, type Store } from "./store/open-store.ts";
+
 import { inTurnOfStarts, isShared } from "./store/turns.ts";
 
 /** What a service stands on: its folder, store and files, the key of its secrets, and its place among other processes. */
@@ -44,7 +45,7 @@ export async function openGround(o: CheckedOptions, onClose: (undo: () => Promis
   onClose(close);
   const store = await connectStore(o.database ?? join(dataDir, STORE_FILE), o.log);
   onClose(() => store.destroy());
-  const box = createSecretBox(await readSecretKey(dataDir, o.secretKey));
+  const box = createSecretBox(await readSecretKey({ ...o, isInUse: () => hasSealed(store) }));
   if (isShared(store)) await inTurnOfStarts(store, () => checkSharedKey(store, box, now()));
   const node = await openNode({ ...o, store, isShared: isShared(store) });
   onClose(() => node.close());

@@ -1,7 +1,7 @@
 import type { ApiKeys } from "./auth/api-keys.ts";
 import type { Connections } from "./connections/connections.ts";
-import { chooseEngine } from "./flows/engines/choose-engine.ts";
 import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
+import { openWatch } from "./health/open-watch.ts";
 import { openAdded } from "./open-added.ts";
 import { type Ground, openGround } from "./open-ground.ts";
 import { openWork, type Work } from "./open-work.ts";
@@ -46,6 +46,8 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
 async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {
   const ground = await openGround(o, onClose);
   const { folder, store, node } = ground;
+  const watch = await openWatch(o, store);
+  onClose(() => watch.close());
   const { accountId, work } = await inTurnOfStarts(store, () => openWork(o, ground));
   node.onBeat(() => work.executionLog.settle().then(() => work.executionLog.closeAbandoned()));
   await node.start();
@@ -54,8 +56,10 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => work.executor.idle().then(() => work.accessTokens.idle()));
   const flows = await openFlows(toFlowOptions(o, ground, work));
   onClose(() => flows.close());
-  onClose(keepSweeping(o, { ...ground, flows }));
-  const { url, keys, sessions, runningRequests } = await serveHttp(o, { ground, work, flows, accountId }, onClose);
+  await watch.start(work.connections);
+  onClose(keepSweeping(o, { ...ground, watch }));
+  const served = { ground, work, flows, watch, accountId };
+  const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   return {
     url,
@@ -76,7 +80,6 @@ function toFlowOptions(o: CheckedOptions, ground: Ground, work: Work): FlowsOpti
   // Nobody is there to upload a file by a hint.
   const files = { ...work, ingestTokens: undefined };
   const templates = findTemplates(catalog);
-  const openEngine = chooseEngine(o);
   const node = { ...ground.node, isShared: isShared(store) };
-  return { store, node, catalog, connections, executor, files, templates, openEngine, now: o.now, log: o.log };
+  return { store, node, catalog, connections, executor, files, templates, now: o.now, log: o.log };
 }

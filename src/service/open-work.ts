@@ -1,21 +1,20 @@
+import { createSourceStore } from "./added/source-store.ts";
 import { createId } from "./auth/secrets.ts";
-import { createLiveCatalog } from "./catalog/live-catalog.ts";
-import { connectFirstApps } from "./connections/connect-first-apps.ts";
+import { createLiveCatalog } from "./catalog/catalog.ts";
+import { connectFirstApps, isFirstApp } from "./connections/connect-first-apps.ts";
 import { type Connections, createConnections } from "./connections/connections.ts";
 import { createConnector } from "./connections/connector.ts";
+import { createAccessTokens } from "./connections/grants/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
 import { createUrlFiles } from "./fetch/url-files.ts";
-import { createAccessTokens } from "./grants/access-tokens.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { Ground } from "./open-ground.ts";
 import { createSettingsSeal } from "./secrets/seal-settings.ts";
+import { createServiceKeys } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
-import { createSourceStore } from "./sources/source-store.ts";
-import { findAccount } from "./store/find-account.ts";
-import type { Store } from "./store/open-store.ts";
-import { createServiceKeys } from "./store/service-keys.ts";
+import { findAccount, type Store } from "./store/open-store.ts";
 
 /** What carries tools out: catalog, connections, executor and their records. */
 export type Work = ReturnType<typeof createWork>;
@@ -37,10 +36,15 @@ async function makeAccount(
   store: Store,
   { accountId, connections }: { accountId: string; connections: Connections },
 ): Promise<void> {
-  await connectFirstApps(connections, o.integrations, typeof o.files === "string" ? o.files : o.dataDir);
+  await connectFirstApps(connections, o.integrations, findFirstFolder(o));
   // Last, so that a first start that was cut short is begun again.
   const created_at = new Date(o.now()).toISOString();
   await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
+}
+
+/** The folder below which the first start connects an app each. */
+function findFirstFolder({ files, dataDir }: CheckedOptions): string {
+  return typeof files === "string" ? files : dataDir;
 }
 
 function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, accountId: string) {
@@ -61,8 +65,13 @@ function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, acco
   });
   const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
   const serviceKeys = createServiceKeys({ store, box, now });
-  const ownFolders = [o.dataDir, ...(typeof o.files === "string" ? [o.files] : [])];
-  const connector = createConnector({ connections, accessTokens, ownFolders });
+  const firstFolder = findFirstFolder(o);
+  const connector = createConnector({
+    connections,
+    accessTokens,
+    ownFolders: [...new Set([o.dataDir, firstFolder])],
+    isFirstApp: (connection) => isFirstApp(connection, firstFolder),
+  });
   const activity = createActivity(store);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {

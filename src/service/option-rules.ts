@@ -87,6 +87,7 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     allowed: "a list of integrations",
   },
   now: { schema: callable, allowed: "a function" },
+  elapsed: { schema: callable, allowed: "a function" },
   log: { schema: callable, allowed: "a function" },
 };
 

@@ -1,23 +1,25 @@
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.ts";
+import { createBootstrap } from "./auth/registration/bootstrap.ts";
+import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
-import { createCanonicalExecutions } from "./canonical/canonical-executions.ts";
-import { createIdempotencyKeys } from "./canonical/idempotency-keys.ts";
+import { createProviderSignIns } from "./connections/grants/provider-sign-ins.ts";
+import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
+import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import type { Flows } from "./flows/flows.ts";
-import { createProviderSignIns } from "./grants/provider-sign-ins.ts";
+import type { Watch } from "./health/open-watch.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { renderRefusal } from "./http/pages/page.ts";
 import { SIGNED_IN_PATH } from "./http/routes/pages-signed-in.ts";
 import { createOAuth } from "./oauth/create-oauth.ts";
 import type { Ground } from "./open-ground.ts";
 import type { Work } from "./open-work.ts";
-import { createBootstrap } from "./registration/bootstrap.ts";
-import { createPairing } from "./registration/pairing.ts";
+import { readIngestSecret, type ServiceKeys } from "./secrets/service-keys.ts";
 import { type CheckedOptions, listHosts, toLocalOrigin } from "./service-options.ts";
-import { readIngestSecret } from "./store/ingest-secret.ts";
 import type { Store } from "./store/open-store.ts";
-import type { ServiceKeys } from "./store/service-keys.ts";
+
 import { createSpentTokens } from "./store/spent-tokens.ts";
 import { isShared } from "./store/turns.ts";
 
@@ -29,6 +31,7 @@ interface ServedParts {
   readonly ground: Ground;
   readonly work: Work;
   readonly flows: Flows;
+  readonly watch: Watch;
   readonly accountId: string;
 }
 
@@ -72,7 +75,7 @@ export async function serveHttp(
 
 async function createParts(
   o: CheckedOptions,
-  { ground, work, flows, accountId }: ServedParts,
+  { ground, work, flows, watch, accountId }: ServedParts,
   { url, keys }: { url: string; keys: ApiKeys },
 ) {
   const { now } = o;
@@ -94,9 +97,10 @@ async function createParts(
     bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
     canonical,
     providerSignIns: createProviderSignIns({ ...ground, now, redirectUri: `${url}${SIGNED_IN_PATH}` }),
-    oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId }),
+    oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId, renderRefusal }),
     mcpExtras: o.mcpExtras,
     node,
+    watch,
     ingestTokens,
     flows,
     flowApprovals: o.flowApprovals ?? "api",

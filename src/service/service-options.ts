@@ -4,6 +4,7 @@ import { SvcError } from "../errors.ts";
 import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
 import { readFilesPlace } from "./files/open-blobs.ts";
 import type { S3Place } from "./files/s3-client.ts";
+import { systemElapsed } from "./health/watch-clock.ts";
 import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
@@ -80,6 +81,11 @@ export interface ServiceOptions {
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
+  /**
+   * Milliseconds since any moment, by a clock that nobody can set and that goes on while the machine sleeps: beside it a
+   * `now` that jumps is seen. Default: the time since the machine started; none when `now` is given.
+   */
+  readonly elapsed?: () => number;
   /** Default: nothing is logged. */
   readonly log?: ServiceLog;
 }
@@ -98,7 +104,7 @@ const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /** Options with defaults, checked. */
-export interface CheckedOptions extends ServiceOptions {
+export interface CheckedOptions extends Omit<ServiceOptions, "elapsed"> {
   readonly port: number;
   readonly host: string;
   readonly heartbeatMs: number;
@@ -110,6 +116,7 @@ export interface CheckedOptions extends ServiceOptions {
   readonly allowedFileHosts: AllowedHosts;
   readonly integrations: readonly Integration[];
   readonly now: () => number;
+  readonly elapsed: (() => number) | undefined;
   readonly log: ServiceLog;
 }
 
@@ -139,6 +146,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     allowedFileHosts,
     integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
     now: options.now ?? Date.now,
+    elapsed: options.elapsed ?? (options.now === undefined ? systemElapsed : undefined),
     log: guardLog(options.log),
   };
 }

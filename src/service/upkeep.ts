@@ -1,10 +1,9 @@
 import type { ExecutionLog } from "./executions/execution-log.ts";
 import type { BlobStore } from "./files/blob-store.ts";
-import type { Flows } from "./flows/flows.ts";
+import type { Watch } from "./health/open-watch.ts";
 import type { CheckedOptions } from "./service-options.ts";
-import { forgetEnded } from "./store/forget-ended.ts";
-import { forgetExpired } from "./store/forget-expired.ts";
 import type { Store } from "./store/open-store.ts";
+import { advanceUpkeep, forgetEnded, forgetExpired } from "./store/retention.ts";
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
@@ -28,42 +27,54 @@ export function keepSettling(executions: ExecutionLog, { heartbeatMs }: CheckedO
 interface Upkeep {
   /** What is logged when it cannot be done. */
   readonly failure: string;
-  /** @param isStopping true when the service stops: what takes long breaks off. */
-  run(isStopping: () => boolean): Promise<unknown>;
+  /**
+   * @param time by which age is judged; see `advanceUpkeep`.
+   * @param isStopping true when the service stops: what takes long breaks off.
+   */
+  run(time: number, isStopping: () => boolean): Promise<unknown>;
 }
 
 /** What collects what nobody needs any more. */
 interface UpkeepParts {
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly flows: Flows;
+  readonly watch: Pick<Watch, "isClockBelieved">;
 }
 
-function listUpkeep({ now, retentionDays: days }: CheckedOptions, { store, blobs, flows }: UpkeepParts): Upkeep[] {
+function listUpkeep({ retentionDays: days }: CheckedOptions, { store, blobs }: UpkeepParts): Upkeep[] {
   const always: Upkeep[] = [
-    { failure: "Old files could not be removed.", run: () => blobs.sweep() },
-    { failure: "What has expired could not be removed.", run: () => forgetExpired(store, now()) },
-    { failure: "The flow engine could not forget what has ended.", run: () => flows.tidy() },
+    { failure: "Old files could not be removed.", run: (time) => blobs.sweep(time) },
+    { failure: "What has expired could not be removed.", run: (time) => forgetExpired(store, time) },
   ];
   if (days === 0) return always;
   return [
     ...always,
     {
       failure: "Old executions and flows could not be removed.",
-      run: (isStopping) => forgetEnded({ store, now, days, isStopping }),
+      run: (time, isStopping) => forgetEnded({ store, time, days, isStopping }),
     },
   ];
 }
 
-/** Removes at once, and every hour, what has expired, has ended long ago or belongs to nothing. */
+/**
+ * Removes at once, and every hour, what has expired, has ended long ago or belongs to nothing; nothing while the clock is in
+ * doubt.
+ */
 export function keepSweeping(o: CheckedOptions, parts: UpkeepParts): Stop {
   const works = listUpkeep(o, parts);
   let isStopping = false;
   let sweeping = Promise.resolve();
+  const warn = (message: string) => (cause: unknown) => {
+    o.log({ level: "warn", message, cause });
+    return undefined;
+  };
   const sweep = async () => {
+    if (isStopping || !parts.watch.isClockBelieved()) return;
+    const time = await advanceUpkeep(parts.store, o.now()).catch(warn("Nothing old could be removed."));
+    if (time === undefined) return;
     for (const { failure, run } of works) {
       if (isStopping) return;
-      await run(() => isStopping).catch((cause) => o.log({ level: "warn", message: failure, cause }));
+      await run(time, () => isStopping).catch(warn(failure));
     }
   };
   const queueSweep = () => {

@@ -11,6 +11,8 @@ export const integrationItemSchema = z.looseObject({
   name: z.string().optional().catch(undefined),
   connected: z.boolean().optional().catch(undefined),
   connection_state: z.string().nullish(),
+  /** Why nothing of the app can be used; not in the document. */
+  problem: z.string().optional().catch(undefined),
   capabilities: z.array(z.string()).optional().catch(undefined),
 });
 export type IntegrationItem = z.infer<typeof integrationItemSchema>;

@@ -132,5 +132,11 @@ export const canonicalExecuteRequestSchema = z.looseObject({
   input: z.record(z.string(), z.unknown()),
   confirm: z.boolean().optional(),
   idempotency_key: z.string().optional(),
+  /** Ours: the account to act on, where the description of the tool says so. Default: the default one. */
+  connection_id: connectionIdSchema.optional(),
 });
 export type CanonicalExecuteRequest = z.infer<typeof canonicalExecuteRequestSchema>;
+
+/** Guard error: a malformed request or failed authentication, before any execution ("Errors", envelope 3). */
+export const bareErrorSchema = z.looseObject({ error: z.string() });
+export type BareError = z.infer<typeof bareErrorSchema>;

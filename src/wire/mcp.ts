@@ -18,6 +18,9 @@ export type McpToolName = (typeof MCP_TOOL_NAMES)[number];
 /** Methods the document lists as supported. */
 export const MCP_METHODS = ["initialize", "tools/list", "tools/call"] as const;
 
+/** Path of the MCP endpoint. */
+export const MCP_PATH = "/api/mcp";
+
 /** OAuth scopes; `openid` is the one required on `/api/mcp`. */
 export const OAUTH_SCOPES = ["openid", "email", "profile"] as const;
 

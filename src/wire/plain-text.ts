@@ -1,3 +1,5 @@
+import { shortenText } from "../base/text.ts";
+
 /** Scripts that spell with joiners, so that leaving one out changes what is seen. */
 const JOINING_SCRIPTS =
   "Arabic Bengali Devanagari Gujarati Gurmukhi Kannada Khmer Malayalam Mongolian Myanmar Nko Oriya Sinhala Syriac Tamil Telugu Tibetan";
@@ -43,15 +45,7 @@ export function toPlainText(text: string, options: PlainTextOptions = {}): strin
     return escapeUnits(character);
   });
   const plain = options.escapeSpaces === true ? seen.replace(OTHER_SPACES, escapeUnits) : seen;
-  const max = options.max ?? Number.POSITIVE_INFINITY;
-  return plain.length <= max ? plain : `${cutText(plain, max - 1)}…`;
-}
-
-/** Cuts at `length` UTF-16 units without splitting a surrogate pair. */
-export function cutText(text: string, length: number): string {
-  const end = Math.max(0, length);
-  const last = text.charCodeAt(end - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end);
+  return shortenText(plain, options.max ?? Number.POSITIVE_INFINITY);
 }
 
 function escapeUnits(character: string): string {

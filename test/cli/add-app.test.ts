@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openSourceDesk } from "../../src/service/sources/open-source-desk.ts";
+import { openSourceDesk } from "../../src/service/added/open-source-desk.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc } from "../e2e/run-svc.ts";
+import { waitForTool } from "../service/added/wait-for-tool.ts";
 import { execute } from "../service/http-calls.ts";
-import { waitForTool } from "../service/sources/wait-for-tool.ts";
 
 /** `svc add`, `svc review` and `svc remove` as a person and as a script use them, beside a running service. */
 
-const SERVER = fileURLToPath(new URL("../service/sources/mcp/fixture-server.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
 const DOCUMENT = {
   openapi: "3.1.0",
   info: { title: "Door" },

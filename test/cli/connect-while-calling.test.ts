@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startTestService } from "../../src/testing.ts";
 import { addConnection, type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";
-import { startSvc } from "../e2e/run-svc.ts";
+import { runSvc, startSvc } from "../e2e/run-svc.ts";
 
 /** `svc call` with an app that must be connected first, beside the real service. */
 
@@ -90,6 +91,47 @@ describe("svc call --wait", () => {
     const done = await running.done;
     expect(done.code).toBe(1);
     expect(done.stdout).toMatch(/Not done \(needs_connection\)[\s\S]*Connect it here: http/);
+  });
+});
+
+describe("two mail accounts, of which the default one is well", () => {
+  async function setUp() {
+    const mail = await startTestService();
+    const { connections } = mail.service;
+    const settings = { maildir: join(home, "ana"), address: "ana@localhost" };
+    await mkdir(settings.maildir);
+    const ana = await connections.add({ integration: "mail", label: "Ana", settings });
+    await connections.update(ana.id, { state: "reauth_required" });
+    const [local] = await connections.list("mail");
+    if (local === undefined) throw new Error("There is no local mailbox.");
+    const env = { SVC_API_KEY: mail.apiKey, SVC_BASE_URL: mail.url };
+    const args = ["call", "mail_search", "--args", "{}", "--connection", ana.id];
+    return { mail, connections, ana, local, env, args };
+  }
+
+  test("the link of a failed call leads to the account that failed", async () => {
+    const { mail, ana, local, env, args } = await setUp();
+    const run = await runSvc([...args, "--no-wait"], home, { env });
+    expect(run.stdout).toContain(`${mail.url}/connections/${ana.id}/reconnect`);
+    expect(run.stdout).toContain('"Ana" (Mail) must be signed in to again');
+    expect(run.stdout).not.toContain(local.id);
+    // Also where nobody named an account, the one that needs help is meant.
+    const link = await runSvc(["connect", "mail"], home, { env });
+    expect(link.stdout).toContain(`/connections/${ana.id}/reconnect`);
+    await mail.close();
+  });
+
+  test("--wait waits for that account, and not for the one that is well", async () => {
+    const { mail, connections, ana, env, args } = await setUp();
+    const running = startSvc([...args, "--wait"], home, env);
+    running.endInput();
+    const [, link] = await running.waitFor(LINK);
+    expect(link).toBe(`${mail.url}/connections/${ana.id}/reconnect`);
+    await running.waitFor(/waiting for mail/);
+    await connections.update(ana.id, { state: "healthy" });
+    const done = await running.done;
+    expect(done.code, done.stdout).toBe(0);
+    await mail.close();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readFilesFlag } from "../../src/cli/commands/files-place.ts";
+import { readFilesFlag } from "../../src/cli/commands/serve.ts";
 
 const KEY = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
 

@@ -2,19 +2,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ToolOutcome } from "../../src/calls/outcome.ts";
+import { showOutcome } from "../../src/cli/commands/call.ts";
 import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
 import { status } from "../../src/cli/commands/status.ts";
 import { tools } from "../../src/cli/commands/tools.ts";
 import type { CliContext } from "../../src/cli/context.ts";
-import { formatError } from "../../src/cli/format-error.ts";
 import { findPlaces } from "../../src/cli/places.ts";
-import { showOutcome } from "../../src/cli/show-outcome.ts";
-import { createTerminal } from "../../src/cli/terminal.ts";
+import { createTerminal, formatError } from "../../src/cli/terminal.ts";
+
 import { SvcError } from "../../src/errors.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import type { ToolOutcome } from "../../src/tools/outcome.ts";
 
 let service: TestService;
 let home: string;
@@ -83,15 +83,15 @@ test("an error is broken between words on a terminal, and is one line elsewhere"
 
 test("a command that an error names stays on one line, to be copied", () => {
   const address = "https://svc.example.org/a/long/path";
-  const error = new SvcError("credentials_missing", "The stored access is for another service.", {
-    hint: `Run "svc pair --base-url ${address}" to pair with it, or "svc login --base-url ${address}".`,
+  const error = new SvcError("credentials_missing", "The stored key is for another service.", {
+    hint: `Run "svc pair --base-url ${address}" to pair with it, or "svc status --base-url ${address}".`,
   });
   const lines = formatError({ style: (_, text) => text }, error, { columns: 60, isDebugging: false }).split("\n");
   expect(lines).toEqual([
-    "Error: The stored access is for another service. Run",
+    "Error: The stored key is for another service. Run",
     `  "svc pair --base-url ${address}"`,
     "  to pair with it, or",
-    `  "svc login --base-url ${address}".`,
+    `  "svc status --base-url ${address}".`,
   ]);
 });
 

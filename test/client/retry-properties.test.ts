@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { withRetries } from "../../src/client/retry.ts";
-import { backoffMs, nextDelay, parseRetryAfter } from "../../src/client/retry-timing.ts";
+import { backoffMs, nextDelay, parseRetryAfter, withRetries } from "../../src/client/retry.ts";
+
 import { SvcError } from "../../src/errors.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 

@@ -6,8 +6,8 @@ import type {
   McpResult,
   McpTool,
 } from "../../src/service/mcp/mcp-features.ts";
-import { RPC_CODES } from "../../src/service/mcp/protocol.ts";
-import { RpcError } from "../../src/service/mcp/rpc-error.ts";
+import { RPC_CODES, RpcError } from "../../src/service/mcp/protocol.ts";
+
 import { fixtureResources, fixtureTemplates, PNG, WAV } from "./fixture-content.ts";
 
 /*

@@ -2,11 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { EXPORTS } from "../package/expected-exports.ts";
 import { installPacked } from "../package/install-packed.ts";
 import { readPackage } from "../package/read-package.ts";
-import { findReadmeBlock } from "../package/readme-blocks.ts";
+import { scriptReadmeAgent } from "../package/readme-blocks.ts";
 import { runCommand } from "../package/run-command.ts";
 import { createConsumer, NODES, type Peers } from "./consumer.ts";
 
@@ -29,8 +30,9 @@ beforeAll(async () => {
   for (const peers of ["core 1.1 alone", "oldest peers", "newest peers"] as const) {
     consumers.set(peers, await createConsumer(installed, peers));
   }
-  await mkdir(join(folder, "media/inbound"), { recursive: true });
-  await writeFile(join(folder, "media/inbound/hello.txt"), "Hello\n");
+  const inbound = join(folder, "home/.local/share/svc/media/inbound");
+  await mkdir(inbound, { recursive: true });
+  await writeFile(join(inbound, "hello.txt"), "Hello\n");
 }, 240_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -47,7 +49,6 @@ function run(node: string, peers: Peers, args: readonly string[]) {
   const added = {
     SVC_BASE_URL: service.url,
     SVC_API_KEY: service.apiKey,
-    SVC_MEDIA_ROOT: join(folder, "media"),
     SVC_HOME: join(folder, "home"),
   };
   return runCommand(NODES[node] ?? "", args, consumers.get(peers) ?? "", added);
@@ -87,15 +88,25 @@ describe.each(Object.entries(PEERS_OF))("Node %s with the %s", (node, peers) => 
 
   test("runs the whole product once", async () => {
     const result = await run(node, peers, [bin, "demo", "--unattended"]);
-    expect(result, result.stderr).toMatchObject({ code: 0, stderr: "" });
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(result.stderr.replace(SQLITE_WARNING, "")).toBe("");
     expect(result.stdout).toContain("equal to the source");
   }, 180_000);
 
   test("runs the README's agent against a service", async () => {
-    const { code, prints } = findReadmeBlock("SvcToolkit.create");
-    const result = await runModule(node, peers, code);
-    expect(result, result.stderr).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toBe(prints);
+    const home = join(folder, "home");
+    const { url: baseUrl, apiKey } = service;
+    await openCredentialStore(join(home, ".config/svc")).write({
+      baseUrl,
+      apiKey,
+      apiKeyId: "1",
+      pairedAt: "2026-11-23T00:00:00Z",
+    });
+    const module = ["--input-type=module", "--eval", scriptReadmeAgent()];
+    const result = await runCommand(NODES[node] ?? "", module, consumers.get(peers) ?? "", { HOME: home }, "a\n");
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(result.stderr.replace(SQLITE_WARNING, "")).toBe("");
+    expect(result.stdout).toMatch(/\nSaved\.\n$/);
     expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
   }, 180_000);
 });

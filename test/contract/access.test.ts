@@ -4,6 +4,7 @@ import { request } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openService } from "../../src/service/open-service.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { openBrowser } from "../service/http/pages/browser.ts";
 import { playExchange, type RawReply, readExchanges, send } from "./golden-exchange.ts";
 import { readMember } from "./probe-service.ts";
 import { verifies } from "./verifies.ts";
@@ -219,11 +220,10 @@ describe("a pairing", () => {
   test("shows label and code on the approval page", async () => {
     verifies("pair.start.device-label", "pair.start.display-code");
     const { pairUrl, displayCode } = await start();
-    const signedIn = await request(await service.service.signInUrl());
-    await signedIn.body.dump();
-    const cookie = String(signedIn.headers["set-cookie"]).split(";")[0] ?? "";
-    const page = await (await request(pairUrl, { headers: { cookie } })).body.text();
-    expect(page).toContain("Kitchen laptop");
-    expect(page).toContain(displayCode);
+    const browser = openBrowser();
+    await browser.open(await service.service.signInUrl());
+    const page = await browser.open(pairUrl);
+    expect(page.text).toContain("Kitchen laptop");
+    expect(page.text).toContain(displayCode);
   });
 });

@@ -2,14 +2,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { createApprovalCard } from "../../src/approvals/card.ts";
+import { createApprovalCard } from "../../src/calls/ask/card.ts";
 import { findPlaces } from "../../src/cli/places.ts";
-import { classifyReference } from "../../src/media/classify-reference.ts";
+import { classifyReference } from "../../src/media/locate/classify-reference.ts";
 import { startTestService } from "../../src/testing.ts";
 import { SIDE_EFFECT_LEVELS } from "../../src/wire/catalog.ts";
-import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../src/wire/limits.ts";
+import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../src/wire/constants.ts";
+import { closeAll, closeLater, openTestSession, sayNo } from "../calls/open-test-session.ts";
 import { readJson } from "../package/read-package.ts";
-import { closeAll, closeLater, openTestSession, sayNo } from "../tools/open-test-session.ts";
 import { readFences, readPage, readTable } from "./read-page.ts";
 
 /** Facts that the pages state, compared with the code. */
@@ -29,7 +29,9 @@ describe("docs/approvals.md", () => {
     await session.call({ callId: "1", toolName: "drive_upload_file", arguments: args });
     const [request] = session.asked;
     if (request === undefined) throw new Error("Nobody was asked.");
-    const shown = readFences("docs/approvals.md").find(({ code }) => code.startsWith("Approval needed: Save"));
+    const shown = readFences("docs/approvals.md").find(({ code }) =>
+      code.startsWith("Approval needed\nAction    │ Save"),
+    );
     const lines = shown?.code.trimEnd().split("\n") ?? [];
     const card = createApprovalCard(request);
     expect(lines).toHaveLength(card.length);

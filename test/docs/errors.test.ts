@@ -1,21 +1,22 @@
 import { describe, expect, test } from "vitest";
+import type { OutcomeStatus } from "../../src/calls/outcome.ts";
+import { type Judgement, judgeReply } from "../../src/calls/steps/judge-reply.ts";
 import { EXIT, EXIT_CODE_HELP } from "../../src/cli/exit-codes.ts";
 import { SVC_ERROR_CODES } from "../../src/errors.ts";
-import { toCanonicalCode } from "../../src/service/canonical/error-code.ts";
+import { toCanonicalCode } from "../../src/service/executions/summarise-outcome.ts";
 import { RPC_CODES } from "../../src/service/mcp/protocol.ts";
 import { ServiceError, type ServiceErrorStatus } from "../../src/service/service-error.ts";
-import { type Judgement, judgeReply } from "../../src/tools/judge-reply.ts";
-import type { OutcomeStatus } from "../../src/tools/outcome.ts";
 import { CANONICAL_ERROR_CODES, TOOL_ERROR_CODES } from "../../src/wire/execution.ts";
 import { findCodesByStatus, findMediaCodes, findOutcomeCodes, findServiceCodes } from "./find-error-codes.ts";
 import { readSection, readTable } from "./read-page.ts";
 
-/** docs/errors.md names every code there is and no other, and says of each what the code does. */
+/** docs/errors.md and docs/errors-for-programs.md name every code there is and no other, and say of each what the code does. */
 
 const PAGE = "docs/errors.md";
-const column = (heading: string, index = 0) => readTable(PAGE, heading).map((row) => row[index] ?? "");
+const FOR_PROGRAMS = "docs/errors-for-programs.md";
+const column = (heading: string, index = 0, page = PAGE) => readTable(page, heading).map((row) => row[index] ?? "");
 const CALLS = readTable(PAGE, "When a tool is called");
-const SENTENCES = readTable(PAGE, "Sentences without a code");
+const SENTENCES = readTable(FOR_PROGRAMS, "Sentences without a code");
 
 /** How the page says what each judgement leads to. */
 const SAID: Readonly<Record<Judgement["kind"], RegExp>> = {
@@ -55,7 +56,7 @@ describe("docs/errors.md", () => {
   });
 
   test("has every thrown code", () => {
-    expect(column("Thrown errors")).toEqual([...SVC_ERROR_CODES].sort());
+    expect(column("Thrown errors", 0, FOR_PROGRAMS)).toEqual([...SVC_ERROR_CODES].sort());
   });
 
   test("has every reason not to send a file, in the order of the code", () => {
@@ -76,7 +77,7 @@ describe("docs/errors.md", () => {
 
   test("has the codes of the API document among them", () => {
     expect(CALLS.map(([code]) => code)).toEqual(expect.arrayContaining([...TOOL_ERROR_CODES]));
-    expect(column("`error_code` of a summary")).toEqual([...CANONICAL_ERROR_CODES]);
+    expect(column("`error_code` of a summary", 0, FOR_PROGRAMS)).toEqual([...CANONICAL_ERROR_CODES]);
   });
 
   test.each(CALLS)("says of %s (%s) what its error_code is and what becomes of it", (...row) => {
@@ -93,7 +94,7 @@ describe("docs/errors.md", () => {
   });
 
   test("has every code of the protocol", () => {
-    expect(column("MCP").map(Number).sort()).toEqual([...Object.values(RPC_CODES)].sort());
+    expect(column("MCP", 0, FOR_PROGRAMS).map(Number).sort()).toEqual([...Object.values(RPC_CODES)].sort());
   });
 
   test("has every exit code, as the help has", () => {

@@ -7,20 +7,20 @@ export type StatusesByCode = ReadonlyMap<string, ReadonlySet<number>>;
 
 /** Files that make an error from a code which is not written beside `new ServiceError`, and how it stands there. */
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
-  "service/canonical/read-canonical-request.ts": /refuse\(\s*(?<code>"\w+")/g,
+  "service/executions/read-requests.ts": /refuse\(\s*(?<code>"\w+")/g,
   "service/files/receive-ingest.ts": /refuse\(\s*(?<status>\d+),\s*(?<code>"\w+")/g,
   "service/fetch/url-refusal.ts": /^ {2}\| (?<code>"\w+")/gm,
   "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
   "service/integrations/mail/send-limits.ts": /(?<code>"rate_limit\w*")/g,
-  "service/registration/exchange-pairing.ts": /refuse\((?<status>\d+)/g,
+  "service/auth/registration/pairing.ts": /refuse\((?<status>\d+)/g,
 };
 
 /** Files that pass on what was made elsewhere: the same error in other words or without secrets, one from the store, those of OAuth. */
 const PASSED_ON = [
-  "service/canonical/phrase-error.ts",
-  "service/executions/stored-error.ts",
+  "service/executions/summarise-outcome.ts",
+  "service/executions/outcome.ts",
   "service/oauth/create-provider.ts",
-  "service/secrets/hide-in-error.ts",
+  "service/secrets/hide-secrets.ts",
 ];
 
 /** Every code of a `ServiceError`, as the sources make them. */
@@ -54,22 +54,22 @@ function guessStatus(code: string): number {
 /** Every code that the plugin itself gives an outcome, but for those of refused files and of thrown errors. */
 export function findOutcomeCodes(): Set<string> {
   const found = new Set<string>();
-  for (const room of ["tools/", "flows/", "schema/", "runtimes/"]) {
+  for (const room of ["calls/", "schema/", "runtimes/"]) {
     for (const [, text] of readSources(room)) {
       for (const [, code = ""] of text.matchAll(/\bcode:\s*"([a-z_]+)"/g)) found.add(code);
       for (const [, code = ""] of text.matchAll(/\bunanswered\("([a-z_]+)"/g)) found.add(code);
       for (const [, code = ""] of text.matchAll(/\breturn "(flow_[a-z_]+)"/g)) found.add(code);
     }
   }
-  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("approvals/decide.ts")) ?? [];
+  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("calls/ask/decide.ts")) ?? [];
   for (const [, reason = ""] of reasons.matchAll(/"(\w+)"/g)) found.add(`approval_${reason}`);
-  for (const [, code = ""] of readSource("flows/flow-outcome.ts").matchAll(/\? "(flow_\w+)"/g)) found.add(code);
+  for (const [, code = ""] of readSource("calls/flows/read-flow.ts").matchAll(/\? "(flow_\w+)"/g)) found.add(code);
   return found;
 }
 
 /** The names the plugin gives to answers without a code, by status. */
 export function findCodesByStatus(): Map<string, string> {
-  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("tools/read-failure.ts")) ?? [];
+  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("calls/steps/judge-reply.ts")) ?? [];
   return new Map([...table.matchAll(/(\d+): "(\w+)"/g)].map(([, status = "", code = ""]) => [code, status]));
 }
 

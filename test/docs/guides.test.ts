@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc } from "../e2e/run-svc.ts";
-import { closeAll, closeLater, makeFolder } from "../tools/open-test-session.ts";
 import { readFences } from "./read-page.ts";
 import { runBlock } from "./run-block.ts";
 

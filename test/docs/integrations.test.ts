@@ -8,17 +8,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import { startTestService } from "../../src/testing.ts";
+import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc } from "../e2e/run-svc.ts";
-import { startHttpMcpServer } from "../service/sources/mcp/http-server.ts";
-import { startRegistry } from "../service/sources/piece/start-registry.ts";
-import { closeAll, closeLater, makeFolder } from "../tools/open-test-session.ts";
+import { startHttpMcpServer } from "../service/added/mcp/http-server.ts";
 
 /** docs/integrations.md: its template is a file of the tests, and its commands are run. */
 
 const GUIDE = readFileSync(new URL("../../docs/integrations.md", import.meta.url), "utf8");
 const TEMPLATE = new URL("../service/integrations/contract/template/", import.meta.url);
-const PIECE = fileURLToPath(new URL("../fixtures/pieces/parcel", import.meta.url));
-const SERVER = fileURLToPath(new URL("../service/sources/mcp/fixture-server.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
 
 afterEach(closeAll);
 
@@ -68,11 +66,8 @@ test("every command of the guide works, with a server of the tests in the place 
   const servers = [{ url: "https://tracker.example.org" }];
   await writeFile(document, JSON.stringify({ openapi: "3.1.0", info: { title: "Tracker" }, servers, paths }));
   const commands = readBlocks("sh").flatMap((block) => block.trim().split("\n"));
-  expect(commands).toHaveLength(9);
-  const registry = closeLater(await startRegistry([PIECE]));
-  const npm = Object.fromEntries(Object.entries(registry.env).filter(([name]) => name.startsWith("npm_config_")));
+  expect(commands).toHaveLength(5);
   const env = {
-    ...npm,
     SVC_HEADER_AUTHORIZATION: "Bearer token",
     SVC_BASE_URL: service.url,
     SVC_API_KEY: service.apiKey,
@@ -82,7 +77,6 @@ test("every command of the guide works, with a server of the tests in the place 
       .replace("npx -y @modelcontextprotocol/server-memory", `${process.execPath} ${SERVER} ${home}`)
       .replace("https://wiki.example.org/mcp", `${remote.url} --private`)
       .replace("./tracker.yaml", document)
-      .replace("piece notion", "piece parcel --app notion")
       // Only this one asks the service that runs.
       .replace(/^svc (?!connect)(\w+)/, `svc $1 --data ${service.dataDir}`)
       .replace(/^svc add --data (\S+) (\w+)/, "svc add $2 --data $1");

@@ -1,9 +1,7 @@
 import { Command } from "commander";
 import { addAccessCommands } from "../../src/cli/access-commands.ts";
-import { addFlowCommands } from "../../src/cli/flow-commands.ts";
-import { addServiceCommands } from "../../src/cli/service-commands.ts";
-import { addSourceCommands } from "../../src/cli/source-commands.ts";
-import { addToolCommands } from "../../src/cli/tool-commands.ts";
+import { addServiceCommands, addSourceCommands } from "../../src/cli/service-commands.ts";
+import { addFlowCommands, addToolCommands } from "../../src/cli/tool-commands.ts";
 
 /** The tree of `svc` commands; none of them does anything. */
 export function listCommands(): Command {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { addCliCommands, type CliCall } from "../../src/runtimes/openclaw/cli-commands.ts";
-import { STATIC_DEFINITIONS } from "../../src/runtimes/openclaw/static-definitions.ts";
-import { findCardWait } from "../../src/runtimes/openclaw/wait-limits.ts";
+import { findCardWait } from "../../src/runtimes/openclaw/ask/wait-limits.ts";
+import { addCliCommands, type CliCall } from "../../src/runtimes/openclaw/commands/cli-commands.ts";
+import { STATIC_DEFINITIONS } from "../../src/runtimes/openclaw/register-tools.ts";
 import { OPENCLAW_PACKAGE } from "../package/pack-for-openclaw.ts";
 import { readJson, readPackage } from "../package/read-package.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readJournalRecord } from "../../src/approvals/journal-record.ts";
-import { locateFiles } from "../../src/media/locate-files.ts";
+import { readJournalRecord } from "../../src/calls/journal/journal-record.ts";
+import { locateFiles } from "../../src/media/locate/locate-files.ts";
 import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 import { checkMermaid } from "./check-mermaid.ts";
 import { judgeCommandLine, listCommands } from "./list-commands.ts";
@@ -30,7 +30,7 @@ const TESTED_BY: Readonly<Record<string, string>> = {
   "docs/openclaw.md": "test/docs/openclaw.test.ts",
   "docs/other-runtimes.md": "test/runtimes/library/host-example.ts",
   "docs/self-hosting.md": "test/docs/self-hosting.test.ts",
-  "docs/signing-in.md": "test/docs/signing-in.test.ts",
+  "docs/signing-in.md": "test/package/pack.test.ts",
   "docs/testing.md": "test/docs/guides.test.ts",
 };
 

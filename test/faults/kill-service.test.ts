@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Approver } from "../../src/approvals/request.ts";
+import type { Approver } from "../../src/calls/ask/request.ts";
+import { createToolSession } from "../../src/calls/session.ts";
 import { startTestService } from "../../src/testing.ts";
-import { createToolSession } from "../../src/tools/session.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { choose } from "./kit/fault-form.ts";
 

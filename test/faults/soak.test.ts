@@ -59,7 +59,8 @@ test(
       expect(last.heap + last.outside).toBeLessThan(first.heap + first.outside + 6 * MIB + writes * BYTES_PER_WRITE);
       expect(last.handles).toBeLessThanOrEqual(first.handles + 8);
       expect(last.resources).toBeLessThanOrEqual(first.resources + 8);
-      expect(last.journal.files).toBe(1);
+      // The file, and what SQLite keeps beside it while it is open.
+      expect(last.journal.files).toBeLessThanOrEqual(3);
       expect(last.journal.bytes).toBeLessThan(64 * MIB);
       expect(last.results.files).toBeLessThanOrEqual(50);
       expect(last.catalog.files).toBe(1);

@@ -1,18 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { createApprovalCard } from "../../src/approvals/card.ts";
-import { canonicalJson } from "../../src/approvals/fingerprint.ts";
-import { type ApprovalFile, type ApprovalRequest, createApprovalRequest } from "../../src/approvals/request.ts";
+import { createApprovalCard } from "../../src/calls/ask/card.ts";
+import { canonicalJson } from "../../src/calls/ask/fingerprint.ts";
+import { type ApprovalFile, type ApprovalRequest, createApprovalRequest } from "../../src/calls/ask/request.ts";
 import { createApprovalQuestion } from "../../src/runtimes/langchain/approval-question.ts";
 import { createInterruptPayload } from "../../src/runtimes/langchain/interrupt-payload.ts";
-import { createHostCard } from "../../src/runtimes/openclaw/approval-card.ts";
-import { createCardBook } from "../../src/runtimes/openclaw/card-book.ts";
-import { fitLines } from "../../src/runtimes/openclaw/card-text.ts";
-import { showTicket } from "../../src/runtimes/openclaw/ticket-commands.ts";
-import { createTicketBook } from "../../src/runtimes/openclaw/tickets.ts";
+import { createHostCard, fitLines } from "../../src/runtimes/openclaw/ask/approval-card.ts";
+import { createShownCards } from "../../src/runtimes/openclaw/ask/shown-cards.ts";
+
+import { createWaitingCalls } from "../../src/runtimes/openclaw/ask/waiting-calls.ts";
+import { showWaitingCall } from "../../src/runtimes/openclaw/commands/waiting-commands.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, similarArguments, trickyText } from "./arguments.ts";
 import { lookAt, UNSEEN } from "./look.ts";
+import { OWN_LABELS, readArguments, readFacts } from "./read-card.ts";
 
 /** What a human is shown is what would be sent, or says what is missing and where it is. */
 
@@ -39,97 +40,76 @@ function createRequest(args: Record<string, unknown>, more: Partial<ApprovalRequ
   return createApprovalRequest(subject, { now: 0, ttlMs: 1 });
 }
 
-/** The arguments a terminal card shows, and how many characters it says are missing of how many. */
-function readTerminalCard(lines: readonly string[]) {
-  const from = lines.indexOf("  Arguments:") + 1;
-  const to = lines.findIndex((line) => line.startsWith("  Files:"));
-  const shown = lines.slice(from, to).map((line) => line.slice(4));
-  const [, missing, total] = /^\[cut: (\d+) of (\d+) characters are not shown\. /.exec(shown.at(-1) ?? "") ?? [];
-  if (missing === undefined) return { text: shown.join("\n"), missing: 0, total: undefined };
-  return { text: shown.slice(0, -1).join("\n"), missing: Number(missing), total: Number(total) };
-}
-
-/** The arguments a host card shows when it says nothing of a cut. */
+/** The arguments a host card shows when it is complete. */
 function readHostCard(description: string): Record<string, unknown> {
-  const lines = description.split("\n").slice(1);
-  const end = lines.findIndex((line) => line.startsWith("Why: ") || line.startsWith("File "));
-  const members = lines.slice(0, end).flatMap((line) => {
-    const rest = /^\+\d+ more: (.*)$/.exec(line)?.[1];
-    return rest === undefined ? [readMember(line, true)] : readRest(rest);
-  });
-  return JSON.parse(`{${members.join(",")}}`);
-}
-
-/** The host's way to write what shows nothing, as JSON has it; a backslash that is one is doubled in JSON. */
-const readCodes = (json: string) => json.replaceAll(/(?<=(?<!\\)(?:\\\\)*)\\u\{(\w+)\}/g, "\\u$1");
-
-const MEMBER = /^([\w.-]+|"(?:[^"\\]|\\.)*"): (.*)$/;
-
-function readMember(line: string, mayBeBare: boolean): string {
-  const [, name = "", value = ""] = MEMBER.exec(line) ?? expect.fail(`not a member: ${line}`);
-  const key = name.startsWith('"') ? readCodes(name) : JSON.stringify(name);
-  return `${key}:${mayBeBare && !isJson(value) ? JSON.stringify(value) : readCodes(value)}`;
-}
-
-/** Members joined by "; ", each value JSON: the shortest pieces that are members. */
-function readRest(text: string): string[] {
-  const members: string[] = [];
-  let piece = "";
-  for (const part of text.split("; ")) {
-    piece = piece === "" ? part : `${piece}; ${part}`;
-    const value = MEMBER.exec(piece)?.[2];
-    if (value === undefined || !isJson(readCodes(value))) continue;
-    members.push(readMember(piece, false));
-    piece = "";
-  }
-  expect(piece).toBe("");
-  return members;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(readCodes(text));
-    return true;
-  } catch {
-    return false;
-  }
+  const lines = description.split("\n").slice(3, -1);
+  const end = lines.findIndex((line) => /^(Why: |File |File: |More: )/.test(line));
+  return readArguments(lines.slice(0, end < 0 ? lines.length : end));
 }
 
 const showInTerminal = (request: ApprovalRequest) =>
-  createApprovalCard(request, { maxArguments: 60, howToSeeAll: "Answer v." }).join("\n");
-const showInHost = (request: ApprovalRequest) => createHostCard(request, CODE).description;
+  createApprovalCard(request, { maxRows: 20, howToSeeAll: SEE_ALL }).join("\n");
+const showInHost = (request: ApprovalRequest) => createHostCard(request, CODE).card.description;
 const showInGraph = (request: ApprovalRequest) => {
-  const context = { caller: "c", past: [], notice: undefined };
+  const context = { task: "t", caller: "c", past: [], sent: [], notice: undefined };
   return createInterruptPayload([createApprovalQuestion(request)], context) as {
     action_requests: { description: string; args: unknown }[];
   };
 };
-const SAYS_CUT =
-  /\[cut: \d+ of \d+ characters are not shown\. Answer v\.\]|\nCut: \d+ characters\. All of it: |masked\. All of it: /;
+const SEE_ALL = "There is more.";
+const SAYS_CUT = /\nThere is more\.|\nNOT COMPLETE: /;
+const COUNT = /^\[cut: (?:([\d,]+) of ([\d,]+)|\d+ more, ([\d,]+)) characters\]$/;
 
 describe("the terminal's card", () => {
-  it("shows the arguments whole, or counts what is missing; the whole card has them all", () => {
+  it("shows the arguments whole, however narrow it is", () => {
     fc.assert(
-      fc.property(hostileArguments, fc.integer({ min: 2, max: 300 }), (args, maxArguments) => {
-        const request = createRequest(args);
-        const whole = readTerminalCard(createApprovalCard(request, { maxArguments: Number.POSITIVE_INFINITY }));
-        expect(canonicalJson(JSON.parse(whole.text))).toBe(canonicalJson(args));
-        const part = readTerminalCard(createApprovalCard(request, { maxArguments, howToSeeAll: "Answer v." }));
-        expect(whole.text.startsWith(part.text)).toBe(true);
-        expect(part.text.length + part.missing).toBe(part.total ?? whole.text.length);
-        expect(whole.text).toHaveLength(part.text.length + part.missing);
+      fc.property(hostileArguments, fc.integer({ min: 24, max: 120 }), (args, columns) => {
+        const card = createApprovalCard(createRequest(args), { columns, maxRows: Number.POSITIVE_INFINITY });
+        const shown = readArguments(readFacts(card).get("Arguments") ?? expect.fail());
+        expect(canonicalJson(shown)).toBe(canonicalJson(args));
       }),
       RUNS,
     );
   });
 
-  it("is one block whose own lines nobody else can write", () => {
+  it("or counts what is missing, never more rows than it may have", () => {
+    fc.assert(
+      fc.property(hostileArguments, fc.integer({ min: 8, max: 30 }), (args, maxRows) => {
+        const request = createRequest(args);
+        const all = createApprovalCard(request, { maxRows: Number.POSITIVE_INFINITY });
+        const part = createApprovalCard(request, { maxRows, howToSeeAll: SEE_ALL });
+        if (!part.includes(SEE_ALL)) {
+          expect(part).toEqual(all);
+          return;
+        }
+        expect(part.length).toBeLessThanOrEqual(maxRows + 3);
+        const notes = part.flatMap((row) => [COUNT.exec(row)].filter((found) => found !== null));
+        const missing = notes.reduce(
+          (sum, [, one, , more]) => sum + Number((one ?? more ?? "").replaceAll(",", "")),
+          0,
+        );
+        const count = (card: string[]) => [...readFacts(card)].flatMap(([, values]) => values).join("").length;
+        const left = /^\[left out: (.*)\]$/m.exec(part.join("\n"))?.[1]?.split(", ") ?? [];
+        const facts = readFacts(all);
+        const leftOut = left.flatMap(
+          (label) => facts.get(label.charAt(0).toUpperCase() + label.slice(1)) ?? expect.fail(label),
+        );
+        expect(count(part) + missing + leftOut.join("").length).toBe(count(all));
+      }),
+      RUNS,
+    );
+  });
+
+  it("has labels that nobody else can write, and nothing from outside where they stand", () => {
     fc.assert(
       fc.property(hostileArguments, trickyText, trickyText, (args, title, reason) => {
-        const card = createApprovalCard(createRequest(args, { title, reason, askBefore: [reason] })).join("\n");
-        expect(card).not.toMatch(UNSEEN);
-        for (const own of ["Tool", "App", "Account", "Effect", "Why asked", "Arguments", "Files", "Expires"]) {
-          expect(card.match(new RegExp(`^ {2}${own}:`, "gm"))).toHaveLength(1);
+        const request = createRequest(args, { title, reason, askBefore: [reason] });
+        const [head, ...card] = createApprovalCard(request, { columns: 40, maxRows: Number.POSITIVE_INFINITY });
+        expect(head).toBe("Approval needed");
+        expect(card.join("\n")).not.toMatch(UNSEEN);
+        for (const row of card) expect(OWN_LABELS).toContain(/^(.{9}) │ /.exec(row)?.[1]?.trim() || "Tool");
+        for (const own of OWN_LABELS) {
+          expect(card.filter((row) => row.startsWith(own.padEnd(9))).length).toBeLessThanOrEqual(1);
         }
       }),
       RUNS,
@@ -150,29 +130,33 @@ describe("the card of an interrupted graph", () => {
         const [shown] = showInGraph(createRequest(args)).action_requests;
         expect(canonicalJson(shown?.args)).toBe(canonicalJson(args));
         expect(shown?.description).not.toMatch(UNSEEN);
+        expect(shown?.description).toMatch(/^```\n(?:(?!```)[\s\S])*\n```$/);
       }),
       RUNS,
     );
     const [long] = showInGraph(createRequest({ text: "x".repeat(9_000) })).action_requests;
-    expect(long?.description).toContain("characters are not shown. The arguments of this action are complete.]");
+    expect(long?.description).toContain("\nThe arguments of this action are complete.\n");
   });
 });
 
 describe("the host's card", () => {
-  const books = { tickets: createTicketBook(), cards: createCardBook() };
+  const askState = { waitingCalls: createWaitingCalls(), cards: createShownCards() };
 
   it("shows the arguments whole, or says that it does not; the command it names shows them all", () => {
     fc.assert(
       fc.property(hostileArguments, (args) => {
         const request = createRequest(args);
-        const code = books.cards.add(request);
-        const { description } = createHostCard(request, code);
+        const code = askState.cards.add(request);
+        const { card, isComplete } = createHostCard(request, code);
+        const { description } = card;
         expect(description.length).toBeLessThanOrEqual(512);
         expect(description).not.toMatch(UNSEEN);
-        if (!SAYS_CUT.test(description)) expect(canonicalJson(readHostCard(description))).toBe(canonicalJson(args));
-        else expect(description).toContain(`All of it: /svc show ${code}`);
-        const { text } = showTicket(books, code);
-        expect(canonicalJson(JSON.parse(readTerminalCard(text.split("\n")).text))).toBe(canonicalJson(args));
+        expect(description).toMatch(/^\n```\n(?:(?!```)[\s\S])*\n```$/);
+        expect(SAYS_CUT.test(description)).toBe(!isComplete);
+        if (isComplete) expect(canonicalJson(readHostCard(description))).toBe(canonicalJson(args));
+        else expect(description).toContain(`Read /svc show ${code} first`);
+        const shown = readFacts(showWaitingCall(askState, code).text.split("\n")).get("Arguments") ?? expect.fail();
+        expect(canonicalJson(readArguments(shown))).toBe(canonicalJson(args));
       }),
       RUNS,
     );
@@ -181,7 +165,7 @@ describe("the host's card", () => {
   it("says that something is masked, and a text that looks masked is not", () => {
     const masked = showInHost(createRequest({ text: "use svc_live_abcdefghijkl" }));
     expect(masked).not.toContain("abcdefghijkl");
-    expect(masked).toContain(`\nWhat looks like a key is masked. All of it: /svc show ${CODE}`);
+    expect(masked).toContain(`\nNOT COMPLETE: what looks like a key is masked. Read /svc show ${CODE} first`);
     expect(showInHost(createRequest({ text: "use svc_live_[redacted]" }))).not.toContain("masked");
   });
 
@@ -189,19 +173,17 @@ describe("the host's card", () => {
     const askBefore = Array<string>(5_000).fill("Sure?");
     const description = showInHost(createRequest({ text: "x".repeat(5_000) }, { askBefore }));
     expect(description.length).toBeLessThanOrEqual(512);
-    expect(description).toMatch(/\nCut: \d+ characters\. /);
+    expect(description).toMatch(/\nNOT COMPLETE: [\d,]+ characters are missing\. /);
   });
 
-  it("counts what does not fit to the character", () => {
+  it("cuts the longest lines to what fits", () => {
     const lines = fc.array(fc.string({ unit: "grapheme", maxLength: 200 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(lines, fc.integer({ min: 60, max: 600 }), (given, budget) => {
         const fitted = fitLines(given, budget);
-        const shown = fitted.lines.map((line, index) => (line === given[index] ? line : line.slice(0, -1)));
+        const shown = fitted.map((line, index) => (line === given[index] ? line : line.slice(0, -1)));
         for (const [index, line] of shown.entries()) expect(given[index]?.startsWith(line)).toBe(true);
-        const sum = (texts: readonly string[]) => texts.reduce((total, text) => total + text.length, 0);
-        expect(fitted.hidden).toBe(sum(given) - sum(shown));
-        expect(sum(fitted.lines) + fitted.lines.length).toBeLessThanOrEqual(budget);
+        expect(fitted.join("\n").length + 1).toBeLessThanOrEqual(budget);
       }),
       RUNS,
     );

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { canonicalJson } from "../../src/approvals/fingerprint.ts";
-import { APPROVAL, askApproval } from "../../src/service/mcp/tools/ask-approval.ts";
-import { dataView } from "../../src/service/pages/data-view.ts";
+import { canonicalJson } from "../../src/calls/ask/fingerprint.ts";
+import { dataView } from "../../src/service/http/pages/data-view.ts";
+import { APPROVAL, askApproval } from "../../src/service/mcp/tools/execution-tools.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, similarArguments, trickyText } from "./arguments.ts";
 import { lookAt, UNSEEN } from "./look.ts";
 import { createOpenApp } from "./model/open-app.ts";
+import { readArguments, readFacts } from "./read-card.ts";
 
 /** What the service itself puts before a human: the form an MCP client shows, and the pages. */
 
@@ -17,17 +18,16 @@ const action = integration.actions.find(({ id }) => id === "change") ?? expect.f
 
 function readForm(input: Record<string, unknown>, askBefore: readonly string[] = []): string {
   const entry = { toolName: "open_change", integration, action: { ...action, askBefore } };
-  const params = askApproval(entry, input)[APPROVAL]?.params;
+  const params = askApproval({ entry, input, account: "First" })[APPROVAL]?.params;
   return String((params as { message?: unknown } | undefined)?.message);
 }
 
 /** Arguments as they stand in the form, and how many characters it says are missing. */
 function readInput(message: string) {
-  const lines = message.split("\n");
-  const from = lines.indexOf("It would run with this input:") + 1;
-  const shown = lines.slice(from).filter((line) => line.startsWith("  "));
-  const [, missing = 0, total = 0] = /\n\[cut: (\d+) of (\d+) characters are not shown\. /.exec(message) ?? [];
-  return { text: shown.map((line) => line.slice(2)).join("\n"), missing: Number(missing), total: Number(total) };
+  const lines = readFacts(message.split("\n")).get("Arguments") ?? expect.fail();
+  const count = /\n\[cut: ([\d,]+) of ([\d,]+) characters\]\n/.exec(message);
+  const [missing, total] = [count?.[1] ?? "0", count?.[2] ?? "0"].map((text) => Number(text.replaceAll(",", "")));
+  return { lines, missing, total };
 }
 
 describe("the form of an MCP client", () => {
@@ -36,7 +36,10 @@ describe("the form of an MCP client", () => {
       fc.property(hostileArguments, trickyText, (input, question) => {
         const message = readForm(input, [question]);
         expect(message).not.toMatch(UNSEEN);
-        expect(canonicalJson(JSON.parse(readInput(message).text))).toBe(canonicalJson(input));
+        expect(message).toMatch(/^```\n(?:(?!```)[\s\S])*\n```/);
+        const { lines, missing } = readInput(message);
+        if (missing === 0) expect(canonicalJson(readArguments(lines))).toBe(canonicalJson(input));
+        expect(message).toMatch(/\nApprove\? {2}│ open_change, write, First\n```/);
       }),
       fuzzOptions({ runs: 800 }),
     );
@@ -46,10 +49,10 @@ describe("the form of an MCP client", () => {
     fc.assert(
       fc.property(fc.nat(3), fc.integer({ min: 3_900, max: 4_100 }), trickyText, (start, length, end) => {
         const input = { text: `${"a".repeat(start)}${"😀x".repeat(length / 3)}${end.toWellFormed()}` };
-        const { text, missing, total } = readInput(readForm(input));
-        if (missing === 0) expect(JSON.parse(text)).toEqual(input);
-        else expect(text.length + missing).toBe(total);
-        expect(text.isWellFormed()).toBe(true);
+        const { lines, missing = 0, total } = readInput(readForm(input));
+        if (missing === 0) expect(readArguments(lines)).toEqual(input);
+        else expect(lines.join("").length + missing).toBe(total);
+        expect(lines.join("").isWellFormed()).toBe(true);
       }),
       fuzzOptions({ runs: 300 }),
     );

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { inspectFiles } from "../../src/media/inspect-files.ts";
-import type { LocatedFile } from "../../src/media/locate-files.ts";
-import { openByIdentity } from "../../src/media/open-by-identity.ts";
-import { openMediaFile } from "../../src/media/open-media-file.ts";
-import { parseReference } from "../../src/media/parse-reference.ts";
-import { createMediaRoots, type MediaRoot, type MediaRoots } from "../../src/media/roots.ts";
+import type { LocatedFile } from "../../src/media/locate/locate-files.ts";
+import { parseReference } from "../../src/media/locate/parse-reference.ts";
+import { openByIdentity } from "../../src/media/open/open-below-root.ts";
+import { openMediaFile } from "../../src/media/open/open-media-file.ts";
+import { createMediaRoots, type MediaRoot, type MediaRoots } from "../../src/media/open/roots.ts";
+import { inspectFiles } from "../../src/media/send/inspect-files.ts";
 import { verifies } from "../contract/verifies.ts";
 import { ATTACK_TABLE, type AttackCase } from "../fixtures/media/attack-table.ts";
 import { createMediaTree, type MediaTree, SECRET } from "./media-tree.ts";

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { readUploadHint, type UploadReading } from "../../src/media/upload-hint.ts";
+import { readUploadHint, type UploadReading } from "../../src/media/send/upload-hint.ts";
 import { BASE_URL, GOOD_COMMANDS, HOSTILE_COMMANDS, INGEST_URL, REFERENCE } from "../fixtures/media/upload-commands.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 
@@ -109,6 +109,7 @@ describe("a good command", () => {
       `"${text.replaceAll(/["\\$`]/g, "\\$&")}"`,
       text.replaceAll(/[^\w./:=@-]/g, "\\$&"),
     );
+  const inQuotes = (text: string) => fc.constantFrom(`'${text}'`, `"${text}"`);
   const token = fc.stringMatching(/^[A-Za-z0-9._~+/=-]{16,60}$/);
   const folder = fc.array(fc.stringMatching(/^[\w é'"$ -]{1,8}$/), { minLength: 1, maxLength: 3 });
   const good = fc
@@ -122,7 +123,7 @@ describe("a good command", () => {
     .chain(({ token, parts, method, order, glue }) => {
       const reference = `/media/${parts.map((part) => part.trim() || "a").join("/")}/x.jpg`;
       return fc
-        .tuple(quote(INGEST_URL), quote(`Authorization: Bearer ${token}`), quote(`@${reference}`))
+        .tuple(inQuotes(INGEST_URL), inQuotes(`Authorization: Bearer ${token}`), quote(`@${reference}`))
         .map(([url, header, file]) => {
           const words = [`-X ${method}`, url, `-H ${header}`, `--data-binary ${file}`];
           const turned = [...words.slice(order % 4), ...words.slice(0, order % 4)];

@@ -4,8 +4,8 @@ import { link, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openMediaFile } from "../../src/media/open-media-file.ts";
-import { createMediaRoots } from "../../src/media/roots.ts";
+import { openMediaFile } from "../../src/media/open/open-media-file.ts";
+import { createMediaRoots } from "../../src/media/open/roots.ts";
 import { verifies } from "../contract/verifies.ts";
 
 const COMPILER = "cc";

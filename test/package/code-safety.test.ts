@@ -22,6 +22,9 @@ const RULES: readonly Rule[] = [
   { id: "obfuscated-code", pattern: /(\\x[0-9a-fA-F]{2}){6,}|(?:atob|Buffer\.from)\s*\(\s*["'][A-Za-z0-9+/=]{200,}/ },
 ];
 
+/** They start the MCP servers that the owner of a service added. The package for OpenClaw holds nothing of the service. */
+const STARTS_PROGRAMS = ["src/service/added/mcp/child-transport.ts", "src/service/added/mcp/group-watch.ts"];
+
 /** Every finding in a source, with its line. */
 function scan(source: string): string[] {
   const lines = source.split("\n");
@@ -42,7 +45,9 @@ describe("the code scan of a host", () => {
     const findings = files.flatMap((file) => {
       return scan(readFileSync(join(PACKAGE_ROOT, file), "utf8")).map((finding) => `${file}: ${finding}`);
     });
-    expect(findings).toEqual([]);
+    const isStart = (finding: string) => STARTS_PROGRAMS.some((file) => finding.startsWith(`${file}: dangerous-exec`));
+    expect(findings.filter((finding) => !isStart(finding))).toEqual([]);
+    expect(findings.filter(isStart)).toHaveLength(STARTS_PROGRAMS.length);
   });
 
   test.each([

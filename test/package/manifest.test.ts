@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../src/calls/static-tools.ts";
 import { placesUnder } from "../../src/cli/places.ts";
 import { readSettings } from "../../src/cli/settings.ts";
-import { FLOW_TOOL_NAMES } from "../../src/flows/flow-tool.ts";
-import { STATIC_TOOL_NAMES } from "../../src/tools/static-tools.ts";
-import { API_KEY_PREFIX } from "../../src/wire/auth.ts";
+import { API_KEY_PREFIX } from "../../src/wire/constants.ts";
 import { EXPORTS } from "./expected-exports.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "./read-package.ts";
 

@@ -13,7 +13,7 @@ import { listBiggest } from "./list-biggest.ts";
 import type { PackedPackage } from "./pack-checkout.ts";
 import { OPENCLAW_PACKAGE, packForOpenClaw } from "./pack-for-openclaw.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
-import { findReadmeBlock, readReadmeBlocks } from "./readme-blocks.ts";
+import { findBlock, listReadmeBlocks, scriptReadmeAgent } from "./readme-blocks.ts";
 import { runCommand } from "./run-command.ts";
 
 const packageJson = readPackage();
@@ -26,7 +26,7 @@ let packed: PackedPackage;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-pack-"));
   ({ packed, consumer, installed } = await installPacked(folder));
-}, 120_000);
+}, 240_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -45,7 +45,10 @@ describe("the packed tarball", () => {
     const unexpected = packed.files
       .map((file) => file.path)
       .filter(
-        (path) => !/^dist\/.+\.(js|d\.ts)$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png)$/.test(path),
+        (path) =>
+          !/^dist\/.+\.(js|d\.ts)$|^dist\/runtimes\/openclaw\/static-tools\.json$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png)$/.test(
+            path,
+          ),
       );
     expect(unexpected.sort()).toEqual(
       [
@@ -109,7 +112,7 @@ describe("the tarball for OpenClaw", () => {
     expect(files.filter((file) => /^dist\/(service|cli|runtimes\/(langchain|terminal))\/|\.d\.ts$/.test(file))).toEqual(
       [],
     );
-    expect((await stat(path)).size).toBeLessThan(260_000);
+    expect((await stat(path)).size).toBeLessThan(230_000);
     expect(files).toContain("openclaw.plugin.json");
     expect(files).toContain("skills/svc/SKILL.md");
 
@@ -235,13 +238,12 @@ describe("the README's code, run by an installed package", () => {
 
   afterAll(() => service.close());
 
-  const environment = () => ({
-    ...process.env,
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: process.env.PATH,
+    HOME: join(folder, "home"),
     SVC_BASE_URL: service.url,
-    SVC_MEDIA_ROOT: join(folder, "media"),
     SVC_KEY_FOLDER: join(folder, "keys"),
     SVC_DATA: join(folder, "data"),
-    SVC_HOME: join(folder, "home"),
   });
 
   /** Runs a module or script in the consumer; `onOutput` sees all output so far each time more comes. */
@@ -266,13 +268,20 @@ describe("the README's code, run by an installed package", () => {
     return { code, stdout, stderr };
   }
 
-  async function runBlock(marker: string, env: NodeJS.ProcessEnv, onOutput?: (text: string) => void) {
-    const block = findReadmeBlock(marker);
+  async function runCode(code: string, env: NodeJS.ProcessEnv, onOutput?: (text: string) => void) {
     const file = join(consumer, "readme.mjs");
-    await writeFile(file, block.code);
+    await writeFile(file, code);
     const result = await run(process.execPath, [file], env, onOutput);
     expect(result, result.stderr).toMatchObject({ code: 0 });
-    if (block.prints !== undefined) expect(result.stdout).toBe(block.prints);
+    return result;
+  }
+
+  /** Runs shell lines of a page with `svc` as the installed command. */
+  async function runShell(code: string, env: NodeJS.ProcessEnv, onOutput?: (text: string) => void) {
+    const bin = join(consumer, "node_modules/.bin/svc");
+    const script = `set -e\nsvc() { "${process.execPath}" "${bin}" "$@"; }\n${code}`;
+    const result = await run("bash", ["-c", script], env, onOutput);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
     return result;
   }
 
@@ -288,32 +297,34 @@ describe("the README's code, run by an installed package", () => {
     };
   }
 
-  test("the agent prints what the README says", async () => {
-    await runBlock("SvcToolkit.create", { ...environment(), SVC_API_KEY: service.apiKey });
+  test("the quickstart leads from pairing to an approved file, in the order it stands there", async () => {
+    const human = approveWhenAsked();
+    await runShell(findBlock("README.md", "svc pair"), environment(), human.onOutput);
+    await human.done();
+    await runShell(findBlock("README.md", "mkdir -p"), environment());
+    const { SVC_BASE_URL: _address, ...stored } = environment();
+    const { stdout } = await runCode(scriptReadmeAgent(), stored);
+    expect(stdout).toContain("Files     │ hello.txt, text/plain, 6 bytes");
+    expect(stdout).toMatch(/\nSaved\.\n$/);
     expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
+    const work = await runShell(findBlock("README.md", "svc describe"), environment());
+    expect(work.stdout).toContain("Reports/report.pdf");
   });
 
   test("a program pairs itself", async () => {
     const human = approveWhenAsked();
-    await runBlock("pairDevice({", environment(), human.onOutput);
+    await runCode(findBlock("docs/signing-in.md", "pairDevice({"), environment(), human.onOutput);
     await human.done();
     expect(await readFile(join(folder, "keys/credentials.json"), "utf8")).toContain('"svc_live_');
   });
 
   test("the service starts with three apps", async () => {
-    await runBlock("createService({", environment());
-  });
-
-  test("the shell commands work in the order they stand there", async () => {
-    const bin = join(consumer, "node_modules/.bin/svc");
-    const human = approveWhenAsked();
-    const script = (code: string) => `set -e\nsvc() { "${process.execPath}" "${bin}" "$@"; }\n${code}`;
-    const pair = await run("bash", ["-c", script(findReadmeBlock("svc pair").code)], environment(), human.onOutput);
-    expect(pair, pair.stderr).toMatchObject({ code: 0 });
-    await human.done();
-    const work = await run("bash", ["-c", script(findReadmeBlock("svc describe").code)], environment());
-    expect(work, work.stderr).toMatchObject({ code: 0 });
-    expect(work.stdout).toContain("Reports/report.pdf");
+    const code = `import { createService } from "${packageJson.name}/service";
+      const service = await createService({ dataDir: process.env.SVC_DATA, port: 0 });
+      for (const { integration, label } of await service.connections.list()) console.log(integration, label);
+      await service.close();`;
+    const { stdout } = await runCode(code, environment());
+    expect(stdout).toBe("drive Local drive\nmail Local mailbox\nnotes Local notes\n");
   });
 
   test("a service started from the shell answers what the README asks it", async () => {
@@ -330,10 +341,7 @@ describe("the README's code, run by an installed package", () => {
         if (url !== undefined) resolve(url);
       });
       const url = await promise;
-      const { code } = findReadmeBlock("svc login-link");
-      const shell = `svc() { "${process.execPath}" "${bin}" "$@"; }\n${code}`;
-      const result = await run("bash", ["-e", "-c", shell], home);
-      expect(result, result.stderr).toMatchObject({ code: 0 });
+      const result = await runShell("svc login-link", home);
       expect(result.stdout).toContain(`${url}/sign-in?token=`);
       for (const path of ["/health", "/openapi.json", "/.well-known/mcp/server-card.json"]) {
         expect(readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8")).toContain(path);
@@ -347,16 +355,11 @@ describe("the README's code, run by an installed package", () => {
   });
 
   test("no block of code is left out", () => {
-    const run = ["SvcToolkit.create", "pairDevice({", "createService({", "svc pair", "svc describe", "svc login-link"];
-    // Installing and starting need a checkout or a registry; the demo and the packing tests run them.
-    const elsewhere = [
-      "npm ci\nnpm start -- --unattended\n",
-      "npm cit\n",
-      "svc serve\n",
-      "npm install svc-agent-plugin langchain @langchain/core\n",
-    ];
-    const left = readReadmeBlocks().filter(
-      ({ code }) => !elsewhere.includes(code) && !run.some((one) => code.includes(one)),
+    const run = ["SvcToolkit.create", "mkdir -p", "svc pair", "svc describe"];
+    // Starting needs a checkout; the demo and the packing tests run it.
+    const elsewhere = ["npm ci\nnpm start -- --unattended\n", "svc serve\n"];
+    const left = listReadmeBlocks().filter(
+      (code) => !elsewhere.includes(code) && !run.some((one) => code.includes(one)),
     );
     expect(left).toEqual([]);
   });

@@ -1,33 +1,29 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { PACKAGE_ROOT } from "./read-package.ts";
+import { readFences } from "../docs/read-page.ts";
 
-/** One fenced block of the README. */
-interface Block {
-  readonly language: string;
-  readonly code: string;
-  /** The `text` block that follows it before the next code, which is what it prints. */
-  readonly prints: string | undefined;
-}
-
-/** Code blocks of the README in order, `text` blocks attached to the code above them. */
-export function readReadmeBlocks(): Block[] {
-  const text = readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8");
-  const fences = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = "", code = ""]) => ({
-    language,
-    code,
-  }));
-  return fences.flatMap(({ language, code }, index) => {
-    if (language === "text") return [];
-    const next = fences[index + 1];
-    return [{ language, code, prints: next?.language === "text" ? next.code : undefined }];
-  });
-}
-
-/** The one block whose code holds `marker`. */
-export function findReadmeBlock(marker: string): Block {
-  const found = readReadmeBlocks().filter((block) => block.code.includes(marker));
+/** The code of the one block of a page that holds `marker`. */
+export function findBlock(page: string, marker: string): string {
+  const found = readFences(page).filter(({ code }) => code.includes(marker));
   const [block] = found;
-  if (found.length !== 1 || block === undefined) throw new Error(`${found.length} README blocks hold ${marker}`);
-  return block;
+  if (found.length !== 1 || block === undefined) throw new Error(`${found.length} blocks of ${page} hold ${marker}`);
+  return block.code;
+}
+
+/** Code of every block of the README that somebody runs, in order. */
+export function listReadmeBlocks(): string[] {
+  return readFences("README.md")
+    .filter(({ language }) => language !== "text")
+    .map(({ code }) => code);
+}
+
+/** The README's LangChain agent with a scripted model in the place of the real one. */
+export function scriptReadmeAgent(): string {
+  const code = findBlock("README.md", "SvcToolkit.create");
+  const model = `fakeModel()
+    .respondWithTools([{ name: "drive_upload_file", args: { file: "media://inbound/hello.txt", folder: "Letters" } }])
+    .respond(new AIMessage("Saved."))`;
+  const scripted = code.replace('"openai:gpt-5-mini"', model);
+  if (scripted === code) throw new Error("The README's agent names no model.");
+  return `import { AIMessage } from "@langchain/core/messages";
+    import { fakeModel } from "@langchain/core/testing";
+    ${scripted}`;
 }

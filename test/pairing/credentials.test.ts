@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { withWriteLock } from "../../src/base/write-lock.ts";
 import { type Credentials, openCredentialStore, type PendingPairing } from "../../src/pairing/credentials.ts";
 import { catchError } from "../client/recording-server.ts";
 import { verifies } from "../contract/verifies.ts";
@@ -243,7 +244,8 @@ describe("a crash while writing", () => {
     const lock = join(folder, "credentials.json.lock");
     const store = openCredentialStore(folder);
     // A process id beyond any limit of the system: that process is gone.
-    await writeFile(lock, "999999999");
+    const own = await withWriteLock(lock, () => readFile(lock, "utf8"));
+    await writeFile(lock, own.replace(String(process.pid), "999999999"));
     await store.write(CREDENTIALS);
     // Left before its owner had put its name in, a while ago.
     await writeFile(lock, "");

@@ -1,8 +1,12 @@
 import { Validator } from "@cfworker/json-schema";
-import { type ArgumentGuard, createArgumentGuard } from "../../src/schema/argument-guard.ts";
-import { isRecord } from "../../src/schema/json-schema.ts";
-import { type ProjectedSchema, projectToolSchema, type SchemaProfile } from "../../src/schema/project-schema.ts";
-import type { RenamedKey } from "../../src/schema/rename-keys.ts";
+import { isRecord } from "../../src/base/json.ts";
+import {
+  type ProjectedSchema,
+  projectToolSchema,
+  type SchemaProfile,
+} from "../../src/schema/project/project-schema.ts";
+import type { RenamedKey } from "../../src/schema/project/rename-keys.ts";
+import { type ArgumentGuard, createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
 
 /** One tool of a corpus. */
 export interface CorpusTool {

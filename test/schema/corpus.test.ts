@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { projectToolSchema } from "../../src/schema/project-schema.ts";
+import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
 import {
   type Corpus,
   type CorpusInstance,

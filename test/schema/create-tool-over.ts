@@ -1,9 +1,9 @@
 import type { StructuredTool } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { carrySchema } from "../../src/calls/catalog/project-entry.ts";
+import { createOutcome } from "../../src/calls/outcome.ts";
 import { SvcTool } from "../../src/runtimes/langchain/svc-tool.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
-import { carrySchema } from "../../src/tools/carry-schema.ts";
-import { createOutcome } from "../../src/tools/outcome.ts";
 
 /** A LangChain tool that carries a schema the way the toolkit's tools do, and answers with its arguments. */
 export function createToolOver({ name, schema }: { readonly name: string; readonly schema: JsonSchema }): SvcTool {

@@ -4,9 +4,10 @@ import { HumanMessage } from "@langchain/core/messages";
 import { ChatGoogle } from "@langchain/google";
 import { ChatGoogleGenerativeAI } from "@langchain/google-genai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { isRecord, type JsonSchema } from "../../src/schema/json-schema.ts";
-import { toModelName } from "../../src/schema/model-names.ts";
-import { projectToolSchema, type SchemaProfile } from "../../src/schema/project-schema.ts";
+import { isRecord } from "../../src/base/json.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
+import { toModelName } from "../../src/schema/project/model-names.ts";
+import { projectToolSchema, type SchemaProfile } from "../../src/schema/project/project-schema.ts";
 import { createToolOver } from "./create-tool-over.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 

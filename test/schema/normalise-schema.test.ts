@@ -1,16 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { isRecord, setOwn } from "../../src/schema/json-schema.ts";
-import { normaliseSchema } from "../../src/schema/normalise-schema.ts";
+import { isRecord } from "../../src/base/json.ts";
+import { normaliseSchema } from "../../src/schema/check/normalise-schema.ts";
 
 function normaliseProperty(property: unknown, rest: Record<string, unknown> = {}): unknown {
   const { properties } = normaliseSchema({ type: "object", properties: { p: property }, ...rest });
   return isRecord(properties) ? properties.p : undefined;
-}
-
-function guarded(maxLength: number, pattern: string): unknown {
-  const node: Record<string, unknown> = { if: { maxLength } };
-  setOwn(node, "then", { pattern });
-  return node;
 }
 
 describe("one property", () => {
@@ -47,8 +41,8 @@ describe("one property", () => {
       { dependencies: { a: ["b"], c: { required: ["d"] } } },
       { dependentRequired: { a: ["b"] }, dependentSchemas: { c: { required: ["d"] } } },
     ],
-    ["patterns are guarded by length", { pattern: "^a+$" }, { allOf: [guarded(1_000, "^a+$")] }],
-    ["costly patterns go", { type: "string", pattern: "^(a+)+$" }, { type: "string" }],
+    ["patterns stay, costly ones too", { type: "string", pattern: "^(a+)+$" }, { type: "string", pattern: "^(a+)+$" }],
+    ["patterns of other languages go", { type: "string", pattern: "(?i)a" }, { type: "string" }],
     ["broken counts go", { minLength: "1", maxLength: -1, minItems: 1.5, required: true }, {}],
     ["files are anything", { type: "object", file_uploadable: true, required: ["name"] }, true],
     [
@@ -58,7 +52,7 @@ describe("one property", () => {
     ],
     ["an opened branch opens oneOf", { oneOf: [{ format: "date" }, { format: "uri" }] }, { anyOf: [{}, {}] }],
     ["an opened not goes", { not: { format: "date" } }, {}],
-    ["an opened if goes", { if: { pattern: "^a" }, else: { type: "string" } }, {}],
+    ["an opened if goes", { if: { pattern: "\\Aa" }, else: { type: "string" } }, {}],
     [
       "keys by an unusable pattern open the object",
       { patternProperties: { "(?i)a": {} }, additionalProperties: false },

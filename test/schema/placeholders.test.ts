@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findPlaceholderArguments, isPlaceholderSchema } from "../../src/schema/placeholders.ts";
+import { findPlaceholderArguments, isPlaceholderSchema } from "../../src/schema/check/placeholders.ts";
 import { verifies } from "../contract/verifies.ts";
 
 describe("isPlaceholderSchema", () => {

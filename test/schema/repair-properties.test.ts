@@ -1,10 +1,10 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { createArgumentGuard } from "../../src/schema/argument-guard.ts";
-import { compileCheck } from "../../src/schema/check-arguments.ts";
-import { isRecord } from "../../src/schema/json-schema.ts";
-import { normaliseSchema } from "../../src/schema/normalise-schema.ts";
-import { measureArguments } from "../../src/schema/read-arguments.ts";
+import { isRecord } from "../../src/base/json.ts";
+import { createChecker } from "../../src/schema/check/check-arguments.ts";
+import { normaliseSchema } from "../../src/schema/check/normalise-schema.ts";
+import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
+import { readKind } from "../../src/schema/repair/read-arguments.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { call, toolSchema } from "./generated-schemas.ts";
 
@@ -106,10 +106,10 @@ describe("a repair, for any schema and arguments", () => {
         expect(again.ok).toBe(result.ok);
         if (result.repairs.length === 0) return;
         repaired += 1;
-        const check = compileCheck(normaliseSchema(schema));
-        const reading = measureArguments(result.args);
-        if (result.ok && reading.kind === "json")
-          expect(check.start(result.args, reading.size).verdict).not.toBe("invalid");
+        const checker = createChecker(normaliseSchema(schema));
+        if (result.ok && readKind(result.args) === "json") {
+          expect(checker.check(result.args).verdict).not.toBe("invalid");
+        }
       }),
       fuzzOptions({ runs: 2_000 }),
     );

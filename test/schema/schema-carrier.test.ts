@@ -3,8 +3,8 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { projectToolSchema } from "../../src/schema/project-schema.ts";
-import { createSchemaCarrier, isCarrierExact } from "../../src/schema/schema-carrier.ts";
+import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
+import { createSchemaCarrier, isCarrierExact } from "../../src/schema/project/schema-carrier.ts";
 import { MESSY_SCHEMAS } from "./messy-schemas.ts";
 
 function createTool(schema: z.ZodType) {

@@ -71,8 +71,8 @@ describe("with another zod under LangChain", () => {
     const sent = await runModule(`
       import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
       import { toJsonSchema } from "@langchain/core/utils/json_schema";
-      import { isCarrierExact } from "./src/schema/schema-carrier.ts";
-      import { projectToolSchema } from "./src/schema/project-schema.ts";
+      import { isCarrierExact } from "./src/schema/project/schema-carrier.ts";
+      import { projectToolSchema } from "./src/schema/project/project-schema.ts";
       import { createToolOver } from "./test/schema/create-tool-over.ts";
       import { MESSY_SCHEMAS } from "./test/schema/messy-schemas.ts";
       const tools = MESSY_SCHEMAS.map(({ name, schema: input }) => {
@@ -118,8 +118,8 @@ describe("with another zod under LangChain", () => {
     const seen = await runModule(`
       import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
       import { SvcTool } from "./src/runtimes/langchain/svc-tool.ts";
-      import { carrySchema } from "./src/tools/carry-schema.ts";
-      import { createOutcome } from "./src/tools/outcome.ts";
+      import { carrySchema } from "./src/calls/catalog/project-entry.ts";
+      import { createOutcome } from "./src/calls/outcome.ts";
       const projected = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
       const schema = carrySchema(projected, () => ({}));
       const run = async (call) => createOutcome("succeeded", "tool", { result: call.arguments });

@@ -35,6 +35,9 @@ const FAULTS: Readonly<Record<string, () => Promise<unknown>>> = {
   revoked: async () => {
     throw new ServiceError(401, "provider_refused", "The provider refused the sign-in.", { type: "auth" });
   },
+  too_large: async () => {
+    throw new ServiceError(413, "message_too_large", "The message is too large.", { type: "provider" });
+  },
   crash: async () => {
     throw new Error("secret inside /home/somebody/key.pem");
   },

@@ -3,8 +3,8 @@ import { delimiter, join } from "node:path";
 import { hasConsumers, hasNodes } from "../consumers/consumer.ts";
 import { hasServers } from "../e2e/added-apps/find-servers.ts";
 import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
+import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
 import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
-import { findPieces } from "../service/sources/piece/community/find-pieces.ts";
 import { findPostgres } from "./start-postgres.ts";
 
 /** A group of test files that needs something the project cannot install through npm. */
@@ -77,10 +77,10 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "on Linux as root, or where users may make user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
   },
   {
-    name: "pieces (community connectors of activepieces, as they are published)",
-    files: "test/service/sources/piece/community/**/*.test.ts",
-    present: () => findPieces() !== undefined,
-    provide: "npm run pieces:install",
+    name: "pid namespaces (containers with one host name on one state folder)",
+    files: "test/faults/pid-namespaces/**/*.test.ts",
+    present: canUsePidNamespaces,
+    provide: "on Linux as root, or where users may make user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
   },
   {
     name: "openclaw (the packed plugin inside the real OpenClaw)",

@@ -1,7 +1,7 @@
 import { expectTypeOf } from "vitest";
 import { SvcClient } from "../../src/client/client.ts";
 import type { SvcClientOptions } from "../../src/client/client-options.ts";
-import type { ExecuteReply } from "../../src/client/executions.ts";
+import type { ExecuteReply } from "../../src/client/reply.ts";
 import { isSvcError, SvcError, type SvcErrorCode } from "../../src/errors.ts";
 import type { Tool, ToolList } from "../../src/wire/tool.ts";
 

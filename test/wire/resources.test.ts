@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { ZodType } from "zod";
-import { bareErrorSchema } from "../../src/wire/bare-error.ts";
 import {
   actionDetailSchema,
   actionListSchema,
@@ -8,6 +7,7 @@ import {
   integrationPageSchema,
 } from "../../src/wire/catalog.ts";
 import {
+  bareErrorSchema,
   canonicalExecuteRequestSchema,
   executionEnvelopeSchema,
   executionSummarySchema,

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
+import { McpConnectError } from "../../service/added/mcp/connect-mcp.ts";
+import type { McpDefinition } from "../../service/added/mcp/mcp-definition.ts";
+import { prepareMcp } from "../../service/added/mcp/prepare-mcp.ts";
 import { isPublicHost } from "../../service/fetch/address-rules.ts";
 import { hideSecrets } from "../../service/secrets/hide-secrets.ts";
-import { McpConnectError } from "../../service/sources/mcp/connect-mcp.ts";
-import type { McpDefinition } from "../../service/sources/mcp/mcp-definition.ts";
-import { prepareMcp } from "../../service/sources/mcp/prepare-mcp.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
-import { endSentence } from "../end-sentence.ts";
+import { endSentence } from "../terminal.ts";
 import { type AddFlags, addSource, checkPlace } from "./add-source.ts";
 
 interface McpFlags extends AddFlags {

@@ -1,7 +1,7 @@
-import { prepareOpenApi } from "../../service/sources/openapi/prepare-openapi.ts";
+import { prepareOpenApi } from "../../service/added/openapi/prepare-openapi.ts";
+import type { SourceContent } from "../../service/added/source-content.ts";
 import type { CliContext } from "../context.ts";
 import { type AddFlags, addSource, checkPlace } from "./add-source.ts";
-import { readGivenSettings } from "./given-settings.ts";
 
 interface OpenApiFlags extends AddFlags {
   readonly baseUrl?: string;
@@ -29,4 +29,36 @@ export async function addOpenApi(
     { source, notes: [...prepared.notes, ...notes], ...(connection === undefined ? {} : { connection }) },
     flags,
   );
+}
+
+/** What the owner gave of the settings of an app while adding it. */
+interface GivenSettings {
+  /** Label and settings of the connection that can be made at once; undefined when the owner is to be asked. */
+  readonly connection: { readonly label: string; readonly settings: Readonly<Record<string, string>> } | undefined;
+  /** How a script gives them; empty when nothing is missing. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads settings from variables `SVC_<APP>_<SETTING>`, so that no key stands in a command line; what is not there is
+ * asked for in the dashboard. An app that can do without its keys does more with them: its owner is asked unless he
+ * gave one.
+ */
+function readGivenSettings(
+  form: SourceContent["settingsForm"],
+  app: { readonly slug: string; readonly name: string },
+  env: NodeJS.ProcessEnv,
+): GivenSettings {
+  const variable = (setting: string) => `SVC_${app.slug}_${setting}`.replaceAll(/[^A-Za-z0-9]/g, "_").toUpperCase();
+  const given = form.flatMap(({ name }) => {
+    const value = env[variable(name)];
+    return value ? [[name, value] as const] : [];
+  });
+  const settings = Object.fromEntries(given);
+  const isComplete = form.every(({ name, optional }) => optional === true || name in settings);
+  if (form.length === 0 || (given.length > 0 && isComplete)) {
+    return { connection: { label: app.name, settings }, notes: [] };
+  }
+  const variables = form.map(({ name }) => variable(name)).join(", ");
+  return { connection: undefined, notes: [`In a script it is connected at once with ${variables} set.`] };
 }

@@ -1,12 +1,13 @@
-import { openSourceDesk } from "../../service/sources/open-source-desk.ts";
-import type { NewSource } from "../../service/sources/source-store.ts";
+import { SvcError } from "../../errors.ts";
+import { LineReader } from "../../runtimes/terminal/line-reader.ts";
+import { openSourceDesk } from "../../service/added/open-source-desk.ts";
+import { isStopped } from "../../service/added/read-source.ts";
+import type { NewSource } from "../../service/added/source-store.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
-import { askYesNo } from "../ask-yes-no.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
-import { countLevels, describeActions, listActions } from "./describe-actions.ts";
-import { describeChanges, summariseChanges } from "./describe-changes.ts";
+import { countLevels, describeActions, describeChanges, listActions, summariseChanges } from "./describe-app.ts";
 
 /** Flags of every command that changes which apps a service has. */
 export interface SourceFlags {
@@ -22,7 +23,7 @@ export interface AddFlags extends SourceFlags {
 }
 
 /** An app ready to be added, and what its owner should know first. */
-export interface PreparedSource {
+interface PreparedSource {
   readonly source: NewSource;
   /** One sentence each, the most important first: what it runs or reaches, what was left out or renamed. */
   readonly notes: readonly string[];
@@ -57,7 +58,9 @@ export async function addSource(
   try {
     const known = flags.replace ? await desk.find(source.slug) : undefined;
     for (const line of describeContent(terminal, source)) terminal.say(line);
-    if (known !== undefined) {
+    if (known !== undefined && isStopped(known)) {
+      terminal.say(`It takes the place of ${known.name}, which stopped working; its connections stay.`);
+    } else if (known !== undefined) {
       terminal.say(`Against what is in use: ${summariseChanges(known.content, source.content)}`);
       for (const line of describeChanges(known.content, source.content)) terminal.say(line);
     }
@@ -103,4 +106,25 @@ function describeContent(terminal: Terminal, source: NewSource): string[] {
     ...(form.length > 0 ? [`To connect it you are asked for: ${toPlainText(form.join(", "))}.`] : []),
     ...(settingsHelp === undefined ? [] : [toPlainText(settingsHelp)]),
   ];
+}
+
+/**
+ * Asks a question that is answered with y or n; anything else is no.
+ *
+ * @throws SvcError `invalid_config` where nobody answers: `--yes` has to say it there.
+ */
+export async function askYesNo({ input, output, terminal, signal }: CliContext, question: string): Promise<boolean> {
+  const reader = new LineReader({ input, output: terminal.json ? process.stderr : output });
+  try {
+    await reader.discardTypedAhead();
+    const answer = await reader.read(`${question} [y/N] `, signal);
+    if (answer.kind === "line") return /^y(es)?$/i.test(answer.text.trim());
+    if (answer.kind === "interrupted") return false;
+  } finally {
+    reader.close();
+  }
+  throw new SvcError("invalid_config", "Nobody answered.", {
+    field: "--yes",
+    hint: "Look at what is shown above, then run the same command with --yes.",
+  });
 }

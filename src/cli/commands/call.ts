@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+import { createToolSession } from "../../calls/session.ts";
 import { SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
-import { createToolSession } from "../../tools/session.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { exitCodeForOutcome } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
-import { showOutcome } from "../show-outcome.ts";
+import { jsonObject } from "../options.ts";
+import { type Terminal, wrapWords } from "../terminal.ts";
 
 interface CallFlags {
   readonly args: string;
@@ -16,7 +19,7 @@ interface CallFlags {
   readonly connection?: string;
   readonly baseUrl?: string;
   readonly upload?: "envelope" | "ingest";
-  /** Undefined: when somebody is at the terminal. */
+  /** Undefined: only at a terminal. */
   readonly wait?: boolean;
 }
 
@@ -24,7 +27,7 @@ interface CallFlags {
 export async function call(context: CliContext, tool: string, flags: CallFlags): Promise<number> {
   const { terminal, places } = context;
   const files = (flags.file ?? []).map(readFileFlag);
-  const args = putFiles(readArguments(flags.args), files);
+  const args = putFiles(jsonObject(flags.args, "--args", '{"folder":"Reports"}'), files);
   const { client, settings } = await openClient(context, flags);
   const person = openPerson(context, flags);
   try {
@@ -62,7 +65,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
   }
 }
 
-/** The one at the keyboard, who approves and, where somebody can be waited for, connects apps. */
+/** The human at the keyboard, who approves calls and, with `wait` or at a terminal, connects apps. */
 function openPerson({ terminal, input, output, signal }: CliContext, { wait }: CallFlags) {
   const keyboard = { input, output: terminal.json ? process.stderr : output };
   const reader = new LineReader(keyboard);
@@ -76,10 +79,10 @@ function openPerson({ terminal, input, output, signal }: CliContext, { wait }: C
     clear: () => terminal.endProgress(),
     interrupt: () => stop.abort(new DOMException("Stopped at the terminal.", "AbortError")),
   });
-  const isSomebodyThere = input.isTTY === true && keyboard.output.isTTY === true;
+  const isAtTerminal = input.isTTY === true && keyboard.output.isTTY === true;
   return {
     approve: createTerminalApprover({ ...keyboard, reader }),
-    presentConnectLink: (wait ?? isSomebodyThere) ? presentConnectLink : undefined,
+    presentConnectLink: (wait ?? isAtTerminal) ? presentConnectLink : undefined,
     signal: AbortSignal.any([signal, stop.signal]),
   };
 }
@@ -99,19 +102,6 @@ function readFileFlag(text: string): NamedFile {
   });
 }
 
-function readArguments(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Refused below, like JSON that is not an object.
-  }
-  throw new SvcError("invalid_config", "--args is not a JSON object.", {
-    field: "--args",
-    hint: `Example: --args '{"folder":"Reports"}'`,
-  });
-}
-
 /** Puts each file at its field; a repeated field becomes a list. */
 function putFiles(args: Record<string, unknown>, files: readonly NamedFile[]): Record<string, unknown> {
   const filled = { ...args };
@@ -120,4 +110,41 @@ function putFiles(args: Record<string, unknown>, files: readonly NamedFile[]): R
     filled[field] = values.length === 1 ? values[0] : values;
   }
   return filled;
+}
+
+/** Prints how a call ended. */
+export function showOutcome(terminal: Terminal, outcome: ToolOutcome): void {
+  terminal.endProgress();
+  terminal.answer(outcome, () => formatOutcome(terminal, outcome));
+}
+
+function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
+  const isDone = outcome.status === "succeeded";
+  const title = terminal.style(isDone ? "green" : "yellow", isDone ? "Done." : `Not done (${outcome.status}).`);
+  const result = outcome.result === undefined ? (outcome.resultPreview ?? "") : JSON.stringify(outcome.result, null, 2);
+  const wrap = (text: string, indent = "  ") => wrapWords(text, terminal.columns, indent);
+  const lines = [
+    wrap(`${title}${outcome.message ? ` ${outcome.message}` : ""}`),
+    ...(outcome.details ?? []).map((line) => wrap(`  ${line}`, "    ")),
+    ...outcome.notes.map((note) => wrap(`Note: ${note}`)),
+    ...(outcome.choices ?? []).map(({ id, label }) => toPlainText(`  --connection ${id}   ${label}`)),
+    outcome.connectUrl ? `Connect it here: ${outcome.connectUrl}` : "",
+    wrap(adviseHuman(outcome)),
+    result,
+  ];
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Hints are written for a model; the person at the terminal made the decision, and has other commands. */
+function adviseHuman({ status, code, hint, toolName, choices }: ToolOutcome): string {
+  if (status === "declined") return "";
+  if (code === "approval_failed") return "Next: run it in a terminal, where you can answer.";
+  if (code === "tool_not_found") return 'Next: find the name with "svc search <words>" or "svc tools".';
+  if (choices !== undefined) {
+    const which = choices.length === 0 ? "the id of an account" : "one of these ids";
+    return `Next: run the command again with --connection and ${which}.`;
+  }
+  // A model may insist by calling again in the same session; each command is a session of its own.
+  if (code === "invalid_arguments") return `Next: "svc describe ${toolName}" shows the arguments.`;
+  return hint ? `Next: ${hint}` : "";
 }

@@ -1,17 +1,20 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { SvcClient } from "../../client/client.ts";
 import { SvcError } from "../../errors.ts";
 import { openCredentialStore } from "../../pairing/credentials.ts";
 import { pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
+import type { DemoFlags } from "../demo/play-agent.ts";
 import { pressApprove } from "../demo/press-approve.ts";
 import { deliverSampleMail, writeSampleAttachment } from "../demo/sample-content.ts";
-import { type ServedChild, startServe } from "../demo/serve-child.ts";
-import { type DemoFlags, heading } from "../demo/stage.ts";
 import { type Places, placesUnder } from "../places.ts";
-import { showApprovalWait } from "../show-approval-wait.ts";
+import { showApprovalWait } from "./pair.ts";
 
 /**
  * `svc demo`: a real service process, a real pairing, a real agent. It reads mail, then wants to save a local file
@@ -20,8 +23,8 @@ import { showApprovalWait } from "../show-approval-wait.ts";
 export async function demo(context: CliContext, flags: DemoFlags): Promise<number> {
   const { terminal } = context;
   // Loaded first: without LangChain there is nothing to show, and nothing should have been started.
-  const { playAgent } = await loadAgentPart();
-  if (flags.model !== undefined) await (await import("../demo/check-model.ts")).checkModel(flags.model);
+  const { playAgent, checkModel, heading } = await loadAgentPart();
+  if (flags.model !== undefined) await checkModel(flags.model);
   const isTemporary = flags.data === undefined;
   const home = flags.data === undefined ? await mkdtemp(join(tmpdir(), "svc-demo-")) : resolve(flags.data);
   const places = placesUnder(home);
@@ -82,4 +85,61 @@ async function pairDemo(context: CliContext, flags: DemoFlags, places: Places, s
   } finally {
     await client.close();
   }
+}
+
+/** A `svc serve` process started by the demo. */
+interface ServedChild {
+  readonly url: string;
+  /** One-time link that signs a browser in. */
+  readonly signInUrl: string;
+  /** Asks it to stop and waits until it has. */
+  stop(): Promise<void>;
+}
+
+/** Longest wait for the address and the sign-in link, in milliseconds. */
+const START_LIMIT_MS = 30_000;
+
+/** Starts the real `svc serve` on a data folder and a free port, and reads its address and sign-in link from what it prints. */
+async function startServe(dataDir: string): Promise<ServedChild> {
+  // This file's own ending tells whether sources or the built package run.
+  const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+  const child = fork(bin, ["serve", "--port", "0", "--data", dataDir], {
+    execArgv: [],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const stop = () => stopChild(child);
+  try {
+    const { url, signInUrl } = await readAddresses(child);
+    return { url, signInUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function readAddresses(child: ChildProcess): Promise<{ url: string; signInUrl: string }> {
+  const errors: string[] = [];
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => errors.push(text));
+  let url: string | undefined;
+  const timer = setTimeout(() => child.kill(), START_LIMIT_MS);
+  try {
+    for await (const line of createInterface({ input: child.stdout ?? process.stdin })) {
+      url ??= line.match(/^Listening on (\S+)/)?.[1];
+      const signInUrl = line.match(/^Sign in: (\S+)/)?.[1];
+      if (url !== undefined && signInUrl !== undefined) {
+        child.stdout?.resume();
+        return { url, signInUrl };
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new SvcError("unreachable", `The service did not start. ${errors.join("").trim()}`);
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
 }

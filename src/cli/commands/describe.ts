@@ -1,19 +1,17 @@
+import { isRecord } from "../../base/json.ts";
+import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
 import { SvcError } from "../../errors.ts";
-import { createCatalog } from "../../tools/catalog.ts";
-import { type CatalogEntry, mustAskFirst } from "../../tools/catalog-entry.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
-import { endSentence } from "../end-sentence.ts";
 import { EXIT } from "../exit-codes.ts";
-import { catalogFolder, openClient } from "../open-session.ts";
-import { wrapWords } from "../wrap-words.ts";
+import { withCatalog } from "../open-session.ts";
+import { endSentence, wrapWords } from "../terminal.ts";
+
 import { toJson } from "./tools.ts";
 
 /** `svc describe`: one tool with its arguments, accounts and whether a human is asked. */
 export async function describe(context: CliContext, name: string, flags: { baseUrl?: string }): Promise<number> {
-  const { client } = await openClient(context, flags);
-  const catalog = createCatalog({ client, cacheDir: catalogFolder(context) });
-  try {
+  return withCatalog(context, { ...flags, cached: true }, async (catalog) => {
     await catalog.load({ signal: context.signal });
     const { entry } = await catalog.refresh(name);
     if (entry === undefined) throw unknownTool(name, catalog.suggest(name));
@@ -22,10 +20,7 @@ export async function describe(context: CliContext, name: string, flags: { baseU
       format(entry, context.terminal.columns),
     );
     return EXIT.ok;
-  } finally {
-    await catalog.close();
-    await client.close();
-  }
+  });
 }
 
 /** The refusal for a name the service does not know, with close names, reads first. */
@@ -39,19 +34,21 @@ export function unknownTool(name: string, close: readonly CatalogEntry[]): SvcEr
 
 function format(entry: CatalogEntry, columns: number | undefined): string {
   const schema = entry.inputSchema ?? {};
-  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
+  const properties = Object.entries(isRecord(schema.properties) ? schema.properties : {});
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return [
     toPlainText(`${entry.name}: ${entry.title}`),
     // Indented, so that no line of the service looks like one of ours.
-    ...entry.description.split("\n").map((line) => wrapWords(`  ${line}`, columns, "  ")),
+    ...toPlainText(entry.description, { keepLines: true })
+      .split("\n")
+      .map((line) => wrapWords(`  ${line}`, columns, "  ")),
     "",
     `Effect: ${entry.effect}${mustAskFirst(entry) ? "; you are asked before it runs" : ""}`,
     ...entry.connections.map(({ id, label }) => toPlainText(`Account: ${label} (${id})`)),
     "",
     properties.length === 0 ? "No arguments." : "Arguments:",
     ...properties.map(([name, property]) =>
-      wrapWords(formatArgument(name, isObject(property) ? property : {}, required.has(name)), columns, "      "),
+      wrapWords(formatArgument(name, isRecord(property) ? property : {}, required.has(name)), columns, "      "),
     ),
     "",
     toPlainText(`Next: ${exampleCall(entry.name, properties, required)}`),
@@ -69,15 +66,11 @@ function formatArgument(name: string, property: Record<string, unknown>, isRequi
 
 function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {
   const needed = properties.filter(([name]) => required.has(name));
-  const isFile = ([, property]: [string, unknown]) => isObject(property) && property.file_uploadable === true;
+  const isFile = ([, property]: [string, unknown]) => isRecord(property) && property.file_uploadable === true;
   const values = Object.fromEntries(needed.filter((one) => !isFile(one)).map(([name]) => [name, "…"]));
   const args = Object.keys(values).length === 0 ? "" : ` --args '${JSON.stringify(values)}'`;
   return `svc call ${tool}${args}${needed
     .filter(isFile)
     .map(([name]) => ` --file ${name}=PATH`)
     .join("")}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

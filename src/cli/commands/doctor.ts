@@ -1,14 +1,20 @@
-import { createMediaRoots } from "../../media/roots.ts";
+import { existsSync } from "node:fs";
+import { createMediaRoots } from "../../media/open/roots.ts";
 import { checkService, checkServiceAt, type ServiceCheckLimits } from "../../pairing/check-service.ts";
-import { describeFailure } from "../../runtimes/openclaw/diagnose.ts";
-import { diagnoseService } from "../../runtimes/openclaw/diagnose-service.ts";
-import { type Finding, formatFindings, isHealthy } from "../../runtimes/openclaw/finding.ts";
+import { describeFailure } from "../../runtimes/openclaw/doctor/diagnose.ts";
+import {
+  diagnoseService,
+  type Finding,
+  formatFindings,
+  isHealthy,
+} from "../../runtimes/openclaw/doctor/diagnose-service.ts";
+import { diagnoseActions } from "../../runtimes/openclaw/doctor/diagnose-tools.ts";
+import { createPlaces } from "../../runtimes/openclaw/host/places.ts";
+import { readEnvironment } from "../../runtimes/openclaw/setup/read-environment.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { DEFAULT_BASE_URL, openClient } from "../open-session.ts";
-import { readProxy } from "../proxy.ts";
+import { DEFAULT_BASE_URL, openClient, readProxy } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
-import { checkOpenClaw } from "./doctor-openclaw.ts";
 
 const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
 
@@ -17,10 +23,10 @@ const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
  * with its fix. Exit code 1 when something fails.
  */
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
-  const openClaw = await checkOpenClaw(context.env);
+  const openClaw = checkOpenClaw(context.env);
   const own = await checkOwn(context, flags);
   context.signal.throwIfAborted();
-  // Whoever uses svc in OpenClaw only needs no key of the command line's own.
+  // Inside OpenClaw the command line needs no key of its own.
   const isOptional = openClaw.usesSvc && own.some(({ id }) => id === "access");
   const findings = [checkNode(), ...(isOptional ? own.map((finding) => soften(finding)) : own), ...openClaw.findings];
   const ok = isHealthy(findings);
@@ -43,17 +49,15 @@ async function checkAccess(context: CliContext, flags: { baseUrl?: string }): Pr
     const { client } = await openClient(context, flags);
     try {
       const check = await checkService(client, limits);
-      const how = client.credential === "oauth" ? "a sign-in" : "a key";
-      const access: Finding = { id: "credential", level: "ok", text: `This machine has ${how} for ${client.baseUrl}.` };
-      const pair = client.credential === "oauth" ? "svc login" : "svc pair --again";
-      return [access, ...diagnoseService(check, { pair, setBaseUrl: SET_BASE_URL })];
+      const access: Finding = { id: "credential", level: "ok", text: `This machine has a key for ${client.baseUrl}.` };
+      return [access, ...diagnoseService(check, { pair: "svc pair --again", setBaseUrl: SET_BASE_URL })];
     } finally {
       await client.close();
     }
   } catch (error) {
     const access = describeFailure(error, "access");
     const address = await checkAddress(context, flags, limits);
-    // A wrong setting stands in the way of both, and is one thing to mend.
+    // A wrong setting fails both checks and is reported once.
     return [access, ...address.filter(({ text }) => text !== access.text)];
   }
 }
@@ -86,4 +90,25 @@ async function checkMedia(context: CliContext): Promise<Finding[]> {
 
 function soften(finding: Finding): Finding {
   return finding.level === "fail" && finding.id !== "media" ? { ...finding, level: "warn" } : finding;
+}
+
+/** What was found of an OpenClaw on this machine. */
+interface OpenClawReport {
+  /** True when svc was paired or synced in it. */
+  readonly usesSvc: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Looks at the files that svc keeps in an OpenClaw on this machine; finds nothing where there is none. */
+function checkOpenClaw(env: NodeJS.ProcessEnv): OpenClawReport {
+  const { stateDir, mediaDir } = readEnvironment(env);
+  const places = createPlaces(stateDir, mediaDir);
+  if (!existsSync(stateDir)) return { usesSvc: false, findings: [] };
+  if (!existsSync(places.state)) {
+    const text = `OpenClaw is on this machine (${stateDir}), without a paired svc. To add it: openclaw plugins install npm:svc-agent-plugin`;
+    return { usesSvc: false, findings: [{ id: "openclaw.plugin", level: "ok", text }] };
+  }
+  const actions = diagnoseActions(places, {}).map((finding) => ({ ...finding, id: `openclaw.${finding.id}` }));
+  const text = "svc is used in OpenClaw. Its key, its configuration and its visible tools: openclaw svc status";
+  return { usesSvc: true, findings: [{ id: "openclaw.plugin", level: "ok", text }, ...actions] };
 }

@@ -1,22 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { openJournal } from "../../approvals/journal.ts";
+import { watchFlow } from "../../calls/flows/follow-flow.ts";
+import { findWaitingApproval, mayHaveActed } from "../../calls/flows/read-flow.ts";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+import { createToolSession } from "../../calls/session.ts";
 import type { SvcClient } from "../../client/client.ts";
-import { sleepFor } from "../../client/pause.ts";
+import { sleepFor } from "../../client/wait.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
-import type { FlowOutcome } from "../../flows/flow-outcome.ts";
-import { mayHaveActed } from "../../flows/may-have-acted.ts";
-import { openFlowTools } from "../../flows/open-flow-tools.ts";
-import { findWaitingApproval } from "../../flows/read-flow.ts";
-import { watchFlow } from "../../flows/watch-flow.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import type { FlowView } from "../../wire/flow.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
-import { openClient } from "../open-session.ts";
-import { wrapWords } from "../wrap-words.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { withClient } from "../open-session.ts";
+import { jsonObject, wholeNumber } from "../options.ts";
+import { wrapWords } from "../terminal.ts";
 
 const MISSING_HINT = '"svc flows list" shows the flows, "svc flows templates" what can be started.';
 
@@ -26,7 +23,7 @@ interface FlowFlags {
 
 /** `svc flows templates`: what can be started. */
 export function flowTemplates(context: CliContext, flags: FlowFlags): Promise<number> {
-  return withClient(context, flags, async (client) => {
+  return withFlows(context, flags, async (client) => {
     const { templates } = await client.listFlowTemplates({ signal: context.signal });
     context.terminal.answer(templates, () => formatTemplates(context.terminal, templates));
     return EXIT.ok;
@@ -35,7 +32,7 @@ export function flowTemplates(context: CliContext, flags: FlowFlags): Promise<nu
 
 /** `svc flows list`: the latest flows. */
 export function listFlows(context: CliContext, flags: FlowFlags & { readonly limit: string }): Promise<number> {
-  return withClient(context, flags, async (client) => {
+  return withFlows(context, flags, async (client) => {
     const limit = wholeNumber(flags.limit, "--limit", 1, 100);
     const { flows } = await client.listFlows({ limit }, { signal: context.signal });
     context.terminal.answer(flows, () => formatFlowList(flows));
@@ -49,8 +46,12 @@ export function startFlow(
   template: string,
   flags: FlowFlags & { readonly input: string; readonly detach?: true },
 ): Promise<number> {
-  return withClient(context, flags, async (client) => {
-    const body = { flowTemplate: template, input: readInput(flags.input), triggerType: "manual" as const };
+  return withFlows(context, flags, async (client) => {
+    const body = {
+      flowTemplate: template,
+      input: jsonObject(flags.input, "--input", '{"notionParent":"Tasks"}'),
+      triggerType: "manual" as const,
+    };
     const start = () => client.startFlow(body, { signal: context.signal }).catch(explainInput);
     const started = await change(context, "svc flows list", start);
     if (started === undefined) return EXIT.unknownOutcome;
@@ -65,7 +66,7 @@ export function startFlow(
 
 /** `svc flows watch`: the steps as they go, until the flow ends or needs somebody. */
 export function watch(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
-  return withClient(context, flags, (client) => showUntilRest(context, client, id));
+  return withFlows(context, flags, (client) => showUntilRest(context, client, id));
 }
 
 /** `svc flows approve`: shows what the flow is about to do, asks, and watches it go on. */
@@ -74,15 +75,14 @@ export function approve(
   id: string,
   flags: FlowFlags & { readonly step?: string },
 ): Promise<number> {
-  return withClient(context, flags, async (client) => {
+  return withFlows(context, flags, async (client) => {
     const { terminal, places, signal } = context;
     const output = terminal.json ? process.stderr : context.output;
     const approver = createTerminalApprover({ input: context.input, output });
-    const journal = await openJournal(join(places.state, "journal"));
+    const session = await createToolSession({ client, approve: approver, stateDir: places.state });
     try {
-      const tools = openFlowTools({ client, journal, approve: approver, emit: () => undefined });
       const args = { flow_id: id, wait_seconds: 0, ...(flags.step === undefined ? {} : { step: flags.step }) };
-      const tool = tools.find(({ name }) => name === "svc_approve_flow");
+      const tool = session.flowTools.find(({ name }) => name === "svc_approve_flow");
       const outcome = await tool?.run(args, { callId: randomUUID(), signal });
       if (outcome?.status === "succeeded") return await showUntilRest(context, client, id);
       const isRefused = outcome?.status === "declined" || outcome?.status === "needs_approval";
@@ -91,13 +91,13 @@ export function approve(
       return outcome === undefined ? EXIT.failed : exitCodeForOutcome(outcome);
     } finally {
       approver.close();
-      await journal.close();
+      await session.close();
     }
   });
 }
 
 /** Hints are written for a model; the person at the terminal has other commands. */
-function adviseHuman(outcome: FlowOutcome | undefined, id: string): string {
+function adviseHuman(outcome: ToolOutcome | undefined, id: string): string {
   if (outcome?.code === "flow_not_found") return MISSING_HINT;
   if (outcome?.hint?.includes("svc_get_flow") !== true) return outcome?.hint ?? "";
   return `Next: svc flows watch ${id}${outcome.status === "unknown" ? ", before you approve it again" : ""}`;
@@ -105,7 +105,7 @@ function adviseHuman(outcome: FlowOutcome | undefined, id: string): string {
 
 /** `svc flows resume`: tries a failed flow again. */
 export function resume(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
-  return withClient(context, flags, async (client) => {
+  return withFlows(context, flags, async (client) => {
     const resumed = await change(context, `svc flows watch ${id}`, () =>
       client.resumeFlow(id, { signal: context.signal }),
     );
@@ -115,7 +115,7 @@ export function resume(context: CliContext, id: string, flags: FlowFlags): Promi
 
 /** `svc flows cancel`: ends a flow. */
 export function cancel(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
-  return withClient(context, flags, async (client) => {
+  return withFlows(context, flags, async (client) => {
     const view = await change(context, `svc flows watch ${id}`, () =>
       client.cancelFlow(id, { signal: context.signal }),
     );
@@ -142,18 +142,15 @@ async function change<T>(
   }
 }
 
-async function withClient(
+async function withFlows(
   context: CliContext,
   flags: FlowFlags,
   work: (client: SvcClient) => Promise<number>,
 ): Promise<number> {
-  const { client } = await openClient(context, flags);
   try {
-    return await work(client);
+    return await withClient(context, flags, ({ client }) => work(client));
   } catch (error) {
     throw isSvcError(error) && error.code === "service_failure" && error.status === 404 ? explainMissing(error) : error;
-  } finally {
-    await client.close();
   }
 }
 
@@ -189,17 +186,4 @@ function adviseNext(view: FlowView): string {
   if (findWaitingApproval(view) !== undefined) return `\nIt waits for you. Next: svc flows approve ${id}`;
   if (status === "failed") return `\nIt failed. Next: svc flows resume ${id}, or svc flows cancel ${id}`;
   return `\nThe flow is ${status}.`;
-}
-
-function readInput(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Refused below, like JSON that is not an object.
-  }
-  throw new SvcError("invalid_config", "--input is not a JSON object.", {
-    field: "--input",
-    hint: `Example: --input '{"notionParent":"Tasks"}'`,
-  });
 }

@@ -4,15 +4,14 @@ import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
 import type { CliContext } from "../context.ts";
-import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
-import { readConfigFile, replaceConfigFile } from "../install/config-file.ts";
+import { mergeConfig, readConfigFile, replaceConfigFile } from "../install/config-file.ts";
 import { listMcpClients, MCP_CLIENT_NAMES, type McpClient, type McpClientName } from "../install/mcp-clients.ts";
-import { mergeConfig } from "../install/merge-config.ts";
-import { chooseBaseUrl } from "../open-session.ts";
+import { chooseBaseUrl, createClient } from "../open-session.ts";
+
 import { readSettings } from "../settings.ts";
-import { showApprovalWait } from "../show-approval-wait.ts";
 import type { Terminal } from "../terminal.ts";
+import { showApprovalWait } from "./pair.ts";
 
 interface InstallFlags {
   readonly client?: McpClientName;

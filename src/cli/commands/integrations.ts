@@ -1,9 +1,11 @@
+import { findConnectUrl } from "../../calls/steps/await-connection.ts";
 import type { SvcClient } from "../../client/client.ts";
+import { SvcError } from "../../errors.ts";
 import type { IntegrationItem } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openClient } from "../open-session.ts";
+import { withClient } from "../open-session.ts";
 
 /** Integrations asked for in one request. */
 const PAGE_SIZE = 100;
@@ -14,44 +16,43 @@ export async function integrations(
   flags: { baseUrl?: string; connected?: boolean },
 ): Promise<number> {
   const { terminal } = context;
-  const { client } = await openClient(context, flags);
-  try {
+  return withClient(context, flags, async ({ client }) => {
     const items = await listAllIntegrations(client, {
       connectedOnly: flags.connected === true,
       signal: context.signal,
     });
     terminal.answer(items, () => {
       if (items.length === 0) return "No app is connected.";
-      const slugs = Math.max(...items.map((item) => item.integration_id.length));
-      const names = Math.max(...items.map((item) => nameOf(item).length));
-      return items
-        .map((item) => `${item.integration_id.padEnd(slugs)}  ${nameOf(item).padEnd(names)}  ${describeState(item)}`)
-        .join("\n");
+      const rows = items.map((item) => [toPlainText(item.integration_id), nameOf(item), describeState(item)] as const);
+      const slugs = Math.max(...rows.map(([slug]) => slug.length));
+      const names = Math.max(...rows.map(([, name]) => name.length));
+      const lines = rows.map(([slug, name, state]) => `${slug.padEnd(slugs)}  ${name.padEnd(names)}  ${state}`);
+      const problems = items.flatMap((item) =>
+        item.problem === undefined ? [] : [`\n${nameOf(item)} stopped working. ${toPlainText(item.problem)}`],
+      );
+      return [...lines, ...problems].join("\n");
     });
     if (!terminal.json) terminal.say('\nNext: "svc connect <app>" prints the link on which an app is connected.');
     return EXIT.ok;
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 /** All integrations, over as many pages as there are. */
-export async function listAllIntegrations(
+async function listAllIntegrations(
   client: SvcClient,
-  o: { connectedOnly?: boolean; signal?: AbortSignal },
+  { connectedOnly = false, signal }: { readonly connectedOnly?: boolean; readonly signal: AbortSignal },
 ): Promise<IntegrationItem[]> {
   const items: IntegrationItem[] = [];
-  const options = o.signal === undefined ? {} : { signal: o.signal };
   for (let page = 1; ; page++) {
-    const query = { page, page_size: PAGE_SIZE, ...(o.connectedOnly ? { connected_only: true } : {}) };
-    const reply = await client.listIntegrations(query, options);
+    const query = { page, page_size: PAGE_SIZE, ...(connectedOnly ? { connected_only: true } : {}) };
+    const reply = await client.listIntegrations(query, { signal });
     items.push(...reply.items);
     if (reply.items.length === 0 || items.length >= (reply.total ?? items.length)) return items;
   }
 }
 
 /** What people call an app. */
-export const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
+const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
 
 const STATES: Readonly<Record<string, string>> = {
   healthy: "connected",
@@ -61,6 +62,39 @@ const STATES: Readonly<Record<string, string>> = {
   no_default: "several connections, none is the default",
 };
 
-function describeState({ connected, connection_state }: IntegrationItem): string {
+function describeState({ connected, connection_state, problem }: IntegrationItem): string {
+  if (problem !== undefined) return "stopped working";
   return STATES[connection_state ?? ""] ?? connection_state ?? (connected ? "connected" : "not connected");
+}
+
+/** `svc connect`: prints the address of the dashboard page on which the app is connected or reconnected. */
+export async function connect(context: CliContext, app: string, flags: { baseUrl?: string }): Promise<number> {
+  const { terminal, signal } = context;
+  return withClient(context, flags, async ({ client }) => {
+    const items = await listAllIntegrations(client, { signal });
+    const item = items.find(({ integration_id }) => integration_id === app.toLowerCase());
+    if (item === undefined) throw unknownApp(app, items);
+    // A service gives no link for an app that is connected, unless it is asked to renew it.
+    const input = { integration_id: item.integration_id, ...(item.connected ? { force_reconnect: true } : {}) };
+    const url = await findConnectUrl(client, { tool: "svc.connect_app", input }, signal);
+    if (url === undefined) {
+      throw new SvcError("unsupported", `${client.baseUrl} gave no link for ${nameOf(item)}.`, {
+        hint: `Open ${client.baseUrl} in a browser and connect ${nameOf(item)} there.`,
+      });
+    }
+    terminal.answer({ integration: item.integration_id, connectUrl: url }, () =>
+      [
+        `Open this link while signed in to ${item.connected ? "renew or change the connection of" : "connect"} ${nameOf(item)}: ${url}`,
+        'Not signed in? "svc login-link" prints a sign-in link on the machine that runs the service.',
+      ].join("\n"),
+    );
+    return EXIT.ok;
+  });
+}
+
+function unknownApp(app: string, items: readonly IntegrationItem[]): SvcError {
+  return new SvcError("invalid_config", `The service has no app "${app}".`, {
+    field: "app",
+    hint: `It has: ${items.map(({ integration_id }) => integration_id).join(", ")}. One that was just added is there within seconds.`,
+  });
 }

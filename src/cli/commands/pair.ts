@@ -1,13 +1,12 @@
 import { hostname } from "node:os";
 import { isSvcError } from "../../errors.ts";
+import type { BootstrapProgress } from "../../pairing/bootstrap.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
-import { pairDevice } from "../../pairing/pair.ts";
+import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
 import type { CliContext } from "../context.ts";
-import { createClient } from "../create-client.ts";
 import { EXIT } from "../exit-codes.ts";
-import { chooseBaseUrl } from "../open-session.ts";
+import { chooseBaseUrl, createClient } from "../open-session.ts";
 import { readSettings, type Settings } from "../settings.ts";
-import { showApprovalWait } from "../show-approval-wait.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface PairFlags {
@@ -63,7 +62,7 @@ async function readStored({ terminal }: CliContext, store: CredentialStore): Pro
 }
 
 async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
-  const client = createClient(context, baseUrl, { apiKey });
+  const client = createClient(context, baseUrl, apiKey);
   try {
     await client.listTools({ limit: 1 }, { signal: context.signal });
     return true;
@@ -72,4 +71,36 @@ async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): 
   } finally {
     await client.close();
   }
+}
+
+/** Prints one step of a pairing or an installation that a human approves on a page of the service. */
+export function showApprovalWait(terminal: Terminal, progress: PairProgress | BootstrapProgress): void {
+  if (progress.kind === "started") {
+    const [what, link] = "pairUrl" in progress ? ["device", progress.pairUrl] : ["installation", progress.approvalUrl];
+    terminal.say(`Open this link and approve the ${what}: ${terminal.style("cyan", link)}`);
+    if (progress.displayCode !== undefined) {
+      terminal.say(`Check that the page shows the code ${terminal.style("bold", progress.displayCode)}`);
+    }
+    terminal.say(`Waiting until ${new Date(progress.expiresAt).toLocaleTimeString("en-GB")} …`);
+    return;
+  }
+  if (progress.kind === "waiting") {
+    terminal.progress(`  waiting for approval, ${Math.round(progress.elapsedMs / 1000)} s`);
+    return;
+  }
+  terminal.endProgress(terminal.style("green", "Approved."));
+}
+
+/** `svc unpair`: deletes the stored key; the dashboard revokes it. */
+export async function unpair(context: CliContext): Promise<number> {
+  const store = openCredentialStore(context.places.config);
+  // A damaged file is deleted too.
+  const stored = await store.read().catch(() => undefined);
+  await store.clear();
+  context.terminal.say(
+    stored === undefined
+      ? "Nothing to forget: this machine is not paired."
+      : `Forgot the key for ${stored.baseUrl}. To revoke it as well, open ${stored.baseUrl} and remove the device.`,
+  );
+  return EXIT.ok;
 }

@@ -1,20 +1,23 @@
 import { SvcError } from "../../errors.ts";
-import { openSourceDesk } from "../../service/sources/open-source-desk.ts";
-import { compareContents } from "../../service/sources/source-content.ts";
+import { openSourceDesk, type SourceDesk } from "../../service/added/open-source-desk.ts";
+import { isStopped, type StoredSource } from "../../service/added/read-source.ts";
+import { compareContents } from "../../service/added/source-content.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
-import { askYesNo } from "../ask-yes-no.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findPlace, type SourceFlags } from "./add-source.ts";
-import { describeChanges, summariseChanges } from "./describe-changes.ts";
-import { findAdded } from "./find-added.ts";
+import { askYesNo, findPlace, type SourceFlags } from "./add-source.ts";
+import { describeChanges, summariseChanges } from "./describe-app.ts";
 
 /** `svc review`: the changes an added app wants to make to its actions; in use only after the owner's yes. */
 export async function review(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {
   const { terminal } = context;
   const desk = await openSourceDesk(findPlace(context, flags));
   try {
-    const { name, content, proposal } = await findAdded(desk, slug);
+    const source = await findAdded(desk, slug);
+    if (isStopped(source)) {
+      throw new SvcError("invalid_config", `${source.name} stopped working.`, { field: "app", hint: source.stopped });
+    }
+    const { name, content, proposal } = source;
     const shown = toPlainText(name);
     if (proposal === undefined) {
       terminal.answer({ slug, proposal: null }, () => `${shown} offers what you agreed to.`);
@@ -39,4 +42,36 @@ export async function review(context: CliContext, slug: string, flags: SourceFla
   } finally {
     await desk.close();
   }
+}
+
+/** `svc remove`: takes an added app and its connections away. */
+export async function remove(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {
+  const { terminal } = context;
+  const desk = await openSourceDesk(findPlace(context, flags));
+  try {
+    const source = await findAdded(desk, slug);
+    const shown = toPlainText(source.name);
+    const actions = isStopped(source) ? "" : `, its ${source.content.actions.length} actions`;
+    const question = `Remove ${shown}${actions} and its connections?`;
+    if (flags.yes !== true && !(await askYesNo(context, question))) {
+      terminal.say("Nothing was removed.");
+      return EXIT.notApproved;
+    }
+    await desk.remove(slug);
+    terminal.answer({ removed: slug }, () => `${shown} is removed; a running service drops it within seconds.`);
+    return EXIT.ok;
+  } finally {
+    await desk.close();
+  }
+}
+
+/** The added app of this short name, whether it can be used or not. Throws SvcError `invalid_config`, field `app`, naming those there are. */
+async function findAdded(desk: SourceDesk, slug: string): Promise<StoredSource> {
+  const source = await desk.find(slug);
+  if (source !== undefined) return source;
+  const names = (await desk.list()).map((item) => toPlainText(item.slug));
+  throw new SvcError("invalid_config", `No app "${slug}" was added to this service.`, {
+    field: "app",
+    hint: names.length === 0 ? 'Add one with "svc add".' : `Added apps: ${names.join(", ")}.`,
+  });
 }

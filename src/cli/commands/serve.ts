@@ -1,9 +1,9 @@
-import { createService } from "../../service/create-service.ts";
+import { SvcError } from "../../errors.ts";
+import { createSignInLink } from "../../service/create-sign-in-link.ts";
+import type { ServiceOptions } from "../../service/service-options.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { readFilesFlag } from "./files-place.ts";
-import { printLog } from "./print-log.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "../options.ts";
 
 interface ServeFlags {
   readonly port: string;
@@ -23,6 +23,8 @@ interface ServeFlags {
 export async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const { terminal } = context;
   const dataDir = flags.data ?? context.places.service;
+  // Loaded here: "svc login-link" needs none of it.
+  const { createService } = await import("../../service/create-service.ts");
   const service = await createService({
     dataDir,
     port: wholeNumber(flags.port, "--port", 0, 65_535),
@@ -53,4 +55,60 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
   terminal.say(running === 0 ? "Stopping." : `Stopping: ${waits}`);
   await service.close();
   return EXIT.ok;
+}
+
+interface LoginLinkFlags {
+  readonly data?: string;
+  readonly database?: string;
+}
+
+/** `svc login-link`: a new one-time sign-in link for the service running on a data folder of this machine. */
+export async function loginLink(context: CliContext, flags: LoginLinkFlags): Promise<number> {
+  const link = await createSignInLink({ dataDir: flags.data ?? context.places.service, database: flags.database });
+  context.terminal.answer({ signInUrl: link }, () => link);
+  return EXIT.ok;
+}
+
+/** Prints what the operator of a service should know, one line each, to stderr: time, level, message and reason. */
+const printLog: NonNullable<ServiceOptions["log"]> = ({ level, message, cause }) => {
+  const reason = findReason(cause);
+  console.error(`${new Date().toISOString()} ${level}: ${message}${reason === undefined ? "" : ` (${reason})`}`);
+};
+
+/** The first line of the innermost reason; stacks are not shown. */
+function findReason(cause: unknown): string | undefined {
+  if (cause instanceof Error) return findReason(cause.cause) ?? cause.message.split("\n")[0];
+  return typeof cause === "string" ? cause : undefined;
+}
+
+type FilesPlace = NonNullable<ServiceOptions["files"]>;
+
+/**
+ * Reads `--files`: a folder, or `s3://BUCKET/PREFIX?region=REGION&endpoint=URL` with the key in `AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY` and, for temporary ones, `AWS_SESSION_TOKEN`; the region may come from `AWS_REGION`.
+ *
+ * @throws SvcError `invalid_config`, field `--files`.
+ */
+export function readFilesFlag(text: string, env: NodeJS.ProcessEnv): FilesPlace {
+  if (!/^s3:\/\//i.test(text)) return text;
+  const url = URL.parse(text);
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (url === null || url.hostname === "") throw refuse("--files names no bucket.");
+  if (!accessKeyId || !secretAccessKey) throw refuse("--files names a bucket, but no key for it is set.");
+  return {
+    bucket: url.hostname,
+    prefix: url.pathname.slice(1),
+    endpoint: url.searchParams.get("endpoint") ?? undefined,
+    region: url.searchParams.get("region") ?? (env.AWS_REGION || "us-east-1"),
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: env.AWS_SESSION_TOKEN || undefined,
+  };
+}
+
+function refuse(message: string): SvcError {
+  return new SvcError("invalid_config", message, {
+    field: "--files",
+    hint: "Use s3://BUCKET/PREFIX?region=REGION with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY set, or a folder.",
+  });
 }

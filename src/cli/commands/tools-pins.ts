@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import { openPins, type PinChange, type Pins } from "../../calls/catalog/pins.ts";
 import { SvcError } from "../../errors.ts";
-import { createCatalog, type ToolCatalog } from "../../tools/catalog.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
-import { openPins, type PinChange, type Pins } from "../../tools/pins.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { openClient } from "../open-session.ts";
+import { withCatalog } from "../open-session.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface PinFlags {
@@ -17,7 +17,7 @@ interface PinFlags {
 
 const PARALLEL = 8;
 
-/** `svc tools --pin` and `--check`: every tool is described anew, whatever the cache says. */
+/** `svc tools --pin` and `--check`: every tool is described again, past the cache. */
 export async function comparePins(context: CliContext, flags: PinFlags): Promise<number> {
   if (flags.integration !== undefined) {
     throw new SvcError("invalid_config", "--integration cannot be combined with --pin or --check.", {
@@ -25,9 +25,7 @@ export async function comparePins(context: CliContext, flags: PinFlags): Promise
       hint: "The pins always cover every tool of the account.",
     });
   }
-  const { client } = await openClient(context, flags);
-  const catalog = createCatalog({ client });
-  try {
+  return withCatalog(context, { ...flags, cached: false }, async (catalog, client) => {
     const file = flags.pinFile ?? join(context.places.state, "tools.lock.json");
     const pins = await openPins({ file, mode: undefined, service: client.baseUrl, now: Date.now });
     const report = await catalog.sync({ signal: context.signal });
@@ -40,10 +38,7 @@ export async function comparePins(context: CliContext, flags: PinFlags): Promise
     return flags.pin === true
       ? await pinAll(context.terminal, pins, entries, file)
       : showChanges(context.terminal, pins, entries);
-  } finally {
-    await catalog.close();
-    await client.close();
-  }
+  });
 }
 
 async function describeAll(context: CliContext, catalog: ToolCatalog): Promise<CatalogEntry[]> {

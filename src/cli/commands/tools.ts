@@ -1,11 +1,10 @@
-import { createCatalog } from "../../tools/catalog.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { measureLastColumn } from "../last-column.ts";
-import { catalogFolder, openClient } from "../open-session.ts";
-import type { Terminal } from "../terminal.ts";
+import { withCatalog } from "../open-session.ts";
+import { wholeNumber } from "../options.ts";
+import { measureLastColumn, type Terminal } from "../terminal.ts";
 import { comparePins } from "./tools-pins.ts";
 
 /** Characters of a description in lists. */
@@ -23,9 +22,7 @@ interface ToolsFlags {
 export async function tools(context: CliContext, flags: ToolsFlags): Promise<number> {
   const { terminal } = context;
   if (flags.pin === true || flags.check === true) return comparePins(context, flags);
-  const { client } = await openClient(context, flags);
-  const catalog = createCatalog({ client, cacheDir: catalogFolder(context) });
-  try {
+  return withCatalog(context, { ...flags, cached: true }, async (catalog) => {
     const report = await catalog.sync({
       ...(flags.integration === undefined ? {} : { integrations: [flags.integration] }),
       onProgress: ({ tools: count }) => terminal.progress(`  reading the tool list, ${count} so far`),
@@ -47,14 +44,11 @@ export async function tools(context: CliContext, flags: ToolsFlags): Promise<num
     }
     if (!terminal.json && found.length > 0) terminal.say('\nNext: "svc describe <tool>" shows its arguments.');
     return EXIT.ok;
-  } finally {
-    await catalog.close();
-    await client.close();
-  }
+  });
 }
 
 /** One line per tool under its integration: name, effect, first sentence, cut where the terminal ends. */
-export function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): string {
+function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): string {
   if (entries.length === 0)
     return 'No tool found. Connect an app in the dashboard, or try other words with "svc search".';
   const width = Math.max(...entries.map((entry) => entry.name.length));
@@ -82,4 +76,21 @@ export function toJson({ name, integration, title, description, effect, needsCon
 function firstSentence(text: string, max: number): string {
   const sentence = text.match(/^.*?[.!?](?=\s|$)/s)?.[0] ?? text;
   return toPlainText(sentence.replaceAll(/\s+/g, " "), { max });
+}
+
+interface SearchFlags {
+  readonly baseUrl?: string;
+  readonly integration?: string;
+  readonly limit: string;
+}
+
+/** `svc search`: tools ranked by the service for some words. */
+export async function search(context: CliContext, words: string[], flags: SearchFlags): Promise<number> {
+  return withCatalog(context, { ...flags, cached: false }, async (catalog) => {
+    const limit = wholeNumber(flags.limit, "--limit", 1, 200);
+    const query = { query: words.join(" "), limit, ...(flags.integration ? { integration: flags.integration } : {}) };
+    const found = await catalog.search(query, context.signal);
+    context.terminal.answer(found.map(toJson), () => formatTools(context.terminal, found));
+    return EXIT.ok;
+  });
 }

@@ -1,17 +1,46 @@
+import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { createAgent } from "langchain";
-import type { Approver } from "../../approvals/request.ts";
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { createAgent, initChatModel } from "langchain";
+import { stringify } from "yaml";
+import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Approver } from "../../calls/ask/request.ts";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+import { SvcError } from "../../errors.ts";
+import type { Credentials } from "../../pairing/credentials.ts";
 import { SvcToolkit } from "../../runtimes/langchain/toolkit.ts";
-import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
-import { createUnattendedApprover } from "../../runtimes/terminal/approve-unattended.ts";
+import { createTerminalApprover, createUnattendedApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
+import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { hashFile, listFiles } from "./drive-files.ts";
+import type { Places } from "../places.ts";
+import { endSentence, type Terminal } from "../terminal.ts";
 import { createScriptedModel, TASK } from "./scripted-model.ts";
-import { showMessage } from "./show-message.ts";
-import { type DemoStage, heading } from "./stage.ts";
 
 /** True in a checkout, where no `svc` is on the path. */
 const RUNS_FROM_SOURCES = import.meta.url.endsWith(".ts");
+
+/** Flags of `svc demo`. */
+export interface DemoFlags {
+  readonly data?: string;
+  readonly model?: string;
+  readonly unattended?: boolean;
+}
+
+/** What the agent part of the demo works with. */
+interface DemoStage {
+  readonly context: CliContext;
+  readonly flags: DemoFlags;
+  readonly places: Places;
+  readonly credentials: Credentials;
+  /** The sample attachment in the media folder. */
+  readonly attachment: string;
+}
+
+/** Prints a numbered heading. */
+export function heading({ terminal }: CliContext, step: number, text: string): void {
+  terminal.say(`\n${terminal.style("bold", `${step}. ${text}`)}`);
+}
 
 /** Builds the tools, lets the agent work on its task, and shows what is on the disk afterwards. */
 export async function playAgent(stage: DemoStage): Promise<number> {
@@ -72,9 +101,9 @@ function createDemoApprover({ context, flags }: DemoStage): { approve: Approver;
 async function showResult({ context, flags, places, attachment }: DemoStage, added: readonly string[]) {
   const { terminal } = context;
   heading(context, 5, "The result on the disk");
-  const source = await hashFile(attachment);
+  const source = sha256Hex(await readFile(attachment));
   for (const path of added) {
-    const stored = await hashFile(path);
+    const stored = sha256Hex(await readFile(path));
     terminal.say(`Stored:  ${path}`);
     terminal.say(`SHA-256: ${stored}`);
     const verdict = stored === source ? "equal to" : "DIFFERENT from";
@@ -95,4 +124,69 @@ async function showResult({ context, flags, places, attachment }: DemoStage, add
   for (const [command = "", why] of steps) terminal.say(`  ${command.padEnd(width)}  ${why}`);
   // Nobody can have declined an unattended run, so nothing stored is a failure there.
   return flags.unattended && added.length === 0 ? EXIT.failed : EXIT.ok;
+}
+
+/**
+ * Makes the model once, so that a name that cannot work is refused before a human is asked for anything.
+ *
+ * @throws SvcError `invalid_config`, field `--model`.
+ */
+export async function checkModel(name: string): Promise<void> {
+  try {
+    await initChatModel(name);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SvcError("invalid_config", `--model "${name}" cannot be used. ${endSentence(reason)}`, {
+      field: "--model",
+      hint: "Name it as PROVIDER:NAME, such as openai:gpt-5-mini, install its LangChain package and set its key.",
+      cause,
+    });
+  }
+}
+
+/** Paths of all files below `folder`, hidden folders left out; empty when there is no such folder. */
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return paths.filter((path) => !path.slice(folder.length).includes("/."));
+}
+
+const SHOWN_LINES = 24;
+
+/** Prints one message of the agent: what the model calls, what came back, what it says. */
+function showMessage(terminal: Terminal, message: BaseMessage): void {
+  if (AIMessage.isInstance(message)) {
+    for (const call of message.tool_calls ?? []) {
+      terminal.say(`${terminal.style("cyan", "Agent calls")} ${call.name} ${JSON.stringify(call.args)}`);
+    }
+    if (message.text !== "") terminal.say(`${terminal.style("cyan", "Agent says")} ${message.text}`);
+    return;
+  }
+  if (!ToolMessage.isInstance(message)) return;
+  const outcome: unknown = message.artifact;
+  if (!isOutcome(outcome)) {
+    terminal.say(indent(message.text));
+    return;
+  }
+  if (outcome.status === "succeeded") {
+    terminal.say(terminal.style("green", "Result"));
+    terminal.say(
+      indent(outcome.resultPreview ?? stringify(outcome.result, { blockQuote: "literal", lineWidth: 100 }).trimEnd()),
+    );
+    return;
+  }
+  terminal.say(terminal.style("yellow", `Not done (${outcome.status})`));
+  terminal.say(indent([outcome.message, outcome.hint].filter(Boolean).join("\n")));
+}
+
+/** The first lines, indented; what is left out is said. */
+function indent(text: string): string {
+  const lines = text.split("\n");
+  const shown = lines.slice(0, SHOWN_LINES);
+  if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
+  return shown.map((line) => `  ${line}`).join("\n");
+}
+
+function isOutcome(value: unknown): value is ToolOutcome {
+  return isRecord(value) && "status" in value && "toolName" in value;
 }

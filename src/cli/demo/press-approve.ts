@@ -2,18 +2,26 @@ import { request } from "undici";
 import { SvcError } from "../../errors.ts";
 
 /**
- * Plays the human of an unattended demo: follows the one-time sign-in link, opens the approval page
+ * Plays the human of an unattended demo: presses the button behind the one-time sign-in link, opens the approval page
  * and presses its Approve button, exactly with the requests a browser would make.
  */
 export async function pressApprove(signInUrl: string, pairUrl: string): Promise<void> {
-  const signIn = await request(signInUrl);
-  const cookie = readCookies(signIn.headers["set-cookie"]);
-  await signIn.body.dump();
-  if (cookie === "") throw failed("the sign-in link set no session");
-  const page = await request(pairUrl, { headers: { cookie } });
-  const form = readForm(await page.body.text());
-  if (form === undefined) throw failed(`the approval page answered ${page.statusCode} without an Approve button`);
-  const action = new URL(form.action, pairUrl);
+  const signedIn = await press({ url: new URL(signInUrl), button: "Sign in", cookie: "" });
+  const cookie = readCookies(signedIn.headers["set-cookie"]);
+  if (cookie === "") throw failed("the sign-in set no session");
+  // Where the sign-in led to is the home page; the pages of the session are below it.
+  const home = new URL(String(signedIn.headers.location), signInUrl);
+  const url = new URL(new URL(pairUrl).pathname.slice(1), home);
+  const answer = await press({ url, button: "Approve", cookie });
+  if (answer.statusCode >= 400) throw failed(`the Approve button answered ${answer.statusCode}`);
+}
+
+/** Opens a page and presses one of its buttons. */
+async function press({ url, button, cookie }: { url: URL; button: string; cookie: string }) {
+  const page = await request(url, { headers: { cookie } });
+  const form = readForm(await page.body.text(), button);
+  if (form === undefined) throw failed(`a page answered ${page.statusCode} without “${button}”`);
+  const action = new URL(form.action, url);
   const answer = await request(action, {
     method: "POST",
     headers: {
@@ -25,7 +33,7 @@ export async function pressApprove(signInUrl: string, pairUrl: string): Promise<
     body: new URLSearchParams(form.fields).toString(),
   });
   await answer.body.dump();
-  if (answer.statusCode >= 400) throw failed(`the Approve button answered ${answer.statusCode}`);
+  return answer;
 }
 
 const failed = (what: string) =>
@@ -40,10 +48,10 @@ function readCookies(header: string | string[] | undefined): string {
     .join("; ");
 }
 
-/** Reads the form whose button is called Approve: its action and every field it would send. */
-function readForm(html: string): { action: string; fields: Record<string, string> } | undefined {
+/** Reads the form whose button begins with `label`: its action and every field it would send. */
+function readForm(html: string, label: string): { action: string; fields: Record<string, string> } | undefined {
   for (const [, attributes = "", inner = ""] of html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)) {
-    const button = inner.match(/<button\b([^>]*)>\s*Approve\b/);
+    const button = inner.match(new RegExp(`<button\\b([^>]*)>\\s*${label}\\b`));
     const action = readAttribute(attributes, "action");
     if (!button || action === undefined) continue;
     const controls = [...inner.matchAll(/<input\b([^>]*)>/g)].map((match) => match[1] ?? "");

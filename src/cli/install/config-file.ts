@@ -1,6 +1,8 @@
 import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { replaceFile } from "../../approvals/replace-file.ts";
+import { errorCode, hasCode } from "../../base/errno.ts";
+import { isRecord } from "../../base/json.ts";
+import { replaceFile } from "../../base/replace-file.ts";
 import { SvcError } from "../../errors.ts";
 
 /** The text of a configuration file; empty when there is none. Throws SvcError `invalid_config` when it cannot be used. */
@@ -10,8 +12,8 @@ export async function readConfigFile(file: string): Promise<string> {
     await access(dirname(await realpath(file)), constants.W_OK);
     return text;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return "";
-    throw new SvcError("invalid_config", `${file} cannot be read and replaced (${codeOf(error)}).`, {
+    if (hasCode(error, "ENOENT")) return "";
+    throw new SvcError("invalid_config", `${file} cannot be read and replaced (${errorCode(error) ?? "unknown"}).`, {
       field: "file",
       hint: "Check its permissions, or choose another file with --file.",
       cause: error,
@@ -32,7 +34,7 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   const hadContent = await copyFile(target, backup).then(
     () => true,
     (error) => {
-      if (codeOf(error) === "ENOENT") return false;
+      if (hasCode(error, "ENOENT")) return false;
       throw error;
     },
   );
@@ -41,6 +43,63 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   return hadContent ? backup : undefined;
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+/** One server that a client's configuration shall hold. */
+interface ServerEntry {
+  readonly serversKey: string;
+  readonly serverName: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** A client's configuration with one server added or replaced; everything else is kept. */
+interface MergedConfig {
+  readonly text: string;
+  /** True when a server of this name was there before. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Puts a server into the text of a configuration file; an empty text is an empty configuration. Indentation and numbers
+ * of any size stay as they are.
+ *
+ * @throws SvcError `invalid_config` naming the file when it is not plain JSON (comments cannot be kept, so a file that
+ *   has some is left alone) or the servers are not an object.
+ */
+export function mergeConfig(file: string, text: string, { serversKey, serverName, entry }: ServerEntry): MergedConfig {
+  const config = readObject(file, text.trim() === "" ? {} : parse(file, text), "The file");
+  const servers = readObject(file, config[serversKey] ?? {}, `"${serversKey}"`);
+  const merged = { ...config, [serversKey]: { ...servers, [serverName]: entry } };
+  const indent = /^\s*\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
+  return { text: `${JSON.stringify(merged, null, indent)}\n`, replaced: Object.hasOwn(servers, serverName) };
+}
+
+/** Numbers that a double cannot hold are carried through as they are written. */
+const keepNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+  const source = context?.source;
+  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
+};
+
+/** `JSON.rawJSON` where this Node has it, else the nearest number. */
+function rawJson(source: string): unknown {
+  const make: unknown = Reflect.get(JSON, "rawJSON");
+  return typeof make === "function" ? make(source) : Number(source);
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""), keepNumbers);
+  } catch {
+    throw refuse(file, "is not plain JSON: it may hold comments or be damaged");
+  }
+}
+
+function readObject(file: string, value: unknown, what: string): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  throw refuse(file, `cannot take a server: ${what} is not an object`);
+}
+
+function refuse(file: string, reason: string): SvcError {
+  return new SvcError("invalid_config", `${file} ${reason}. Nothing was changed.`, {
+    field: "file",
+    hint: "Correct the file, or add the server by hand: the same command with --print shows it.",
+  });
 }

@@ -1,5 +1,5 @@
-import type { Approver } from "../../approvals/request.ts";
-import type { ConnectionChooser } from "../../tools/pipeline.ts";
+import type { Approver } from "../../calls/ask/request.ts";
+import type { ConnectionChooser } from "../../calls/pipeline.ts";
 import { createApprovalQuestion, isApprovalDecision } from "./approval-question.ts";
 import { createConnectionQuestion, isAccountChoice } from "./connection-question.ts";
 import type { Question } from "./question.ts";

@@ -1,7 +1,9 @@
-import { createApprovalCard } from "../../approvals/card.ts";
-import type { ApprovalDecision, ApprovalRequest } from "../../approvals/request.ts";
+import { createApprovalCard } from "../../calls/ask/card.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../calls/ask/request.ts";
 import type { Question } from "./question.ts";
 import type { Answer } from "./read-interrupt-answer.ts";
+
+const COLUMNS = 64;
 
 /** "May this call be made?" as a question of a graph. */
 export function createApprovalQuestion(request: ApprovalRequest): Question {
@@ -12,14 +14,18 @@ export function createApprovalQuestion(request: ApprovalRequest): Question {
     action: {
       name: request.tool,
       args: request.arguments,
-      description: createApprovalCard(request, { howToSeeAll: "The arguments of this action are complete." }).join(
-        "\n",
-      ),
+      description: drawCard(request),
       decisions: ["approve", "edit", "reject"],
     },
     details: { kind: "approval", ...rest },
     read: (answer) => readApproval(request, answer),
   };
+}
+
+/** Interfaces render it as Markdown, some with HTML in it; columns that fit beside the arguments they show. */
+function drawCard(request: ApprovalRequest): string {
+  const howToSeeAll = "The arguments of this action are complete.";
+  return createApprovalCard(request, { columns: COLUMNS, howToSeeAll, isMarkdown: true }).join("\n");
 }
 
 function readApproval({ id, fingerprint, tool }: ApprovalRequest, answer: Answer): ApprovalDecision | undefined {

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { isControlFlow } from "../../approvals/abort.ts";
-import type { Approver } from "../../approvals/request.ts";
-import type { ToolOutcome } from "../../tools/outcome.ts";
-import type { ToolCall } from "../../tools/pipeline.ts";
-import type { ToolSession } from "../../tools/session.ts";
+import { isRecord } from "../../base/json.ts";
+import { isControlFlow } from "../../calls/ask/abort.ts";
+import type { Approver } from "../../calls/ask/request.ts";
+import type { CallJournal } from "../../calls/journal/journal.ts";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+import type { ToolCall } from "../../calls/pipeline.ts";
+import type { ToolSession } from "../../calls/session.ts";
 import { type ChannelSubject, createInterruptChannel, createSheetChannel, type HumanChannel } from "./approval-gate.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import { createStoreJournal, createStoreMemory, getGraphStore } from "./graph-store.ts";
 import type { ProgressFeed } from "./progress.ts";
-import { isRecord } from "./read-value.ts";
 import { rememberTaken } from "./remember-taken.ts";
 import type { LangChainCall } from "./svc-tool.ts";
 import { type DeskSeat, TaskDesk } from "./task-desk.ts";
@@ -20,7 +21,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 type CallBase = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
 type RunCall = (base: CallBase) => Promise<ToolOutcome>;
 type Target = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
-type Options = Pick<SvcToolkitOptions, "chooseApprover" | "askThrough" | "interruptTtlMs" | "now">;
+type Options = Pick<SvcToolkitOptions, "chooseApprover" | "askThrough" | "interruptTtlMs" | "now" | "stateDir">;
 
 interface CallUnderWay {
   readonly call: LangChainCall;
@@ -32,12 +33,18 @@ export class CallTranslator {
   readonly #session: ToolSession;
   readonly #options: Options;
   readonly #feed: ProgressFeed;
+  readonly #warnForgetful: (config: GraphConfig) => void;
   readonly #underWay = new WeakMap<TaskDesk, Set<CallUnderWay>>();
 
-  constructor(session: ToolSession, options: Options, feed: ProgressFeed) {
+  constructor(
+    session: ToolSession,
+    options: Options,
+    told: { readonly feed: ProgressFeed; readonly warnForgetful: (config: GraphConfig) => void },
+  ) {
     this.#session = session;
     this.#options = options;
-    this.#feed = feed;
+    this.#feed = told.feed;
+    this.#warnForgetful = told.warnForgetful;
   }
 
   /** The graph's own way to ask, in a run that has one and uses it. */
@@ -49,11 +56,16 @@ export class CallTranslator {
   async run(call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const approve = this.#chooseApprover(call.config);
     const isOwn = approve === undefined && call.sheet === undefined;
-    const desk = isOwn ? this.openDesk(call.config) : undefined;
-    if (desk !== undefined) return this.#runOnce(desk, call, run);
-    return this.#runThrough(this.#findChannel(call), call, (base) =>
-      run({ ...base, ...(approve === undefined ? {} : { approve }) }),
-    );
+    const desk = this.openDesk(call.config);
+    if (desk !== undefined && isOwn) return this.#runOnce(desk, call, run);
+    const runApproved: RunCall = (base) => run({ ...base, ...(approve === undefined ? {} : { approve }) });
+    // Nobody asks through the graph while a call that asks elsewhere is under way: what it sends belongs to the question.
+    const seat = call.sheet === undefined ? desk?.enter(call.toolCallId ?? call.callId) : undefined;
+    try {
+      return await this.#runThrough(this.#findChannel(call), call, runApproved, desk);
+    } finally {
+      await seat?.leave();
+    }
   }
 
   /** A choice that fails leaves nobody to approve: what needs no approval runs, and nothing else. */
@@ -96,16 +108,22 @@ export class CallTranslator {
     const seat = this.#takeSeat(desk, call, subject);
     try {
       if (earlier !== undefined) await seat.waitFor(earlier, call.signal);
-      return await this.#runThrough(createInterruptChannel(seat, subject), call, run);
+      return await this.#runThrough(createInterruptChannel(seat, subject), call, run, desk);
     } finally {
       await seat.leave();
     }
   }
 
-  async #runThrough(channel: HumanChannel | undefined, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+  async #runThrough(
+    channel: HumanChannel | undefined,
+    call: LangChainCall,
+    run: RunCall,
+    desk: TaskDesk | undefined,
+  ): Promise<ToolOutcome> {
     const stopListening = call.report === undefined ? undefined : this.#feed.listen(call.callId, call.report);
     try {
-      return await run(this.#createBase(call, channel));
+      const base = this.#createBase(call, channel);
+      return await run({ ...base, ...this.#keepInTask(call.config, base.journal, desk) });
     } finally {
       stopListening?.();
     }
@@ -143,6 +161,24 @@ export class CallTranslator {
     const { principal, journal } = this.#session;
     if (store === undefined) return {};
     return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
+  }
+
+  /** Where the graph can be resumed, its checkpoint remembers too what its task has sent. */
+  #keepInTask(
+    config: GraphConfig,
+    kept: CallJournal | undefined,
+    desk: TaskDesk | undefined,
+  ): Pick<CallBase, "journal"> {
+    const task = desk ?? TaskDesk.find(config, this.#options.now ?? Date.now);
+    if (task === undefined) return {};
+    const remembers = this.#options.stateDir !== undefined || getGraphStore(config) !== undefined;
+    const journal = task.keepIn(kept ?? this.#session.journal, remembers);
+    if (remembers) return { journal };
+    const refresh = async () => {
+      this.#warnForgetful(config);
+      await journal.refresh?.();
+    };
+    return { journal: { ...journal, refresh } };
   }
 
   #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {

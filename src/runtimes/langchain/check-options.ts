@@ -1,4 +1,4 @@
-import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../tools/check-settings.ts";
+import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../calls/check-settings.ts";
 import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
 
 const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"];
@@ -11,7 +11,6 @@ const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"
 export function checkToolkitOptions(options: SvcToolkitOptions): void {
   checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: countFrom(0) });
   checkChoices(options, { askThrough: ["interrupt", "callback"] });
-  checkNames(options, ["integrations"]);
 }
 
 /**

@@ -1,8 +1,13 @@
-import { createStableId } from "../../approvals/stable-id.ts";
-import type { ConnectionAnswer, ConnectionQuestion } from "../../tools/pipeline.ts";
+import { isRecord } from "../../base/json.ts";
+import { createStableId } from "../../calls/ask/request.ts";
+import type { ConnectionAnswer, ConnectionQuestion } from "../../calls/pipeline.ts";
+import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
+import { drawPart, drawText } from "../../wire/card-text.ts";
 import type { Question } from "./question.ts";
 import type { Answer } from "./read-interrupt-answer.ts";
-import { isRecord, readText } from "./read-value.ts";
+import { readText } from "./read-value.ts";
+
+const COLUMNS = 64;
 
 /** A human's choice of an account; `none` when they chose none. */
 export type AccountChoice = Exclude<ConnectionAnswer, string> | { readonly none: true };
@@ -11,7 +16,14 @@ export type AccountChoice = Exclude<ConnectionAnswer, string> | { readonly none:
 export function createConnectionQuestion(callId: string, question: ConnectionQuestion, expiresAt: string): Question {
   const { choices, integration, toolName } = question;
   const preset = choices.find((choice) => choice.isDefault)?.id ?? "";
-  const lines = choices.map(({ id, label, isDefault }) => `- ${label} (${id})${isDefault ? ", the default" : ""}`);
+  const accounts = choices.map(({ id, label, isDefault }) => {
+    return { line: `${drawPart(label, IN_FENCE)} (${drawText(id, IN_FENCE)})${isDefault ? ", the default" : ""}` };
+  });
+  const facts = [
+    { label: "Tool", values: [{ line: drawText(toolName, IN_FENCE) }] },
+    { label: "App", values: [{ line: drawText(integration, IN_FENCE) }] },
+    { label: "Accounts", values: accounts },
+  ];
   return {
     id: createStableId([callId, "connection", integration, ...choices.map(({ id }) => id)]),
     expiresAt,
@@ -19,8 +31,8 @@ export function createConnectionQuestion(callId: string, question: ConnectionQue
       name: "choose_account",
       args: { connection: preset, remember: false },
       description: [
-        `Which ${integration} account should ${toolName} use?`,
-        ...lines,
+        "Which account should this call use?",
+        ...fence(layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows),
         'Set "connection" to an id or a label. Set "remember" to true to use it from now on.',
       ].join("\n"),
       decisions: ["approve", "edit", "reject"],

@@ -1,8 +1,8 @@
-import { toModelName } from "../../tools/build.ts";
-import { checkNumbers } from "../../tools/check-settings.ts";
+import { isRecord } from "../../base/json.ts";
+import { toModelName } from "../../calls/build.ts";
+import { checkNumbers } from "../../calls/check-settings.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { loadLangChain } from "./load-langchain.ts";
-import { isRecord } from "./read-value.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 
 /** Settings of {@link createDynamicToolsMiddleware}. */

@@ -1,5 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
-import { isRecord, readText } from "./read-value.ts";
+import { randomUUID } from "node:crypto";
+import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
+import { readText } from "./read-value.ts";
 
 /**
  * What a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional: the same tools
@@ -24,6 +26,12 @@ export function getInterrupt(config: GraphConfig): InterruptFunction | undefined
   if (typeof interrupt !== "function" || !isRecord(configurable?.__pregel_checkpointer)) return undefined;
   if (readThread(config) === undefined) return undefined;
   return (value) => Reflect.apply(interrupt, undefined, [value]);
+}
+
+/** True when the checkpoints are gone with this process, as those of LangGraph's `MemorySaver` are. */
+export function isKeptInProcess({ configurable }: GraphConfig): boolean {
+  const saver: unknown = configurable?.__pregel_checkpointer;
+  return typeof saver === "object" && ["MemorySaver", "InMemorySaver"].includes(saver?.constructor?.name ?? "");
 }
 
 /** Id of the conversation, when its state is kept. */
@@ -107,7 +115,7 @@ function nameRepeatedCall({ configurable }: GraphConfig, { name, args }: CallCon
 }
 
 function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+  return sha256Hex(JSON.stringify(value)).slice(0, 32);
 }
 
 function readCheckpoint(config: GraphConfig): string {

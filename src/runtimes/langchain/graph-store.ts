@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
-import { beginCall } from "../../approvals/begin-call.ts";
-import type { CallJournal } from "../../approvals/journal.ts";
+import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
+import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
+
 import {
   chooseRecord,
   type IsKnown,
@@ -11,10 +12,10 @@ import {
   listFingerprints,
   readJournalRecord,
   toMapKey,
-} from "../../approvals/journal-record.ts";
-import type { ConnectionMemory } from "../../tools/connection-memory.ts";
+} from "../../calls/journal/journal-record.ts";
+import type { ConnectionMemory } from "../../calls/steps/connection-memory.ts";
 import type { GraphConfig } from "./graph-config.ts";
-import { isRecord, readText } from "./read-value.ts";
+import { readText } from "./read-value.ts";
 
 /** The part of LangGraph's key-value store that is used here. */
 export interface GraphStore {
@@ -81,7 +82,6 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
     return far !== undefined && leavesDoubt(far) && !isKnown(far) ? far : undefined;
   };
   return {
-    refresh: async () => local.refresh?.(),
     async find(key) {
       const [near, far] = [await local.find(key), await readRecord(store, calls, hashKey(key))];
       return near !== undefined && far !== undefined ? chooseRecord(far, near) : (near ?? far);
@@ -113,10 +113,10 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
       await local.record(record);
       await putInStore(record);
     },
-    async forget(key) {
-      await local.forget(key);
-      await store.delete(calls, hashKey(key));
-      await settle(key);
+    async forget(record) {
+      await local.forget(record);
+      await store.delete(calls, hashKey(record));
+      await settle(record);
     },
   };
 }
@@ -124,7 +124,8 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
 /** What was there before `record` counts again. The store keeps what another machine has put there meanwhile. */
 async function takeBack(places: Places, record: JournalRecord, { near, far, marks }: Earlier): Promise<void> {
   const { store, local, calls, unanswered } = places;
-  await (near === undefined ? local.forget(record) : local.record(near));
+  await local.forget(record);
+  if (near !== undefined) await local.record(near);
   const isOwn = (one: JournalRecord | undefined) => one?.at === record.at && one.state === record.state;
   const restore = (namespace: string[], key: string, earlier: JournalRecord | undefined) =>
     earlier === undefined ? store.delete(namespace, key) : store.put(namespace, key, toValue(earlier), false);
@@ -158,7 +159,7 @@ async function readValue(store: GraphStore, namespace: string[], key: string): P
 }
 
 function hashKey(key: JournalKey): string {
-  return createHash("sha256").update(toMapKey(key)).digest("hex");
+  return sha256Hex(toMapKey(key));
 }
 
 /** Stores keep JSON: members that are undefined would not come back the same. */

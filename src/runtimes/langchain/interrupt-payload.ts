@@ -1,5 +1,8 @@
+import { isRecord } from "../../base/json.ts";
+import { type JournalRecord, readJournalRecord } from "../../calls/journal/journal-record.ts";
 import type { Question } from "./question.ts";
-import { isRecord, readText } from "./read-value.ts";
+import { readText } from "./read-value.ts";
+import { toCarriedRecord } from "./task-journal.ts";
 
 /** One question put earlier in the same task, and which of its parts had an answer that counted. */
 export interface PastQuestion {
@@ -16,6 +19,18 @@ export interface ShownQuestion {
   /** ISO times by question id. */
   readonly expiresAt: Readonly<Record<string, unknown>>;
   readonly past: readonly PastQuestion[];
+  /** What the runs of the task have sent. */
+  readonly sent: readonly JournalRecord[];
+}
+
+/** Where and when a question is put. */
+export interface PayloadContext {
+  /** Name of the graph's task. */
+  readonly task: string;
+  readonly caller: string;
+  readonly past: readonly PastQuestion[];
+  readonly sent: Iterable<JournalRecord>;
+  readonly notice: string | undefined;
 }
 
 /**
@@ -25,9 +40,8 @@ export interface ShownQuestion {
  */
 export function createInterruptPayload(
   questions: readonly Question[],
-  context: { readonly caller: string; readonly past: readonly PastQuestion[]; readonly notice: string | undefined },
+  { task, caller, past, sent, notice }: PayloadContext,
 ): Record<string, unknown> {
-  const { caller, past, notice } = context;
   const describe = (text: string) => (notice === undefined ? text : `${notice}\n\n${text}`);
   const requests = questions.map(({ id, action }) => ({
     id,
@@ -51,10 +65,12 @@ export function createInterruptPayload(
     ...(only === undefined || others.length > 0 ? {} : createInboxShape(only, describe)),
     svc: {
       version: 1,
+      task,
       caller,
       notice: notice ?? null,
       questions: questions.map(({ id, expiresAt, details }) => ({ id, expiresAt, ...details })),
       past: past.map((item) => ({ ...item })),
+      sent: [...sent].map(toCarriedRecord),
     },
   };
 }
@@ -72,11 +88,11 @@ function createInboxShape({ action }: Question, describe: (text: string) => stri
   };
 }
 
-/** Reads a payload back; undefined when it is not one of ours. */
-export function readShownQuestion(value: unknown): ShownQuestion | undefined {
+/** Reads a payload back; undefined when it is not one of ours, or was put in another task, as by an agent inside of it. */
+export function readShownQuestion(value: unknown, task: string): ShownQuestion | undefined {
   const svc: unknown = isRecord(value) ? value.svc : undefined;
-  if (!isRecord(svc) || svc.version !== 1 || !Array.isArray(svc.questions) || !Array.isArray(svc.past))
-    return undefined;
+  if (!isRecord(svc) || svc.version !== 1 || svc.task !== task) return undefined;
+  if (!Array.isArray(svc.questions) || !Array.isArray(svc.past) || !Array.isArray(svc.sent)) return undefined;
   const ids = svc.questions.map((question: unknown) => [readText(question, "id") ?? "", question] as const);
   return {
     caller: readText(svc, "caller") ?? "",
@@ -87,6 +103,7 @@ export function readShownQuestion(value: unknown): ShownQuestion | undefined {
       asked: readTexts(item, "asked"),
       counted: readTexts(item, "counted"),
     })),
+    sent: svc.sent.flatMap((item: unknown) => readJournalRecord(item) ?? []),
   };
 }
 

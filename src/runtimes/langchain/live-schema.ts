@@ -1,9 +1,9 @@
 import type { StructuredTool } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import type { ToolDefinition } from "../../tools/build.ts";
-import { carrySchema } from "../../tools/carry-schema.ts";
-import { projectEntry } from "../../tools/project-entry.ts";
-import type { ToolSession } from "../../tools/session.ts";
+import type { ToolDefinition } from "../../calls/build.ts";
+import { carrySchema, projectEntry } from "../../calls/catalog/project-entry.ts";
+
+import type { ToolSession } from "../../calls/session.ts";
 
 /** The schema as it is known now, carried in one object as long as it stays the same: LangChain caches by object. */
 export function createLiveSchema(session: ToolSession, toolName: string): () => StructuredTool["schema"] {

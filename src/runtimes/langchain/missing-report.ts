@@ -1,5 +1,6 @@
-import type { ToolCatalog } from "../../tools/catalog.ts";
-import type { SessionEvent } from "../../tools/session-events.ts";
+import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
+import { explainLimit } from "../../calls/catalog/limit-catalog.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
 import type { ToolFilter } from "./toolkit-options.ts";
 
 /** What a filter names and the toolkit does not know. */
@@ -19,7 +20,7 @@ export class MissingReport {
   /** Looks for all that the filter names; what was missing before counts no more. */
   update(catalog: ToolCatalog, filter: ToolFilter): void {
     const missing = findMissing(catalog, filter);
-    this.#last = missing === undefined ? "" : describeMissing(missing);
+    this.#last = missing === undefined ? "" : describeMissing(missing) + explainLimit(catalog);
     if (missing === undefined || this.#told.has(this.#last)) return;
     this.#told.add(this.#last);
     this.#tell(missing);

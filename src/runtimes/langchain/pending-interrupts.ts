@@ -1,8 +1,13 @@
+import { isRecord } from "../../base/json.ts";
 import type { GraphConfig } from "./graph-config.ts";
-import { isRecord, readText } from "./read-value.ts";
+import { readText } from "./read-value.ts";
 
 /** What the checkpoint of a run says about the questions that were open when it was resumed. */
 export interface PendingInterrupts {
+  /** Whether this task has stopped with a question before. */
+  readonly wasAsked: boolean;
+  /** How many answers it had been given then. */
+  readonly answers: number;
   /** Value this task showed last. */
   readonly shown: unknown;
   /** LangGraph's id of that question. */
@@ -36,26 +41,32 @@ export async function readPendingInterrupts(config: GraphConfig): Promise<Pendin
   try {
     let isAlone = true;
     let own: PendingWrite | undefined;
+    let answers = 0;
     for (const level of levels) {
       const writes = await readWrites(config, level);
       if (writes === undefined) return undefined;
       isAlone &&= !writes.some((write) => isOpenElsewhere(write, writes, level.tasks));
-      if (level === last) own = writes.find(([task, channel]) => task === level.tasks.at(-1) && channel === INTERRUPT);
+      if (level !== last) continue;
+      const ofTask = writes.filter(([task]) => task === level.tasks.at(-1));
+      own = ofTask.find(([, channel]) => channel === INTERRUPT);
+      answers = ofTask.flatMap(([, channel, value]) => (channel === RESUME ? value : [])).length;
     }
     const first = readInterrupt(own);
     const interruptId = readText(first, "id");
     const resumed: unknown = config.configurable?.__pregel_resume_map;
     const isAddressed = interruptId !== undefined && isRecord(resumed) && Object.hasOwn(resumed, interruptId);
-    return { shown: isRecord(first) ? first.value : undefined, interruptId, isAddressed, isAlone };
+    const shown = isRecord(first) ? first.value : undefined;
+    return { wasAsked: own !== undefined, answers, shown, interruptId, isAddressed, isAlone };
   } catch {
     return undefined;
   }
 }
 
 const INTERRUPT = "__interrupt__";
+const RESUME = "__resume__";
 
 /** What a task can have written and still wait: a return value, or the note that there is none, is its end. */
-const UNFINISHED = new Set([INTERRUPT, "__resume__", "__error__", "__error_source_node__"]);
+const UNFINISHED = new Set([INTERRUPT, RESUME, "__error__", "__error_source_node__"]);
 
 /** Another task asked something and has not come to an end since. */
 function isOpenElsewhere(write: PendingWrite, writes: readonly PendingWrite[], tasks: readonly string[]): boolean {

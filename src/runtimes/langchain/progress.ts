@@ -1,7 +1,7 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
-import { withAbort } from "../../approvals/abort.ts";
-import type { SessionEvent } from "../../tools/session-events.ts";
-import { isRecord } from "./read-value.ts";
+import { isRecord } from "../../base/json.ts";
+import { withAbort } from "../../calls/ask/abort.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
 
 /** One step of a call, as it reaches the host's streams. */
 export interface ProgressEvent {

@@ -1,4 +1,5 @@
-import { isRecord, readText } from "./read-value.ts";
+import { isRecord } from "../../base/json.ts";
+import { readText } from "./read-value.ts";
 
 /** The part of an answer that is meant for one question. `raw` is as it came. */
 export interface Answer {

@@ -1,8 +1,3 @@
-/** True for anything with members that is not a list. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A member that is a text with something in it. */
 export function readText(holder: unknown, key: string): string | undefined {
   if (typeof holder !== "object" || holder === null) return undefined;

@@ -1,4 +1,4 @@
-import type { CallJournal } from "../../approvals/journal.ts";
+import type { CallJournal } from "../../calls/journal/journal.ts";
 import type { DeskSeat } from "./task-desk.ts";
 
 /** Whose answers are counted, and where that is kept. */

@@ -1,5 +1,5 @@
-import type { ToolCatalog } from "../../tools/catalog.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
+import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import type { ToolFilter } from "./toolkit-options.ts";
 
 /** Most action tools that are described when the toolkit is made, and returned without a `limit`. */

@@ -1,6 +1,6 @@
+import { isRecord } from "../../base/json.ts";
 import type { GraphConfig, InterruptFunction } from "./graph-config.ts";
 import type { PastQuestion, ShownQuestion } from "./interrupt-payload.ts";
-import { isRecord } from "./read-value.ts";
 
 /** One run of a task, as far as it decides which stored answers nobody asks for any more. */
 export interface SkippableRun {
@@ -12,11 +12,18 @@ export interface SkippableRun {
   hasLeft(caller: string): boolean;
 }
 
-/** Whether the graph holds an answer that this run of the task has not taken yet. */
-export function hasStoredAnswer({ configurable }: GraphConfig): boolean {
+/** How many interrupts this run of the task has come by, and how many answers the graph holds for it. */
+export function countAnswers({ configurable }: GraphConfig): { readonly passed: number; readonly stored: number } {
   const run: unknown = configurable?.__pregel_scratchpad;
-  if (!isRecord(run) || !Array.isArray(run.resume) || typeof run.interruptCounter !== "number") return false;
-  return run.resume.length > run.interruptCounter + 1;
+  if (!isRecord(run) || !Array.isArray(run.resume) || typeof run.interruptCounter !== "number")
+    return { passed: 0, stored: 0 };
+  return { passed: run.interruptCounter + 1, stored: run.resume.length };
+}
+
+/** Whether the graph holds an answer that this run of the task has not taken yet. */
+export function hasStoredAnswer(config: GraphConfig): boolean {
+  const { passed, stored } = countAnswers(config);
+  return stored > passed;
 }
 
 /** Takes up to `count` stored answers that were once given to `caller`, which asked nothing this time. */

@@ -1,10 +1,10 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
-import { isControlFlow, throwIfAborted } from "../../approvals/abort.ts";
-import type { ToolOutcome } from "../../tools/outcome.ts";
-import { renderOutcome } from "../../tools/render-outcome.ts";
-import type { SessionEvent } from "../../tools/session-events.ts";
+import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+import { renderOutcome } from "../../calls/safe-text.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
 import type { AnswerSheet } from "./approval-gate.ts";
 import { type GraphConfig, identifyCall } from "./graph-config.ts";
 import { markNotRetryable } from "./not-retryable.ts";

@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isControlFlow, withAbort } from "../../approvals/abort.ts";
+import { isRecord } from "../../base/json.ts";
+import { isControlFlow, withAbort } from "../../calls/ask/abort.ts";
+import type { CallJournal } from "../../calls/journal/journal.ts";
+import { type JournalRecord, toMapKey } from "../../calls/journal/journal-record.ts";
 import { type GraphConfig, getInterrupt, type InterruptFunction, readBatch } from "./graph-config.ts";
 import {
   createInterruptPayload,
@@ -11,8 +14,9 @@ import { type Judged, judgeAnswer, replayAnswer } from "./judge-answer.ts";
 import { markNotRetryable } from "./not-retryable.ts";
 import { type PendingInterrupts, readPendingInterrupts } from "./pending-interrupts.ts";
 import type { Question } from "./question.ts";
-import { isRecord } from "./read-value.ts";
-import { hasStoredAnswer, type SkippableRun, skipCount, skipShown } from "./skip-stored.ts";
+import { readText } from "./read-value.ts";
+import { countAnswers, hasStoredAnswer, type SkippableRun, skipCount, skipShown } from "./skip-stored.ts";
+import { createTaskJournal } from "./task-journal.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -45,6 +49,10 @@ export class TaskDesk {
   readonly #places: Place[] = [];
   readonly #names = new Map<string, number>();
   readonly #past: PastQuestion[] = [];
+  /** What the runs of the task have sent, by its key in the journal. */
+  readonly #sent = new Map<string, JournalRecord>();
+  /** Questions answered in an earlier run that is not known: nothing is sent on such an answer. */
+  readonly #replayed = new Set<string>();
   #stopped: unknown;
   #opening: Promise<Opening> | undefined;
   #changed = Promise.withResolvers<void>();
@@ -86,6 +94,24 @@ export class TaskDesk {
     };
   }
 
+  /** A journal for the task's calls: `inner`, and what the graph's checkpoint holds. */
+  keepIn(inner: CallJournal, remembers: boolean): CallJournal {
+    const memory = {
+      sent: this.#sent,
+      recall: async () => void (await this.#open()),
+      mayHaveSent: async ({ approval }: JournalRecord) =>
+        (approval !== undefined && this.#replayed.has(approval.id)) || (!remembers && (await this.#isRepeated())),
+    };
+    return createTaskJournal(memory, inner);
+  }
+
+  /** True while the task comes to where it stopped with a question of somebody else: it may have sent all up to there. */
+  async #isRepeated(): Promise<boolean> {
+    const { pending, shown } = await this.#open();
+    if (pending === undefined || !pending.wasAsked || shown !== undefined) return false;
+    return countAnswers(this.#config).passed <= pending.answers;
+  }
+
   #findOrder(caller: string): number {
     const { state } = this.#config;
     const calls = readBatch(isRecord(state) ? state.messages : state, caller)?.calls ?? [];
@@ -105,12 +131,16 @@ export class TaskDesk {
     const answers = new Map<string, unknown>();
     let notice: string | undefined;
     let open = questions;
+    const { pending } = await this.#open();
     while (open.length > 0) {
       await this.#waitForTurn(place);
       const { caller } = place;
-      const value = this.#put(createInterruptPayload(open, { caller, past: this.#past, notice }));
+      const before = countAnswers(this.#config);
+      const context = { task: readTask(this.#config), caller, past: this.#past, sent: this.#sent.values(), notice };
+      const value = this.#put(createInterruptPayload(open, context));
       place.taken += 1;
-      const judged = await this.#judge(value, open);
+      const wasStored = pending === undefined ? this.#hadStored(before) : before.passed < pending.answers;
+      const judged = await this.#judge(value, open, wasStored);
       this.#past.push({ caller, asked: open.map(({ id }) => id), counted: [...judged.counted.keys()] });
       for (const [id, meaning] of judged.counted) answers.set(id, meaning);
       open = open.filter(({ id }) => !answers.has(id));
@@ -152,10 +182,21 @@ export class TaskDesk {
     }
   }
 
-  async #judge(value: unknown, questions: readonly Question[]): Promise<Judged> {
+  /** Without a readable checkpoint: an answer that is given now is the last one, or none of the stored. */
+  #hadStored({ passed, stored }: ReturnType<typeof countAnswers>): boolean {
+    if (stored <= passed) return false;
+    return hasStoredAnswer(this.#config) || !isRecord(this.#config.configurable?.__pregel_resume_map);
+  }
+
+  async #judge(value: unknown, questions: readonly Question[], wasStored: boolean): Promise<Judged> {
     const { pending, shown } = await this.#open();
     const past = shown?.past[this.#past.length];
     if (past !== undefined) return replayAnswer(value, questions, past, pending?.interruptId);
+    if (wasStored) {
+      for (const { id } of questions) this.#replayed.add(id);
+      const scene = { shown: undefined, interruptId: pending?.interruptId, isAsked: true, isForUs: true };
+      return judgeAnswer(value, questions, { ...scene, now: this.#now() });
+    }
     const isAsked = pending === undefined || shown !== undefined;
     const isForUs = pending === undefined ? this.#isOnlyCall() : pending.isAddressed || pending.isAlone;
     const { interruptId } = pending ?? {};
@@ -169,11 +210,21 @@ export class TaskDesk {
   }
 
   #open(): Promise<Opening> {
-    this.#opening ??= readPendingInterrupts(this.#config).then((pending) => ({
-      pending,
-      shown: readShownQuestion(pending?.shown),
-    }));
+    this.#opening ??= this.#readOpening();
     return this.#opening;
+  }
+
+  async #readOpening(): Promise<Opening> {
+    const pending = await readPendingInterrupts(this.#config);
+    // After a step back in time the graph has dropped the answers: everything begins anew.
+    if (pending !== undefined && countAnswers(this.#config).stored < pending.answers)
+      return { pending: { ...pending, wasAsked: false, answers: 0 }, shown: undefined };
+    const shown = readShownQuestion(pending?.shown, readTask(this.#config));
+    for (const record of shown?.sent ?? []) {
+      const key = toMapKey(record);
+      if (!this.#sent.has(key)) this.#sent.set(key, record);
+    }
+    return { pending, shown };
   }
 
   /**
@@ -200,6 +251,10 @@ export class TaskDesk {
     this.#changed = Promise.withResolvers();
     resolve();
   }
+}
+
+function readTask({ configurable }: GraphConfig): string {
+  return readText(configurable, "checkpoint_ns") ?? "";
 }
 
 /** One call's place at the desk. */

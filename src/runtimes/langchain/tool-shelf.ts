@@ -1,8 +1,7 @@
-import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
-import { buildTools, type ToolDefinition } from "../../tools/build.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
-import type { ToolSession } from "../../tools/session.ts";
-import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
+import { buildTools, type ToolDefinition } from "../../calls/build.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import type { ToolSession } from "../../calls/session.ts";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 import type { CallTranslator } from "./call-translator.ts";
 import { createLiveSchema, toToolSchema } from "./live-schema.ts";
 import { type LangChainCall, SvcTool } from "./svc-tool.ts";
@@ -50,18 +49,6 @@ export class ToolShelf {
         schema: toToolSchema(tool.schema),
         run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
         preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
-      }),
-    );
-  }
-
-  /** A flow tool. */
-  createFlow(tool: FlowTool): SvcTool {
-    return this.#keep(
-      new SvcTool({
-        name: tool.name,
-        description: tool.description,
-        schema: toToolSchema(tool.schema),
-        run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
       }),
     );
   }

@@ -1,11 +1,11 @@
 import type { ToolRunnableConfig } from "@langchain/core/tools";
-import type { Approver } from "../../approvals/request.ts";
-import type { CatalogEntry } from "../../tools/catalog-entry.ts";
-import type { ToolSessionOptions } from "../../tools/session.ts";
+import type { Approver } from "../../calls/ask/request.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import type { ToolSessionOptions } from "../../calls/session.ts";
 
 /** Settings of `SvcToolkit.create`: those of a session, and which tools to make ready. */
 export type SvcToolkitOptions = ToolSessionOptions & {
-  /** Only tools of these apps are listed and described. Default: all. */
+  /** The model may use tools of these apps only; the same as `allow.integrations`. Default: all. */
   readonly integrations?: readonly string[] | undefined;
   /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
   readonly describeAhead?: number | undefined;
@@ -20,7 +20,10 @@ export type SvcToolkitOptions = ToolSessionOptions & {
   readonly chooseApprover?: ((config: ToolRunnableConfig) => Approver | undefined) | undefined;
 };
 
-/** Which tools `SvcToolkit.getTools` returns; filters add up. */
+/**
+ * Which tools `SvcToolkit.getTools` returns; a tool has to pass all of it. This narrows the list only: `svc_call_tool`
+ * reaches everything that `allow` of `SvcToolkit.create` permits.
+ */
 export interface ToolFilter {
   readonly integrations?: readonly string[] | undefined;
   /** Full names on the service. */

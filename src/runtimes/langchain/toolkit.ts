@@ -1,14 +1,13 @@
 import { BaseToolkit } from "@langchain/core/tools";
-import type { FlowTool } from "../../flows/flow-tool.ts";
-import { openFlowTools } from "../../flows/open-flow-tools.ts";
-import { describeTools } from "../../tools/describe-tools.ts";
-import { describeUnlisted } from "../../tools/describe-unlisted.ts";
-import { createToolSession, type ToolSession } from "../../tools/session.ts";
-import type { SessionEvent } from "../../tools/session-events.ts";
-import { createEmitter } from "../../tools/tell-listener.ts";
+import { type AllowedTools, describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
+
+import { createToolSession, type ToolSession } from "../../calls/session.ts";
+import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
+
 import { CallTranslator } from "./call-translator.ts";
 import { checkFilter, checkToolkitOptions } from "./check-options.ts";
 import type { GraphConfig } from "./graph-config.ts";
+import { createMemoryWarning } from "./memory-warning.ts";
 import { MissingReport } from "./missing-report.ts";
 import { ProgressFeed } from "./progress.ts";
 import { selectEntries } from "./select-entries.ts";
@@ -20,10 +19,8 @@ import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
 /** What a toolkit is made of besides its session. */
 interface ToolkitParts {
   readonly caller: CallTranslator;
-  readonly flowTools: readonly FlowTool[];
   readonly missing: MissingReport;
-  /** The apps it was made for. */
-  readonly integrations: readonly string[] | undefined;
+  readonly allow: AllowedTools | undefined;
 }
 
 /**
@@ -42,18 +39,18 @@ export class SvcToolkit extends BaseToolkit {
   /** How many actions the last {@link getTools} gave. */
   #listed: number;
   readonly #missing: MissingReport;
-  readonly #integrations: readonly string[] | undefined;
+  readonly #allow: AllowedTools | undefined;
   readonly #static: readonly SvcTool[];
   readonly #flow: readonly SvcTool[];
 
   private constructor(session: ToolSession, parts: ToolkitParts) {
     super();
-    const { caller, flowTools, missing, integrations } = parts;
+    const { caller, missing, allow } = parts;
     this.session = session;
     this.#listed = session.catalog.size;
     this.#caller = caller;
     this.#missing = missing;
-    this.#integrations = integrations;
+    this.#allow = allow;
     this.#shelf = new ToolShelf(session, caller);
     this.#static = session.staticTools.map((tool) => {
       const isSearch = tool.name === "svc_search_tools";
@@ -62,7 +59,7 @@ export class SvcToolkit extends BaseToolkit {
         isSearch ? () => tool.description + this.#describeLeftOut() : tool.description,
       );
     });
-    this.#flow = flowTools.map((tool) => this.#shelf.createFlow(tool));
+    this.#flow = session.flowTools.map((tool) => this.#shelf.createStatic(tool, tool.description));
   }
 
   /**
@@ -79,22 +76,17 @@ export class SvcToolkit extends BaseToolkit {
       tell?.(event);
       feed.emit(event);
     };
-    const session = await createToolSession({ ...options, onEvent });
+    const allow = readAllowed(options);
+    const session = await createToolSession({ ...options, allow, onEvent });
     try {
-      const { integrations } = options;
-      await session.catalog.load(integrations === undefined ? {} : { integrations });
-      const ahead =
-        options.describeAhead === 0
-          ? []
-          : selectEntries(session.catalog, { integrations, limit: options.describeAhead });
+      await session.catalog.load();
+      const ahead = options.describeAhead === 0 ? [] : selectEntries(session.catalog, { limit: options.describeAhead });
       await describeTools(
         session.catalog,
         ahead.map(({ name }) => name),
       );
-      const { client, journal } = session;
-      const flowTools = openFlowTools({ ...options, client, journal, emit: onEvent });
-      const caller = new CallTranslator(session, options, feed);
-      return new SvcToolkit(session, { caller, flowTools, missing: new MissingReport(tell), integrations });
+      const caller = new CallTranslator(session, options, { feed, warnForgetful: createMemoryWarning(tell) });
+      return new SvcToolkit(session, { caller, missing: new MissingReport(tell), allow });
     } catch (error) {
       await session.close();
       throw error;
@@ -119,7 +111,8 @@ export class SvcToolkit extends BaseToolkit {
     const { catalog } = this.session;
     const entries = selectEntries(catalog, filter);
     this.#listed = entries.length;
-    this.#missing.update(catalog, { ...filter, integrations: filter.integrations ?? this.#integrations });
+    const { integrations = this.#allow?.integrations, tools = this.#allow?.tools } = filter;
+    this.#missing.update(catalog, { integrations, tools });
     const actions = this.#shelf.getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);

@@ -1,20 +1,17 @@
-import { FLOW_TOOL_NAMES, type FlowTool } from "../../flows/flow-tool.ts";
-import { openFlowTools } from "../../flows/open-flow-tools.ts";
-import { buildTools, type ToolDefinition } from "../../tools/build.ts";
-import { checkNames, checkNumbers, countFrom } from "../../tools/check-settings.ts";
-import { describeTools } from "../../tools/describe-tools.ts";
-import { describeUnlisted } from "../../tools/describe-unlisted.ts";
-import type { OutcomeStatus, ToolOutcome } from "../../tools/outcome.ts";
-import type { ToolCall } from "../../tools/pipeline.ts";
-import { renderOutcome } from "../../tools/render-outcome.ts";
-import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../tools/session.ts";
-import type { SessionEvent } from "../../tools/session-events.ts";
-import { STATIC_TOOL_NAMES, type StaticTool } from "../../tools/static-tools.ts";
-import { createEmitter } from "../../tools/tell-listener.ts";
+import { buildTools, type ToolDefinition } from "../../calls/build.ts";
+import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
+
+import { checkNumbers, countFrom } from "../../calls/check-settings.ts";
+import type { OutcomeStatus, ToolOutcome } from "../../calls/outcome.ts";
+import type { ToolCall } from "../../calls/pipeline.ts";
+import { renderOutcome } from "../../calls/safe-text.ts";
+import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
+import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
 export type ToolboxOptions = ToolSessionOptions & {
-  /** Only actions of these apps are listed. Default: all. */
+  /** The model may use actions of these apps only; the same as `allow.integrations`. Default: all. */
   readonly integrations?: readonly string[] | undefined;
   /** Most actions to offer under their own names, 0 to 117. Default 64; svc_call_tool reaches the others. */
   readonly limit?: number | undefined;
@@ -76,27 +73,19 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
  */
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
   checkNumbers(options, { limit: countFrom(0) });
-  checkNames(options, ["integrations"]);
-  const session = await createToolSession(options);
+  const allow = readAllowed(options);
+  const session = await createToolSession({ ...options, allow });
   try {
-    const { integrations, limit = DEFAULT_LIMIT } = options;
-    await session.catalog.load(integrations === undefined ? {} : { integrations });
-    reportMissing(session, options);
+    const { limit = DEFAULT_LIMIT } = options;
+    await session.catalog.load();
+    reportMissing(session, { ...options, integrations: allow?.integrations });
     const max = Math.min(limit, MAX_LIMIT);
-    const select = () =>
-      session.catalog
-        .list()
-        .filter((entry) => integrations === undefined || integrations.includes(entry.integration))
-        .slice(0, max);
+    const select = () => session.catalog.list().slice(0, max);
     await describeTools(
       session.catalog,
       select().map(({ name }) => name),
     );
-    const { client, journal } = session;
-    const always = [
-      ...session.staticTools,
-      ...openFlowTools({ ...options, client, journal, emit: createEmitter((event) => options.onEvent?.(event)) }),
-    ];
+    const always = [...session.staticTools, ...session.flowTools];
     return {
       get tools() {
         const actions = buildTools(select(), { profile: session.profile, reserved: RESERVED_NAMES });
@@ -136,7 +125,7 @@ function offerAction(session: ToolSession, { name, toolName, description, schema
   };
 }
 
-function offerTool(tool: StaticTool | FlowTool, leftOut: string): OfferedTool {
+function offerTool(tool: StaticTool, leftOut: string): OfferedTool {
   const { name, description, schema } = tool;
   return {
     name,

@@ -1,12 +1,24 @@
-import { createActionTools } from "./action-tools.ts";
-import { readActions } from "./actions-file.ts";
-import { type CompanionOffer, offerToCompanion, withdrawFromCompanion } from "./companion-link.ts";
-import { createGate } from "./gate.ts";
-import type { HostApi } from "./host-api.ts";
-import type { HostToolContext } from "./host-tool.ts";
-import { STATIC_DEFINITIONS, type StaticDefinition } from "./static-definitions.ts";
+import {
+  type CompanionOffer,
+  createActionTools,
+  offerToCompanion,
+  withdrawFromCompanion,
+} from "./actions/action-tools.ts";
+import { readActions } from "./actions/actions-file.ts";
+
+import type { HostApi } from "./host/host-api.ts";
+import type { HostToolCallContext, HostToolCallEvent, HostToolCallVerdict, HostToolContext } from "./host/host-tool.ts";
+import staticTools from "./static-tools.json" with { type: "json" };
 import type { SvcHost } from "./svc-host.ts";
 import { createHostTool, type HostToolDefinition } from "./translate-tool.ts";
+
+type StaticDefinition = Pick<HostToolDefinition, "name" | "description" | "schema">;
+
+/**
+ * The static tools and the flow tools, as data: the rooms that own them are not loaded to show them. Written by
+ * `node test/runtimes/openclaw/write-static-tools.ts`.
+ */
+export const STATIC_DEFINITIONS: readonly StaticDefinition[] = staticTools;
 
 /** Always in the model's own list: with these three it reaches every tool, whatever the host hides. */
 const DIRECT: ReadonlySet<string> = new Set(["svc_search_tools", "svc_describe_tool", "svc_call_tool"]);
@@ -38,8 +50,8 @@ function defineTool(host: SvcHost, definition: StaticDefinition): HostToolDefini
     description: name === "svc_search_tools" ? description + describeLeftOut(host) : description,
     schema,
     isDirect: DIRECT.has(name),
-    async run(desk, call) {
-      const tool = desk.tools.get(name);
+    async run(account, call) {
+      const tool = account.tools.get(name);
       if (tool === undefined) throw new TypeError(`${name} has no implementation.`);
       return tool.run(call.arguments, call);
     },
@@ -50,4 +62,35 @@ function defineTool(host: SvcHost, definition: StaticDefinition): HostToolDefini
 function describeLeftOut(host: SvcHost): string {
   const count = readActions(host.places.actions)?.leftOut ?? 0;
   return count === 0 ? "" : ` ${count} tools are not in your tool list and are found only this way.`;
+}
+
+/** Asks before one of our tools runs. */
+export type Gate = (event: HostToolCallEvent, context: HostToolCallContext) => Promise<HostToolCallVerdict | undefined>;
+
+/**
+ * Static tools that change something. Flow tools show no card here, as what they do is known only while they run; they
+ * are noted with their run, which their calls are told apart by.
+ */
+const GATED = ["svc_call_tool", "svc_start_flow", "svc_approve_flow", "svc_resume_flow", "svc_cancel_flow"] as const;
+
+/** Milliseconds for looking at a call: its files are read, and a tool nobody has used yet is described first. */
+export const GATE_MS = 60_000;
+
+/**
+ * The gate of this host: shows the host one card for a call that is known to change something. Nothing is sent. It lets
+ * pass what it cannot judge, since no call is sent without an approval anyway.
+ */
+export function createGate(host: SvcHost): Gate {
+  return async (event, context) => {
+    const { judgeCall } = await import("./ask/judge-call.ts");
+    return judgeCall({ ...host, ...(await host.openAskState()) }, event, context);
+  };
+}
+
+/**
+ * Registers the gate for the static tools, by their exact names: the host blocks a call when a hook fails, and ours must
+ * never block anybody else's. The companion plugin does the same for the action tools.
+ */
+export function registerGate(api: Pick<HostApi, "on">, host: SvcHost): void {
+  api.on("before_tool_call", createGate(host), { matcher: GATED, timeoutMs: GATE_MS });
 }

@@ -1,12 +1,10 @@
+import type { OutcomeStatus } from "../../calls/outcome.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
 import { isSvcError, type SvcError } from "../../errors.ts";
-import type { OutcomeStatus } from "../../tools/outcome.ts";
-import { createCallId } from "./call-id.ts";
-import { nameCall } from "./decision-book.ts";
-import { ASK_TO_PAIR } from "./explain-pairing.ts";
-import type { HostToolContext, HostToolResult } from "./host-tool.ts";
-import { reportProgress } from "./report-progress.ts";
-import { noteAccount } from "./seen-accounts.ts";
-import type { SvcHost } from "./svc-host.ts";
+import { createCallId, nameCall } from "./ask/decisions.ts";
+import type { HostToolContext, HostToolResult } from "./host/host-tool.ts";
+import { ASK_TO_PAIR } from "./setup/explain-pairing.ts";
+import { noteAccount, type SvcHost } from "./svc-host.ts";
 import type { HostOutcome, HostToolDefinition } from "./translate-tool.ts";
 
 /** One call as the host makes it. */
@@ -33,17 +31,17 @@ async function runCall(
   definition: HostToolDefinition,
   { toolCallId, signal, onUpdate, arguments: args }: Execution,
 ): Promise<HostOutcome> {
-  const books = await host.openBooks();
-  const callId = createCallId(context, toolCallId, books.decisions.findRun(nameCall(context, toolCallId)));
+  const askState = await host.openAskState();
+  const callId = createCallId(context, toolCallId, askState.decisions.findRun(nameCall(context, toolCallId)));
   const progress = onUpdate && reportProgress(callId, onUpdate);
   let stopListening: (() => void) | undefined;
   try {
-    const { createHumanChannel } = await import("./human-channel.ts");
-    const desk = await host.openDesk(context);
-    noteAccount(host, context, desk.session.principal);
-    const { explain, ...channel } = createHumanChannel({ ...host, ...books }, context, toolCallId);
-    stopListening = progress && desk.onEvent(progress.listen);
-    return explain(adviseOnKey(await definition.run(desk, { callId, arguments: args, signal, ...channel })));
+    const { createHumanChannel } = await import("./ask/human-channel.ts");
+    const account = await host.openAccount(context);
+    noteAccount(host, context, account.session.principal);
+    const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, toolCallId);
+    stopListening = progress && account.onEvent(progress.listen);
+    return explain(adviseOnKey(await definition.run(account, { callId, arguments: args, signal, ...channel })));
   } catch (error) {
     signal?.throwIfAborted();
     if (isSvcError(error)) return describeRefusal(definition.name, error);
@@ -85,7 +83,7 @@ const HOST_STATUS: Readonly<Record<OutcomeStatus, string>> = {
 
 /** The outcome once, as text; the details are only what the host judges a call by, since a model may read them too. */
 async function toHostResult(outcome: HostOutcome): Promise<HostToolResult> {
-  const { renderOutcome } = await import("../../tools/render-outcome.ts");
+  const { renderOutcome } = await import("../../calls/safe-text.ts");
   const { status, code } = outcome;
   return {
     content: [{ type: "text", text: renderOutcome(outcome) }],
@@ -96,4 +94,68 @@ async function toHostResult(outcome: HostOutcome): Promise<HostToolResult> {
       ...(code === undefined ? {} : { code }),
     },
   };
+}
+
+/** A step shorter than this is not worth a line; an approval that was given beforehand takes none of it. */
+const SHOWN_AFTER_MS = 1_000;
+
+/** Tells the host how one call goes on. */
+interface ProgressReporter {
+  readonly listen: (event: SessionEvent) => void;
+  /** Nothing is shown any more. */
+  stop(): void;
+}
+
+/** Runs `work` after `ms` milliseconds unless the returned function is called before. */
+export type Delay = (ms: number, work: () => void) => () => void;
+
+/**
+ * Shows a line for each step of the call `callId` that takes a while. The words are fixed, because everybody in the
+ * conversation may see them: no argument, no file name, no text of the service.
+ */
+export function reportProgress(
+  callId: string,
+  onUpdate: (partial: HostToolResult) => void,
+  delay: Delay = delayWork,
+): ProgressReporter {
+  let shown: string | undefined;
+  let stopWaiting: (() => void) | undefined;
+  const show = (text: string) => {
+    shown = text;
+    try {
+      onUpdate({ content: [], details: {}, progress: { text, visibility: "channel", privacy: "public" } });
+    } catch {
+      // A line that cannot be shown must not cost the call.
+    }
+  };
+  return {
+    listen(event) {
+      if (!("callId" in event) || event.callId !== callId) return;
+      stopWaiting?.();
+      const text = describeStep(event.type);
+      if (text !== undefined && text !== shown) stopWaiting = delay(SHOWN_AFTER_MS, () => show(text));
+    },
+    stop: () => stopWaiting?.(),
+  };
+}
+
+function delayWork(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+function describeStep(type: SessionEvent["type"]): string | undefined {
+  switch (type) {
+    case "approval_requested":
+      return "Waiting for an approval…";
+    case "uploading":
+      return "Uploading a file…";
+    case "sending":
+      return "Waiting for the app…";
+    case "flow_progress":
+      return "A flow is running…";
+    default:
+      return undefined;
+  }
 }

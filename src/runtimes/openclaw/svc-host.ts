@@ -1,14 +1,13 @@
 import { redact } from "../../client/redact.ts";
-import type { Books } from "./books.ts";
-import type { Desk } from "./desk.ts";
-import type { DeskBook } from "./desk-book.ts";
-import type { AccountKey } from "./find-account-key.ts";
-import type { HostApi } from "./host-api.ts";
-import type { HostLogger } from "./host-config.ts";
-import type { HostToolContext } from "./host-tool.ts";
-import { createPlaces, type Places } from "./places.ts";
-import { type PluginSettings, readPluginSettings } from "./plugin-settings.ts";
-import { type Environment, readEnvironment } from "./read-environment.ts";
+import type { AskState } from "./ask/shown-cards.ts";
+import type { HostApi, HostLogger } from "./host/host-api.ts";
+import type { HostToolContext } from "./host/host-tool.ts";
+import { createPlaces, type Places } from "./host/places.ts";
+import type { AccountSession } from "./setup/account-session.ts";
+import type { AccountKey } from "./setup/find-key.ts";
+import { type PluginSettings, readPluginSettings } from "./setup/plugin-settings.ts";
+import { type Environment, readEnvironment } from "./setup/read-environment.ts";
+import type { SessionCache } from "./setup/session-cache.ts";
 
 /** The host's log, with keys and tokens taken out. */
 interface HostLog {
@@ -30,11 +29,11 @@ export interface SvcHost {
    *
    * @throws SvcError `credentials_missing` with the ways to pair, `invalid_config` for unusable settings
    */
-  openDesk(context: HostToolContext | undefined): Promise<Desk>;
+  openAccount(context: HostToolContext | undefined): Promise<AccountSession>;
   /** What humans said and were shown. Loaded by the first call or command that needs it. */
-  openBooks(): Promise<Books>;
+  openAskState(): Promise<AskState>;
   readonly log: HostLog;
-  /** Closes every session as soon as no call runs in it; the next `openDesk` opens anew. */
+  /** Closes every session as soon as no call runs in it; the next `openAccount` opens new ones. */
   close(): Promise<void>;
 }
 
@@ -47,8 +46,8 @@ interface SharedHost {
   /** The copy of the plugin the host was made by: it must not be used after the host dropped that copy. */
   readonly code: symbol;
   readonly version: string | undefined;
-  /** The books, once somebody has opened them; the next copy of the plugin takes them over. */
-  readonly books: Promise<Books> | undefined;
+  /** The approval state, once it is loaded; the next copy of the plugin takes it over. */
+  readonly askState: Promise<AskState> | undefined;
   /** Owned by a registration that lasts, until the host drops it. */
   readonly isLasting: boolean;
   adopt(api: HostApi): void;
@@ -70,7 +69,7 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
     return known.host;
   }
   if (known?.isLasting && !isLasting) return known.host;
-  const made = createSharedHost(api, environment, known?.version === api.version ? known?.books : undefined);
+  const made = createSharedHost(api, environment, known?.version === api.version ? known?.askState : undefined);
   hosts.set(environment.stateDir, made);
   known?.host.close().catch((error: unknown) => made.host.log.warn(`Sessions could not be closed: ${String(error)}`));
   return made.host;
@@ -78,7 +77,7 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
 
 /**
  * Tells that the host program drops this registration: its sessions are closed, and the next registration starts anew
- * with the same books. Nothing happens when another registration has taken over.
+ * with the same approval state. Nothing happens when another registration has taken over.
  */
 export async function leaveHost(host: SvcHost, api: HostApi): Promise<void> {
   for (const shared of findHosts().values()) if (shared.host === host) await shared.leave(api);
@@ -90,70 +89,74 @@ function findHosts(): Map<string, SharedHost> {
   return holder[SHARED];
 }
 
-/** The books and how they are opened: loaded once, or taken over from the copy of the plugin before. */
-function createShelf(inherited: Promise<Books> | undefined) {
-  let books = inherited;
-  const open = async (): Promise<Books> => {
-    books ??= import("./books.ts").then(({ createBooks }) => createBooks());
-    const opening = books;
+/** The approval state: loaded once, or taken over from the previous copy of the plugin. */
+function createStateLoader(inherited: Promise<AskState> | undefined) {
+  let askState = inherited;
+  const open = async (): Promise<AskState> => {
+    askState ??= import("./ask/shown-cards.ts").then(({ createAskState }) => createAskState());
+    const opening = askState;
     try {
       return await opening;
     } catch (error) {
       // The host may have removed the copy of the plugin that loads them; this one can still try.
-      if (books === opening) books = undefined;
+      if (askState === opening) askState = undefined;
       if (opening === inherited) return open();
       throw error;
     }
   };
   return {
     open,
-    get books() {
-      return books;
+    get askState() {
+      return askState;
     },
   };
 }
 
 /** `current` is the latest registration. */
-function createHost(current: () => HostApi, environment: Environment, openBooks: SvcHost["openBooks"]): SvcHost {
+function createHost(current: () => HostApi, environment: Environment, openAskState: SvcHost["openAskState"]): SvcHost {
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
-  let desks: DeskBook | undefined;
+  let sessions: SessionCache | undefined;
   const settings = () => readPluginSettings(current().pluginConfig, environment);
   const findKey: SvcHost["findKey"] = async (context) => {
-    const { findAccountKey } = await import("./find-account-key.ts");
+    const { findAccountKey } = await import("./setup/find-key.ts");
     return findAccountKey({ settings: settings(), environment, places, context, api: current() });
   };
   return {
     places,
     settings,
     findKey,
-    async openDesk(context) {
+    async openAccount(context) {
       const found = await findKey(context);
-      if (found === undefined) throw (await import("./find-account-key.ts")).missingKey(environment);
-      const { createDeskBook } = await import("./desk-book.ts");
-      desks ??= createDeskBook(places);
-      return desks.open(found, settings());
+      if (found === undefined) throw (await import("./setup/find-key.ts")).missingKey(environment);
+      const { createSessionCache } = await import("./setup/session-cache.ts");
+      sessions ??= createSessionCache(places);
+      return sessions.open(found, settings());
     },
-    openBooks,
+    openAskState,
     log: createHostLog(
       () => current().logger,
-      () => desks?.secrets ?? [],
+      () => sessions?.secrets ?? [],
     ),
-    close: async () => desks?.close(),
+    close: async () => sessions?.close(),
   };
 }
 
-function createSharedHost(first: HostApi, environment: Environment, inherited: Promise<Books> | undefined): SharedHost {
+function createSharedHost(
+  first: HostApi,
+  environment: Environment,
+  inherited: Promise<AskState> | undefined,
+): SharedHost {
   let api = first;
   let isLasting = first.registrationMode === "full";
-  const shelf = createShelf(inherited);
-  const host = createHost(() => api, environment, shelf.open);
+  const loader = createStateLoader(inherited);
+  const host = createHost(() => api, environment, loader.open);
   return {
     host,
     code: CODE,
     version: first.version,
-    get books() {
-      return shelf.books;
+    get askState() {
+      return loader.askState;
     },
     get isLasting() {
       return isLasting;
@@ -179,4 +182,18 @@ function createHostLog(getLogger: () => HostLogger, listSecrets: () => readonly 
     warn: (message) => getLogger().warn(clean(message)),
     error: (message) => getLogger().error(clean(message)),
   };
+}
+
+/** Account of each agent as far as a call has shown it: keys are found asynchronously, tools are made synchronously. */
+const accounts = new WeakMap<SvcHost, Map<string, string>>();
+
+/** Notes the account that applied in this context. */
+export function noteAccount(host: SvcHost, context: HostToolContext | undefined, principal: string): void {
+  const known = accounts.get(host) ?? new Map<string, string>();
+  accounts.set(host, known.set(context?.agentDir ?? "", principal));
+}
+
+/** The account that applied the last time, undefined before the first. */
+export function findSeenAccount(host: SvcHost, context: HostToolContext): string | undefined {
+  return accounts.get(host)?.get(context.agentDir ?? "");
 }

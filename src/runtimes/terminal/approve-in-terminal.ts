@@ -1,13 +1,14 @@
-import { createApprovalCard } from "../../approvals/card.ts";
-import type { ApprovalDecision, ApprovalRequest, Approver } from "../../approvals/request.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
+import { createApprovalCard } from "../../calls/ask/card.ts";
+import type { ApprovalDecision, ApprovalRequest, Approver } from "../../calls/ask/request.ts";
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
-import { toLocalTime } from "./to-local-time.ts";
+import { drawCard } from "./show-card.ts";
 
 /** Settings of {@link createTerminalApprover}. */
-export interface TerminalApproverOptions extends Terminal {
+interface TerminalApproverOptions extends Terminal {
   /** Bold headings. Default: only when the output is a terminal that shows colours (which honours `NO_COLOR`). */
   readonly color?: boolean | undefined;
-  /** Reads the answers; shared with whoever else asks at the same keyboard. Default: a reader of its own. */
+  /** Reads the answers; shared with other prompts of the same keyboard. Default: a reader of its own. */
   readonly reader?: LineReader | undefined;
 }
 
@@ -15,12 +16,14 @@ export interface TerminalApproverOptions extends Terminal {
 export type TerminalApprover = Approver & { close(): void };
 
 const HELP = "Type a, e or d, then Enter.";
+const PAGE_HELP = "An answer counts at the question, after the last page.";
 const MORE = "... (an empty line starts over) ";
 
 /**
  * Asks in the terminal: a approves, e edits (the arguments as JSON; the edited card is shown and asked about again),
- * d declines, v shows what the card cut. Where a standing permission is possible, `always` gives it. End of input
- * declines; Ctrl-C aborts the call with an AbortError. One card at a time; what was typed before a card is ignored.
+ * d declines, v shows everything page by page. Where a standing permission is possible, `always` gives it. The card is
+ * drawn for the window: tool, effect and account always stand above the prompt. End of input rejects, so that nothing is
+ * approved; Ctrl-C aborts the call with an AbortError. One card at a time; what was typed before a card is ignored.
  */
 export function createTerminalApprover(options: TerminalApproverOptions): TerminalApprover {
   const reader = options.reader ?? new LineReader(options);
@@ -50,9 +53,9 @@ class Conversation {
     let shown = request;
     let isEdited = false;
     await this.#reader.discardTypedAhead();
-    this.#showCard(shown, isEdited);
+    let prompt = this.#showCard(shown, isEdited);
     for (;;) {
-      const answer = await this.#ask(describeChoices(shown, isEdited), signal);
+      const answer = await this.#ask(prompt, signal);
       switch (answer) {
         case "a":
           return isEdited
@@ -65,18 +68,18 @@ class Conversation {
         case "d":
           return { type: "decline", id, fingerprint };
         case undefined:
-          return { type: "decline", id, fingerprint, message: "There was no answer at the terminal." };
+          throw new Error("There was no answer at the terminal.");
         case "e": {
           const edited = await this.#readEdit(signal);
           if (edited !== undefined) {
             shown = { ...shown, arguments: edited };
             isEdited = true;
           }
-          this.#showCard(shown, isEdited);
+          prompt = this.#showCard(shown, isEdited);
           break;
         }
         case "v":
-          this.#showCard(shown, isEdited, Number.POSITIVE_INFINITY);
+          await this.#showPages(shown, isEdited, signal);
           break;
         default:
           this.#say(HELP);
@@ -107,7 +110,7 @@ class Conversation {
       if (isEnd && text === "") return undefined;
       text += `${line.text}\n`;
       const value = parseJson(text);
-      if (isArguments(value)) return value;
+      if (isRecord(value)) return value;
       if (!isEnd) continue;
       this.#say("That is not a JSON object; try again.");
       text = "";
@@ -120,19 +123,37 @@ class Conversation {
     return line;
   }
 
-  #showCard(request: ApprovalRequest, isEdited: boolean, maxArguments?: number): void {
-    const expiresAt = toLocalTime(request.expiresAt);
-    const [title = "", ...lines] = createApprovalCard(
-      { ...request, expiresAt },
-      {
-        howToSeeAll: "Answer v to see everything.",
-        ...(maxArguments === undefined ? {} : { maxArguments }),
-      },
-    );
+  /** Shows as much as fits above the question, and gives the prompt that belongs to it. */
+  #showCard(request: ApprovalRequest, isEdited: boolean): string {
+    const prompt = describeChoices(request, isEdited);
+    const { rows, question } = drawCard(request, { output: this.#output, prompt, isEdited });
+    const [title = "", ...lines] = rows;
     this.#say("");
     this.#say(this.#isColored ? `\u001b[1m${title}\u001b[22m` : title);
-    for (const line of lines) this.#say(line);
-    if (isEdited) this.#say("  Edited by you; files are looked at again before anything is sent.");
+    for (const line of [...lines, ...question]) this.#say(line);
+    return prompt;
+  }
+
+  async #showPages(request: ApprovalRequest, isEdited: boolean, signal: AbortSignal): Promise<void> {
+    const prompt = describeChoices(request, isEdited);
+    const { pages, question } = drawCard(request, { output: this.#output, prompt, isEdited });
+    for (const [index, page] of pages.entries()) {
+      for (const line of page) this.#say(line);
+      const isLast = index === pages.length - 1;
+      if (isLast || !(await this.#turnPage(`Page ${index + 1} of ${pages.length}. Enter: next, q: stop? `, signal)))
+        break;
+    }
+    for (const line of question) this.#say(line);
+  }
+
+  /** False when enough was seen. */
+  async #turnPage(prompt: string, signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const word = await this.#ask(prompt, signal);
+      if (word === "" || word === "v" || word === "n") return true;
+      if (word === undefined || word === "q") return false;
+      this.#say(PAGE_HELP);
+    }
   }
 
   #say(line: string): void {
@@ -142,25 +163,34 @@ class Conversation {
 
 function describeChoices(request: ApprovalRequest, isEdited: boolean): string {
   const always = mayStand(request) && !isEdited ? ", always" : "";
-  return `[a]pprove, [e]dit, [d]ecline${always}? `;
+  return `[a]pprove, [e]dit, [d]ecline, [v]iew all${always}? `;
 }
 
 function mayStand(request: ApprovalRequest): boolean {
   return request.effect === "write" && request.connection !== undefined;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isArguments(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function hasColors(output: Terminal["output"]): boolean {
   return output.isTTY === true && "hasColors" in output && typeof output.hasColors === "function" && output.hasColors();
+}
+
+/** Settings of {@link createUnattendedApprover}. */
+interface UnattendedApproverOptions {
+  readonly output: Terminal["output"];
+  /** What the played human says. Default: approves everything. */
+  readonly answer?: ((request: ApprovalRequest) => "approve" | "decline") | undefined;
+}
+
+/** Plays the human, for scripts and CI, and says so on every line: the card as usual, then the answer. */
+export function createUnattendedApprover(options: UnattendedApproverOptions): Approver {
+  const say = (line: string) => options.output.write(`[unattended] ${line}\n`);
+  return async (request) => {
+    for (const line of createApprovalCard(request, { maxRows: Number.POSITIVE_INFINITY })) say(line);
+    const { id, fingerprint } = request;
+    const type = options.answer?.(request) ?? "approve";
+    say(type === "approve" ? "Approved by the unattended run, no human was asked." : "Declined by the unattended run.");
+    return type === "approve"
+      ? { type, id, fingerprint }
+      : { type, id, fingerprint, message: "The unattended run declined it." };
+  };
 }

@@ -10,7 +10,12 @@ export type ReadLine =
 /** Where lines come from and prompts go to. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream & {
+    readonly isTTY?: boolean;
+    /** Size of the window in cells, when it is one. */
+    readonly columns?: number;
+    readonly rows?: number;
+  };
 }
 
 /** Time for what was typed before a question to arrive from the keyboard's buffer. */

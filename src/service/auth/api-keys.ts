@@ -1,4 +1,4 @@
-import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/auth.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/constants.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
 import { createId, createSecret, hashSecret } from "./secrets.ts";

@@ -18,6 +18,8 @@ export interface OwnerSession {
 export interface OwnerSessions {
   /** A new one-time secret for a sign-in link. */
   createLink(accountId: string): Promise<string>;
+  /** True while a link can still be spent. */
+  isOpen(linkSecret: string): Promise<boolean>;
   /** Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired. */
   signIn(linkSecret: string): Promise<string | undefined>;
   find(sessionSecret: string | undefined): Promise<OwnerSession | undefined>;
@@ -31,7 +33,6 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
   return {
     async createLink(accountId) {
       const secret = createSecret();
-      await store.deleteFrom("sign_in_links").where("expires_at", "<", at()).execute();
       await store
         .insertInto("sign_in_links")
         .values({
@@ -43,6 +44,17 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
         })
         .execute();
       return secret;
+    },
+
+    async isOpen(linkSecret) {
+      const link = await store
+        .selectFrom("sign_in_links")
+        .select("link_hash")
+        .where("link_hash", "=", hashSecret(linkSecret))
+        .where("used_at", "is", null)
+        .where("expires_at", ">", at())
+        .executeTakeFirst();
+      return link !== undefined;
     },
 
     async signIn(linkSecret) {
@@ -57,7 +69,6 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
         .executeTakeFirst();
       if (link === undefined) return undefined;
       const secret = createSecret();
-      await store.deleteFrom("owner_sessions").where("expires_at", "<", at()).execute();
       await store
         .insertInto("owner_sessions")
         .values({

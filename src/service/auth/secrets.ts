@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { sha256Hex } from "../../base/hash.ts";
 
 /** 32 random bytes as base64url: tokens, verifiers, keys and sessions. Too long to guess, so no slow hash is needed. */
 export function createSecret(): string {
@@ -7,7 +8,7 @@ export function createSecret(): string {
 
 /** SHA-256 in hex, the only form in which a secret is stored. */
 export function hashSecret(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return sha256Hex(secret);
 }
 
 /** Compares two hex hashes without telling by time where they differ. */

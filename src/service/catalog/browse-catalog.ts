@@ -31,7 +31,7 @@ export function findIntegrations(
 
 /** "Integration item". Connected means that there is a connection; `connection_state` is that of the default one. */
 export function describeIntegration(
-  { slug, name, description, category, actions }: Integration,
+  { slug, name, description, category, actions, stopped }: Integration,
   connections: readonly Connection[],
 ): IntegrationItem & { connected: boolean } {
   return {
@@ -40,6 +40,7 @@ export function describeIntegration(
     category,
     summary: description,
     ...describeLink(slug, connections),
+    ...(stopped !== undefined && { connection_state: "error", problem: stopped }),
     capabilities: actions.map((action) => action.id).sort(),
   };
 }

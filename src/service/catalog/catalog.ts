@@ -9,7 +9,10 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   /** By full tool name, exactly. */
   find(toolName: string): CatalogEntry | undefined;
-  /** By slug; upper case, hyphens, underscores and spaces make no difference. */
+  /**
+   * By slug. Upper case, hyphens, underscores and spaces make no difference for an id that nothing has exactly, unless it
+   * could mean several.
+   */
   findIntegration(integrationId: string): Integration | undefined;
   /** By action id or full tool name of an integration, as loosely as {@link Catalog.findIntegration}. */
   findAction(integrationId: string, actionId: string): CatalogEntry | undefined;
@@ -27,8 +30,6 @@ export interface Catalog {
 type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
-
-const MAX_SUGGESTIONS = 3;
 
 /** Builds the catalog and its search index once; integrations do not change while a service runs. */
 export function createCatalog(installed: readonly Integration[]): Catalog {
@@ -68,11 +69,7 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
       const named = integrations.filter(({ slug, name }) => `${slug}\n${name.toLowerCase()}`.includes(part));
       return [...new Set([...ranked, ...named])];
     },
-    suggest(toolName, integration) {
-      const found = search(toolName, integration);
-      const isRead = (entry: CatalogEntry) => entry.action.level === "read";
-      return [...found.filter(isRead), ...found.filter((entry) => !isRead(entry))].slice(0, MAX_SUGGESTIONS);
-    },
+    suggest: createSuggest(entries, search),
   };
 }
 
@@ -80,38 +77,133 @@ function createLookUp(
   integrations: readonly Integration[],
   entries: readonly CatalogEntry[],
 ): Pick<Catalog, "findIntegration" | "findAction"> {
-  const bySlug = firstOfEach(integrations.map((integration) => [loosen(integration.slug), integration]));
-  const byAction = firstOfEach(
-    entries.flatMap((entry): [string, CatalogEntry][] => {
-      const { slug } = entry.integration;
-      return [entry.action.id, entry.toolName].map((name) => [`${slug}\n${loosen(name)}`, entry]);
+  const findIntegration = createFind(integrations.map((integration) => [integration.slug, integration]));
+  const byIntegration = new Map(
+    integrations.map(({ slug }) => {
+      const own = entries.filter((entry) => entry.integration.slug === slug);
+      return [slug, createFind(own.flatMap((entry) => [entry.action.id, entry.toolName].map((name) => [name, entry])))];
     }),
   );
-  const findIntegration = (id: string) => bySlug.get(loosen(id));
   return {
     findIntegration,
     findAction(integrationId, actionId) {
       const integration = findIntegration(integrationId);
-      if (integration === undefined) return undefined;
-      const { slug } = integration;
-      const exact = entries.find(
-        (entry) => entry.integration.slug === slug && (entry.action.id === actionId || entry.toolName === actionId),
-      );
-      return exact ?? byAction.get(`${slug}\n${loosen(actionId)}`);
+      return integration && byIntegration.get(integration.slug)?.(actionId);
     },
   };
 }
 
-/** When two names loosen to the same text, the first one keeps it. */
-function firstOfEach<T>(pairs: readonly [string, T][]): Map<string, T> {
-  return new Map([...pairs].reverse());
-}
-
-function loosen(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_\s]+/g, "");
+/** Finds by the exact name; by a looser spelling only where one thing alone is meant. */
+function createFind<T>(named: readonly (readonly [string, T])[]): (name: string) => T | undefined {
+  const exact = new Map([...named].reverse());
+  const loose = new Map<string, Set<T>>();
+  for (const [name, thing] of named) {
+    const key = loosen(name);
+    loose.set(key, (loose.get(key) ?? new Set()).add(thing));
+  }
+  return (name) => {
+    const known = exact.get(name);
+    if (known !== undefined) return known;
+    const [only, ...others] = loose.get(loosen(name)) ?? [];
+    return others.length === 0 ? only : undefined;
+  };
 }
 
 /** Plain code point order: the same on every machine, whatever its locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A catalog whose integrations can change while the service runs. */
+interface LiveCatalog {
+  /** Always answers from one whole state; hold on to this object, not to what it returns. */
+  readonly catalog: Catalog;
+  /** Puts these integrations in the place of all others. Throws TypeError when two actions share one tool name. */
+  replace(installed: readonly Integration[]): void;
+}
+
+/** Creates the catalog with the integrations a service starts with. */
+export function createLiveCatalog(installed: readonly Integration[]): LiveCatalog {
+  let current = createCatalog(installed);
+  return {
+    catalog: {
+      get integrations() {
+        return current.integrations;
+      },
+      get entries() {
+        return current.entries;
+      },
+      find: (toolName) => current.find(toolName),
+      findIntegration: (integrationId) => current.findIntegration(integrationId),
+      findAction: (integrationId, actionId) => current.findAction(integrationId, actionId),
+      suggest: (toolName, integration) => current.suggest(toolName, integration),
+      search: (query, integration) => current.search(query, integration),
+      searchIntegrations: (query) => current.searchIntegrations(query),
+      searchAll: (query) => current.searchAll(query),
+    },
+    replace(next) {
+      current = createCatalog(next);
+    },
+  };
+}
+
+/** Names that differ only in upper case, hyphens, underscores and spaces become equal. */
+function loosen(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_\s]+/g, "");
+}
+
+const MAX_SUGGESTIONS = 3;
+/** Longest name that is compared letter by letter. */
+const MAX_CHARS = 128;
+
+/**
+ * Up to three tools close to a name that does not exist, reads before everything else. A name with a few wrong letters is
+ * closer than one that shares words.
+ *
+ * @param search tools that share words with a name, best first
+ */
+function createSuggest(
+  entries: readonly CatalogEntry[],
+  search: (toolName: string, integration?: string) => readonly CatalogEntry[],
+): (asked: string, integration?: string) => CatalogEntry[] {
+  const names = entries.flatMap((entry) =>
+    [entry.toolName, entry.action.id].map((name) => ({ entry, name: loosen(name), isWhole: name === entry.toolName })),
+  );
+  return (asked, integration) => {
+    const wanted = loosen(asked.slice(0, MAX_CHARS + 1));
+    const most = wanted.length > MAX_CHARS ? 0 : Math.min(3, Math.floor(wanted.length / 4));
+    const near = names
+      // An action's own id says enough only where its app is known.
+      .filter(({ entry, isWhole }) => (integration === undefined ? isWhole : entry.integration.slug === integration))
+      .map(({ entry, name }) => ({ entry, distance: countEdits(wanted, name, most) }))
+      .filter(({ distance }) => distance <= most)
+      .sort((a, b) => a.distance - b.distance)
+      .map(({ entry }) => entry);
+    const nearest = [...new Set([...near, ...search(asked, integration)])].slice(0, MAX_SUGGESTIONS);
+    const isRead = (entry: CatalogEntry) => entry.action.level === "read";
+    return [...nearest.filter(isRead), ...nearest.filter((entry) => !isRead(entry))];
+  };
+}
+
+/** Letters to change, add or leave out between two names; more than `most` is not counted further. */
+function countEdits(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
+  // One row of the table, and only the part of it that can stay within `most`.
+  const row = new Uint8Array(b.length + 1).map((_, at) => Math.min(at, most + 1));
+  for (let i = 1; i <= a.length; i += 1) {
+    const from = Math.max(1, i - most);
+    const to = Math.min(b.length, i + most);
+    let replaced = row[from - 1] ?? 0;
+    row[from - 1] = from === 1 ? Math.min(i, most + 1) : most + 1;
+    let least = row[from - 1] ?? 0;
+    for (let j = from; j <= to; j += 1) {
+      const above = j < i + most ? (row[j] ?? 0) : most + 1;
+      const edits = Math.min(replaced + (a[i - 1] === b[j - 1] ? 0 : 1), above + 1, (row[j - 1] ?? 0) + 1, most + 1);
+      replaced = row[j] ?? 0;
+      row[j] = edits;
+      least = Math.min(least, edits);
+    }
+    if (least > most) return most + 1;
+  }
+  return row[b.length] ?? most + 1;
 }

@@ -1,5 +1,5 @@
+import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import type { Tool } from "../../wire/tool.ts";
-import { IDEMPOTENCY_KEPT_MS } from "../canonical/idempotency-keys.ts";
 import type { Connection } from "../connections/connections.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
@@ -34,6 +34,9 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
   };
 }
 
+/** What a client may count on: a key is kept so long, its request may name its account, and it can be looked up. */
+const KEY_PROMISE = { kept_seconds: IDEMPOTENCY_KEPT_MS / 1000, connection_id: true, lookup: true } as const;
+
 /** A tool with everything needed to call it: full schema, connections, what to ask the human. */
 export function describeTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
   const { integration, action } = entry;
@@ -41,7 +44,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
   const summary = summariseTool(entry, connections);
   return {
     ...summary,
-    canonical: { ...summary.canonical, idempotency_key: { kept_seconds: IDEMPOTENCY_KEPT_MS / 1000 } },
+    canonical: { ...summary.canonical, idempotency_key: KEY_PROMISE },
     inputSchema: action.inputSchema,
     policyReason: explainPolicy(entry),
     askBefore: action.askBefore ?? [],
@@ -56,6 +59,10 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
 /** Why a call of this tool must be confirmed by a human; null when it need not be. */
 export function explainPolicy({ integration, action }: CatalogEntry): string | null {
   if (!action.requiresConfirmation) return null;
+  if (integration.areLevelsAssumed === true) {
+    const why = `the word of ${integration.name} about its own tools is not trusted, so each counts as a write`;
+    return `Nobody vouches for what "${action.title}" does: ${why}.`;
+  }
   const effects = {
     read: `reads from ${integration.name} in a way that needs a human's consent`,
     write: `changes something in ${integration.name}`,

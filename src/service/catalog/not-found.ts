@@ -1,6 +1,6 @@
+import { shortenText } from "../../base/text.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
-import { shortenText } from "../shorten-text.ts";
 import type { Catalog } from "./catalog.ts";
 
 /** Characters of what was asked for that are repeated. */
@@ -22,8 +22,32 @@ export function integrationNotFound(catalog: Catalog, asked: string): ServiceErr
   });
 }
 
+/** The refusal of everything that is asked of an app that cannot be used. */
+export function appStopped({ name, stopped }: Pick<Integration, "name" | "stopped">): ServiceError {
+  return new ServiceError(422, "integration_misconfigured", `${name} stopped working. ${stopped}`, {
+    type: "configuration",
+    hint: "Only the owner of the service can change this, on its machine.",
+  });
+}
+
+/** The refusal of a tool name that nothing has: up to three near ones, reads first. */
+export function toolNotFound(catalog: Catalog, toolName: string): ServiceError {
+  const names = catalog.suggest(toolName).map((entry) => entry.toolName);
+  const close = names.length === 0 ? "" : ` Did you mean: ${names.map((name) => `'${name}'`).join(", ")}?`;
+  return new ServiceError(404, "tool_not_found", `There is no tool with this name.${close}`, {
+    type: "validation",
+    details: names,
+    hint:
+      names.length === 0
+        ? "Search for the tool: GET /api/tools/search?query=…"
+        : `Retry with one of: ${names.join(", ")}.`,
+  });
+}
+
 /** The refusal of an action id that an integration does not have, with the nearest ones, reads first. */
-export function actionNotFound(catalog: Catalog, { slug, name }: Integration, asked: string): ServiceError {
+export function actionNotFound(catalog: Catalog, integration: Integration, asked: string): ServiceError {
+  if (integration.stopped !== undefined) return appStopped(integration);
+  const { slug, name } = integration;
   const near = catalog.suggest(asked, slug).map(({ action }) => action.id);
   return new ServiceError(404, "tool_not_found", `${name} has no action "${shortenText(asked, MAX_ASKED)}".`, {
     type: "validation",

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Integration } from "../integrations/integration.ts";
-import type { Connections } from "./connections.ts";
+import type { Connection, Connections } from "./connections.ts";
 
 /** What a new data folder is connected to, without any network: plain folders below it. */
 const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
@@ -13,6 +14,12 @@ const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: str
   },
   { slug: "notes", label: "Local notes", settings: (folder) => ({ folder }) },
 ];
+
+/** True for a connection that {@link connectFirstApps} made, with the settings it had then. */
+export function isFirstApp({ integration, settings }: Connection, dataDir: string): boolean {
+  const first = FIRST_APPS.find(({ slug }) => slug === integration);
+  return first !== undefined && isDeepStrictEqual(settings, first.settings(join(dataDir, integration)));
+}
 
 /** Connects the apps that work on local folders, each in its own folder (0700) below `dataDir`. */
 export async function connectFirstApps(

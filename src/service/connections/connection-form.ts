@@ -6,6 +6,8 @@ export interface ConnectionForm {
   /** What he calls the connection; the name of the app when empty. */
   readonly label: string;
   readonly access: Access;
+  /** True when calls that name no account use this one from now on. The first connection of an app is used anyway. */
+  readonly isDefault?: boolean | undefined;
   /** Text of each setting by name. */
   readonly values: Readonly<Record<string, string>>;
 }

@@ -1,15 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { toPlainText } from "../../wire/plain-text.ts";
 import { createId } from "../auth/secrets.ts";
-import type { ConnectionState, ConnectionView, Integration } from "../integrations/integration.ts";
+import type { ConnectionView, Integration } from "../integrations/integration.ts";
 import type { SettingsSeal } from "../secrets/seal-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
-import type { ConnectionRow } from "../store/schema.ts";
+import { type ConnectionRow, type ConnectionState, jsonText } from "../store/schema.ts";
+
 import { takeTurn } from "../store/turns.ts";
 
 /** One connected account of an integration. */
 export interface Connection extends ConnectionView {
   readonly state: ConnectionState;
+  /** True when its secrets cannot be decrypted: the key that they were encrypted with is lost. */
+  readonly hasLostSecrets?: boolean;
   /** Used when a call names no connection and the integration has several. */
   readonly isDefault: boolean;
 }
@@ -166,16 +171,26 @@ function toColumns(change: ConnectionChange, seal: (settings: Settings) => Setti
   };
 }
 
+/** A row that makes no sense is a connection that does not work: it can be reconnected or disconnected like any other. */
 function fromRow(row: ConnectionRow, seal: SettingsSeal): Connection {
-  const { settings, unreadable } = seal.open(row, JSON.parse(row.settings) as Record<string, unknown>);
+  const stored = settingsSchema.safeParse(row.settings);
+  const scopes = scopesSchema.safeParse(row.scopes);
+  const { settings, unreadable } = seal.open(row, stored.data ?? {});
+  const isDamaged = !stored.success || !scopes.success || unreadable.length > 0;
+  const state = stateSchema.parse(row.state);
   return {
     id: row.id,
     integration: row.integration,
-    label: row.label,
+    label: toPlainText(row.label),
     settings,
-    scopes: JSON.parse(row.scopes) as string[],
+    scopes: scopes.data ?? [],
     // Without its secret a connection cannot work, whatever the store says.
-    state: unreadable.length > 0 && row.state === "healthy" ? "error" : row.state,
+    state: isDamaged && state === "healthy" ? "error" : state,
+    ...(unreadable.length > 0 && { hasLostSecrets: true }),
     isDefault: row.is_default === 1,
   };
 }
+
+const settingsSchema = jsonText.pipe(z.record(z.string(), z.unknown()));
+const scopesSchema = jsonText.pipe(z.array(z.string()));
+const stateSchema = z.enum(["healthy", "reauth_required", "error"]).catch("error");

@@ -1,12 +1,14 @@
-import type { AccessTokens, LiveSettings } from "../grants/access-tokens.ts";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, sep } from "node:path";
+import { errorCode } from "../../base/errno.ts";
+import { stopOnAbort } from "../../base/stop-on-abort.ts";
+import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
-import { cleanText } from "../registration/clean-text.ts";
-import { hideInError } from "../secrets/hide-in-error.ts";
+import { hideInError } from "../secrets/hide-secrets.ts";
 import { ServiceError } from "../service-error.ts";
-import { stopOnAbort } from "../stop-on-abort.ts";
-import { checkFolder } from "./check-folder.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "./connection-form.ts";
 import type { Connection, Connections } from "./connections.ts";
+import type { AccessTokens, LiveSettings } from "./grants/access-tokens.ts";
 import { listScopes } from "./scopes.ts";
 
 /** How a form was taken: with a healthy connection, or with what is wrong in it. */
@@ -22,7 +24,7 @@ const TEST_MS = 10_000;
 
 /** Connects apps for their owner: unlike {@link Connections} it stores only settings that work. */
 export interface Connector {
-  /** The first connection of an app becomes its default. */
+  /** The first connection of an app becomes its default, and one whose form says so. */
   connect(integration: Integration, form: ConnectionForm): Promise<ConnectResult>;
   /**
    * Makes a connection healthy again with new settings and scopes; its id stays.
@@ -35,6 +37,8 @@ export interface Connector {
     form: ConnectionForm,
     replaced?: readonly string[],
   ): Promise<ConnectResult>;
+  /** True for a connection that the service made by itself at its first start, with the settings it had then. */
+  isFirstApp(connection: Connection): boolean;
   /** Removes a connection and what was got with its sign-in; `integration` is undefined when its app is gone. */
   disconnect(integration: Integration | undefined, connection: Connection): Promise<void>;
 }
@@ -44,8 +48,10 @@ export function createConnector(o: {
   connections: Connections;
   accessTokens: AccessTokens;
   ownFolders: readonly string[];
+  /** True for a connection that the first start made. */
+  isFirstApp: Connector["isFirstApp"];
 }): Connector {
-  const { connections, accessTokens } = o;
+  const { connections, accessTokens, isFirstApp } = o;
 
   async function check(integration: Integration, form: ConnectionForm, current?: Connection["settings"]) {
     const fields = integration.settingsForm ?? [];
@@ -85,7 +91,7 @@ export function createConnector(o: {
         label: readLabel(form, integration.name),
         settings,
         scopes: listScopes(integration, form.access),
-        isDefault: isFirst,
+        isDefault: isFirst || form.isDefault === true,
       });
       return { ok: true, connection };
     },
@@ -100,6 +106,8 @@ export function createConnector(o: {
       await forget(integration, current);
       return { ok: true, connection };
     },
+
+    isFirstApp,
 
     async disconnect(integration, { id, settings }) {
       await connections.remove(id);
@@ -153,4 +161,38 @@ async function trySettings(integration: Integration, live: LiveSettings, limit: 
 
 function findField(fields: readonly SettingField[], { options }: ServiceError): SettingField | undefined {
   return fields.find((field) => field.name === options.extra?.setting);
+}
+
+/**
+ * Why a folder cannot be connected, for the owner who typed its path; undefined when it can.
+ *
+ * A folder that holds the service's own data is refused: a tool that reads files would read the database and its key.
+ */
+async function checkFolder(path: string, dataDir: string): Promise<string | undefined> {
+  if (!isAbsolute(path)) return "Give the whole path, beginning at the root of the disk.";
+  let real: string;
+  try {
+    real = await realpath(path);
+    if (!(await stat(real)).isDirectory()) return "This is not a folder.";
+  } catch (error) {
+    return explain(error);
+  }
+  const own = await realpath(dataDir);
+  const blobs = join(own, "blobs");
+  if (isInside(own, real) || isInside(real, blobs))
+    return "The service keeps its own data there. Choose another folder.";
+  return undefined;
+}
+
+/** True when `path` is `folder` or lies below it. */
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function explain(error: unknown): string {
+  const code = errorCode(error);
+  if (code === "ENOENT") return "There is no such folder on the machine that runs the service. Create it first.";
+  if (code === "ENOTDIR") return "This is not a folder.";
+  if (code === "EACCES") return "The service may not look there. Give its user access first.";
+  return "This path cannot be used.";
 }

@@ -59,6 +59,7 @@ export function checkConnection(entry: CatalogEntry, connection: Connection): vo
       extra: { missingScopes: missing },
     });
   }
+  if (connection.hasLostSecrets) throw refuseLostSecrets(connection.label, name);
   if (connection.state === "error") {
     throw new ServiceError(
       422,
@@ -70,4 +71,12 @@ export function checkConnection(entry: CatalogEntry, connection: Connection): vo
       },
     );
   }
+}
+
+function refuseLostSecrets(label: string, name: string): ServiceError {
+  const why = "the key that its password or token was encrypted with is lost";
+  return new ServiceError(422, "integration_misconfigured", `"${label}" (${name}) cannot be used: ${why}.`, {
+    type: "configuration",
+    hint: `Trying again does not help. The owner of the service has to restore its key file from a backup, or connect ${name} again.`,
+  });
 }

@@ -1,10 +1,12 @@
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import type { Connection } from "../connections/connections.ts";
+import { appStopped, toolNotFound } from "../catalog/not-found.ts";
+import type { Connection, Connections } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import { checkArguments } from "./check-arguments.ts";
+import { createSignInChecks, type SignInChecks } from "./check-sign-in.ts";
 import { checkConnection, chooseConnection } from "./choose-connection.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
@@ -31,6 +33,7 @@ export interface ToolCall {
 
 /** What the executor works with. */
 export interface ExecutorParts extends RunParts {
+  readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;
   /** Told about failures that are not ServiceErrors. */
@@ -50,9 +53,10 @@ export interface Executor {
 /** Creates the executor. */
 export function createExecutor(parts: ExecutorParts): Executor {
   const running = new Set<Promise<unknown>>();
+  const signIns = createSignInChecks(parts);
   return {
     execute(call) {
-      const outcome = execute(parts, call);
+      const outcome = execute(parts, call, signIns);
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
@@ -69,39 +73,49 @@ interface PreparedCall extends ResolvedFiles {
   readonly connection: Connection;
 }
 
-async function execute(parts: ExecutorParts, call: ToolCall): Promise<ExecutionOutcome> {
+async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChecks): Promise<ExecutionOutcome> {
   const at = () => new Date(parts.now()).toISOString();
   const askedAt = at();
   const entry = parts.catalog.find(call.toolName);
-  const base = { toolName: call.toolName, entry, connectionId: call.connectionId ?? null };
+  const base = { toolName: call.toolName, entry };
+  let connectionId = call.connectionId ?? null;
   let prepared: PreparedCall;
   let started: { id: string; startedAt: string };
   try {
-    prepared = await prepare(parts, call, entry);
+    prepared = await prepare(parts, call, entry, (id) => {
+      connectionId = id;
+    });
     if (call.clientGone.aborted) throw new ServiceError(503, "client_gone", "The caller went away before this ran.");
     const { connection, args } = prepared;
     const row = { principal: call.principal, entry: prepared.entry, connectionId: connection.id, arguments: args };
     started = await parts.log.start(row, call.onStart);
   } catch (thrown) {
     const error = toServiceError(thrown, parts);
-    return { ...base, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
+    return { ...base, connectionId, status: "blocked", executionId: null, startedAt: askedAt, finishedAt: at(), error };
   }
   const ran = { ...base, connectionId: prepared.connection.id, executionId: started.id, startedAt: started.startedAt };
   try {
     const output = await runAction(parts, { ...prepared, keepFile: call.keepFile, clientGone: call.clientGone });
     const finishedAt = await parts.log.succeed(started.id, output.json);
+    await signIns.succeeded(prepared);
     return { ...ran, status: "succeeded", finishedAt, output: output.value };
   } catch (thrown) {
-    const error = toServiceError(thrown, parts);
+    const error = await signIns.judge(toServiceError(thrown, parts), prepared);
     const finishedAt = await parts.log.fail(started.id, error);
     return { ...ran, status: "failed", finishedAt, error };
   }
 }
 
 /** Every check before the provider, in the order of the document: nobody is asked to approve an invalid call. */
-async function prepare(parts: ExecutorParts, call: ToolCall, entry: CatalogEntry | undefined): Promise<PreparedCall> {
-  if (entry === undefined) throw toolNotFound(parts.catalog, call.toolName);
+async function prepare(
+  parts: ExecutorParts,
+  call: ToolCall,
+  entry: CatalogEntry | undefined,
+  onChosen: (connectionId: string) => void,
+): Promise<PreparedCall> {
+  if (entry === undefined) throw refuseUnknown(parts.catalog, call.toolName);
   const connection = chooseConnection(entry, await parts.connections.list(entry.integration.slug), call.connectionId);
+  onChosen(connection.id);
   checkConnection(entry, connection);
   const args = checkArguments(entry, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
@@ -114,17 +128,9 @@ async function prepare(parts: ExecutorParts, call: ToolCall, entry: CatalogEntry
   return { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
 }
 
-function toolNotFound(catalog: Catalog, toolName: string): ServiceError {
-  const names = catalog.suggest(toolName).map((entry) => entry.toolName);
-  const close = names.length === 0 ? "" : ` Did you mean: ${names.map((name) => `'${name}'`).join(", ")}?`;
-  return new ServiceError(404, "tool_not_found", `There is no tool with this name.${close}`, {
-    type: "validation",
-    details: names,
-    hint:
-      names.length === 0
-        ? "Search for the tool: GET /api/tools/search?query=…"
-        : `Retry with one of: ${names.join(", ")}.`,
-  });
+function refuseUnknown(catalog: Catalog, toolName: string): ServiceError {
+  const stopped = catalog.integrations.find((app) => app.stopped !== undefined && toolName.startsWith(`${app.slug}_`));
+  return stopped === undefined ? toolNotFound(catalog, toolName) : appStopped(stopped);
 }
 
 function toServiceError(thrown: unknown, parts: ExecutorParts): ServiceError {

@@ -1,14 +1,15 @@
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
-import { inSoftTransaction } from "../store/soft-transaction.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
+import { inSoftTransaction } from "../store/turns.ts";
 import { createLateRecords } from "./late-records.ts";
+import { storeError } from "./outcome.ts";
 import { shortenArguments } from "./shorten-arguments.ts";
-import { storeError } from "./stored-error.ts";
 
 /** One call as its row names it. */
 interface LoggedCall {
@@ -20,7 +21,7 @@ interface LoggedCall {
 }
 
 /** Rows of everything that ran. */
-export interface ExecutionLog {
+export interface ExecutionLog extends PastCalls {
   /** @throws ServiceError 402 `usage_limit_reached` when today's executions are used up. */
   checkUsage(accountId: string): Promise<void>;
   /**
@@ -138,6 +139,7 @@ export function createExecutionLog(
         .executeTakeFirst();
     },
 
+    ...createPastCalls(store),
     closeAbandoned: () => closeAbandoned(store, at()),
     settle: late.settle,
   };
@@ -153,7 +155,7 @@ function createRow({ principal, entry, connectionId, arguments: args }: LoggedCa
     action_id: entry.action.id,
     tool_name: entry.toolName,
     side_effect_level: entry.action.level,
-    arguments: JSON.stringify(args) ?? "null",
+    arguments: JSON.stringify(args, hideCredential) ?? "null",
     output: null,
     error: null,
     started_at: "",
@@ -179,4 +181,39 @@ function usageLimitReached(limit: number): ServiceError {
     type: "billing",
     hint: "The count starts again at 00:00 UTC; the owner of the service can raise `usageLimit`.",
   });
+}
+
+/** Most reads that are looked at for one that can be repeated. */
+const MAX_READS = 5;
+
+/** What is known of earlier calls of a connection. */
+interface PastCalls {
+  /** Tools and arguments of its newest reads that succeeded, newest first. */
+  listReads(connectionId: string): Promise<{ readonly toolName: string; readonly args: Record<string, unknown> }[]>;
+  /** True when a call of it succeeded that is still in the log. */
+  hasSucceeded(connectionId: string): Promise<boolean>;
+}
+
+/** Opens the past calls of a store. */
+function createPastCalls(store: Store): PastCalls {
+  const succeeded = (connectionId: string) =>
+    store.selectFrom("executions").where("connection_id", "=", connectionId).where("status", "=", "succeeded");
+  return {
+    async listReads(connectionId) {
+      const rows = await succeeded(connectionId)
+        .select(["tool_name", "arguments"])
+        .where("side_effect_level", "=", "read")
+        .orderBy("started_at", "desc")
+        .limit(MAX_READS)
+        .execute();
+      return rows.map((row) => ({
+        toolName: row.tool_name,
+        args: JSON.parse(row.arguments) as Record<string, unknown>,
+      }));
+    },
+
+    async hasSucceeded(connectionId) {
+      return (await succeeded(connectionId).select("id").limit(1).executeTakeFirst()) !== undefined;
+    },
+  };
 }

@@ -1,10 +1,10 @@
-import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-envelope.ts";
-import { resolveFiles } from "../files/resolve-files.ts";
 import type { ToolCall } from "./execute-tool.ts";
+import { resolveFiles } from "./resolve-files.ts";
 
 /** What files of a call are made of. */
 export interface FileAccessParts {

@@ -1,12 +1,10 @@
+import { stopOnAbort } from "../../base/stop-on-abort.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import type { Connection, Connections } from "../connections/connections.ts";
-import type { AccessTokens, LiveSettings } from "../grants/access-tokens.ts";
+import type { Connection } from "../connections/connections.ts";
+import type { AccessTokens, LiveSettings } from "../connections/grants/access-tokens.ts";
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";
-import { hideInError } from "../secrets/hide-in-error.ts";
-import { type ActionResult, hideInResult } from "../secrets/hide-in-result.ts";
-import { pickSecretSettings } from "../secrets/pick-secret-settings.ts";
+import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/hide-secrets.ts";
 import { ServiceError } from "../service-error.ts";
-import { stopOnAbort } from "../stop-on-abort.ts";
 
 /** Arguments whose file fields point at bytes the service holds. */
 export interface ResolvedFiles {
@@ -24,7 +22,6 @@ export interface RunnableCall extends ResolvedFiles {
 
 /** What runs actions. */
 export interface RunParts {
-  readonly connections: Connections;
   /** Undefined where no integration signs in by OAuth2. */
   readonly accessTokens?: AccessTokens;
   readonly now: () => number;
@@ -62,17 +59,7 @@ export async function runAction(parts: RunParts, call: RunnableCall): Promise<Ac
   } catch (error) {
     if (timeout.aborted) throw timedOut(entry, { isBegun, cause: error });
     if (signal.aborted) throw new ServiceError(503, "client_gone", "The caller went away.", { cause: error });
-    if (error instanceof ServiceError && error.status === 401) await askForSignIn(parts.connections, connection);
     throw error;
-  }
-}
-
-/** What was refused are the settings of the call: a connection that has others by now, or is gone, is left as it is. */
-async function askForSignIn(connections: Connections, { id, settings }: Connection): Promise<void> {
-  try {
-    await connections.update(id, { state: "reauth_required" }, settings);
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== "connection_not_found") throw error;
   }
 }
 

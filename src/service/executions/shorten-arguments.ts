@@ -1,4 +1,5 @@
-import { cutText } from "../../wire/plain-text.ts";
+import { cutText } from "../../base/text.ts";
+import { hideCredential } from "../secrets/credential-name.ts";
 
 /** Longest arguments that are kept whole, in characters of JSON: as many as the log shows. */
 const MAX_KEPT = 20_000;
@@ -8,10 +9,10 @@ const MAX_NAME = 200;
 
 /**
  * JSON of arguments that nothing was done with, for the log: anybody with a key can send large ones again and again. Long
- * ones keep their beginning, and say how much is left out.
+ * ones keep their beginning, and say how much is left out. Credentials are hidden.
  */
 export function shortenArguments(args: unknown): string {
-  const json = JSON.stringify(args) ?? "null";
+  const json = JSON.stringify(args, hideCredential) ?? "null";
   return json.length <= MAX_KEPT ? json : JSON.stringify(shorten(JSON.parse(json), { left: MAX_KEPT }));
 }
 

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { SvcError } from "../../errors.ts";
 
 /** Hosts of the owner that files may be fetched from although they are not public, over http too. */
@@ -33,4 +34,12 @@ export function readAllowedHosts(entries: readonly string[]): AllowedHosts {
   return {
     has: ({ protocol, hostname, port }) => hosts.has(`${hostname}:${port === "" ? DEFAULT_PORTS[protocol] : port}`),
   };
+}
+
+/** True for a host that may be reached without encryption: of this machine, or one that the owner allowed by name. */
+export function isOwnHost(url: URL, allowed: AllowedHosts | undefined): boolean {
+  const { hostname } = url;
+  const isLoopback =
+    hostname === "localhost" || hostname === "[::1]" || (isIP(hostname) === 4 && hostname.startsWith("127."));
+  return isLoopback || allowed?.has(url) === true;
 }

@@ -1,12 +1,12 @@
 import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
-import { buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { ServiceError } from "../service-error.ts";
 import { isPublicAddress, isPublicHost } from "./address-rules.ts";
 import { refuseUrl } from "./url-refusal.ts";
 
-/** What stands between the guard and the network. Tests replace it; no setting does. */
+/** Name lookup and connections. Tests replace them; no setting does. */
 export interface Network {
   /** All addresses of a name. */
   resolve(hostname: string): Promise<readonly LookupAddress[]>;
@@ -91,5 +91,35 @@ export function createGuardedConnector(
       socket.destroy();
       callback(refuseBlocked(), null);
     });
+  };
+}
+
+const CONNECT_MS = 10_000;
+const CLOSE_MS = 5_000;
+
+/** Connections to an added app over HTTP. */
+export interface AppAgent {
+  readonly dispatcher: Dispatcher;
+  /** Lets requests in flight end, for at most five seconds. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param o.isPrivate the owner said that the address may be one of a private network, and without encryption. Otherwise
+ * only public addresses are reached, checked after each lookup.
+ * @param o.silenceMs how long the app may send nothing; 0 means for ever.
+ */
+export function createAppAgent(o: { readonly isPrivate: boolean; readonly silenceMs: number }): AppAgent {
+  const connect = o.isPrivate
+    ? { timeout: CONNECT_MS }
+    : createGuardedConnector(SYSTEM_NETWORK, CONNECT_MS, { anyPort: true });
+  const agent = new Agent({ headersTimeout: o.silenceMs, bodyTimeout: o.silenceMs, connect });
+  return {
+    dispatcher: agent,
+    async close() {
+      const timer = setTimeout(() => void agent.destroy(), CLOSE_MS);
+      await agent.close().catch(() => {});
+      clearTimeout(timer);
+    },
   };
 }

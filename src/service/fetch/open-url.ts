@@ -1,10 +1,10 @@
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
-import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
-import { refuseSize } from "./explain-failure.ts";
 import { createGuardedConnector, type Network } from "./guarded-connector.ts";
-import { refuseUrl } from "./url-refusal.ts";
+import { refuseSize, refuseUrl } from "./url-refusal.ts";
 
+/** Share links take up to three. */
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -14,7 +14,7 @@ export interface FetchLimits {
   readonly headersMs: number;
   /** Between two pieces of a body. */
   readonly idleMs: number;
-  /** For everything one URL leads to. */
+  /** For one URL with its redirects and its preview. */
   readonly totalMs: number;
 }
 
@@ -25,7 +25,7 @@ export const FETCH_LIMITS: FetchLimits = { headersMs: 10_000, idleMs: 15_000, to
 export interface FetchRoutes {
   /** Reaches the public internet only. */
   readonly guarded: Dispatcher;
-  /** Reaches what the owner allowed by name. */
+  /** Reaches hosts the owner allowed. */
   readonly trusted: Dispatcher;
   close(): Promise<void>;
 }
@@ -52,11 +52,11 @@ export function openRoutes(network: Network, limits: FetchLimits): FetchRoutes {
   };
 }
 
-/** What {@link openUrl} works with. */
+/** Options of {@link openUrl}. */
 export interface OpenUrlOptions {
   readonly routes: FetchRoutes;
   readonly allowed: AllowedHosts;
-  /** False when somebody else than the caller chose the address, such as a page: the allow-list does not count then. */
+  /** False for an address that a page chose: the allow-list does not apply then. */
   readonly mayTrust: boolean;
   readonly signal: AbortSignal;
 }
@@ -118,7 +118,7 @@ function checkAnswer(answer: Answer, hint: string | undefined): void {
  * Asks for `start` and follows at most five redirects, each through the guard again. `hint` replaces the general advice
  * when the host refuses.
  *
- * Throws ServiceErrors of {@link refuseUrl}, and whatever the network throws.
+ * Throws ServiceErrors of {@link refuseUrl}, and errors of the network.
  */
 export async function openUrl(start: URL, o: OpenUrlOptions, hint?: string): Promise<OpenedUrl> {
   let url = start;

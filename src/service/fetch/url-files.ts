@@ -1,12 +1,12 @@
 import mime from "mime";
+import { createGate } from "../../base/semaphore.ts";
 import type { BlobStore } from "../files/blob-store.ts";
-import { createGate } from "../files/gate.ts";
+import { sanitiseFileName } from "../files/file-name.ts";
 import { sniffMimetype } from "../files/sniff-mimetype.ts";
 import type { StagedFile } from "../files/staged-file.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
-import { explainFailure } from "./explain-failure.ts";
 import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
-import { isHtmlPage, OPENING_BYTES } from "./html-page.ts";
+import { findPreviewImage, isHtmlPage, OPENING_BYTES } from "./html-page.ts";
 import {
   FETCH_LIMITS,
   type FetchLimits,
@@ -15,17 +15,17 @@ import {
   openRoutes,
   openUrl,
 } from "./open-url.ts";
-import { findPreviewImage } from "./preview-image.ts";
-import { readResponseName } from "./response-name.ts";
 import { findDirectLink } from "./share-links.ts";
-import { refuseUrl } from "./url-refusal.ts";
+import { explainFailure, refuseUrl } from "./url-refusal.ts";
 
+/** Common servers refuse longer ones. */
 const MAX_URL_LENGTH = 8192;
+/** Fetches in flight, each with 25 MB of disk and two connections. */
 const MAX_FETCHES = 8;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** A file fetched from a URL; whoever gets it adopts or discards `staged`. */
+/** A file fetched from a URL; the receiver adopts or discards `staged`. */
 export interface UrlFile {
   /** From the answer's headers, or the path. */
   readonly name: string;
@@ -83,87 +83,50 @@ function completeName(name: string, mimetype: string): string {
   return extension === null || extension === "bin" ? name : `${name}.${extension}`;
 }
 
-class HttpUrlFiles implements UrlFiles {
-  readonly #blobs: Pick<BlobStore, "stage">;
-  readonly #allowed: AllowedHosts;
-  readonly #network: Network;
-  readonly #limits: FetchLimits;
-  readonly #gate = createGate(MAX_FETCHES);
-
-  constructor(o: Required<UrlFilesOptions>) {
-    this.#blobs = o.blobs;
-    this.#allowed = o.allowed;
-    this.#network = o.network;
-    this.#limits = o.limits;
-  }
-
-  async fetch(reference: string, signal?: AbortSignal): Promise<UrlFile> {
-    const url = readUrl(reference);
-    const leave = await this.#gate.enter(signal).catch((error: unknown) => {
-      throw explainFailure(error, { isOver: false, isCallerGone: true });
-    });
-    const total = AbortSignal.timeout(this.#limits.totalMs);
-    const routes = openRoutes(this.#network, this.#limits);
-    try {
-      return await this.#fetchFile(url, {
-        routes,
-        allowed: this.#allowed,
-        mayTrust: true,
-        signal: signal === undefined ? total : AbortSignal.any([signal, total]),
-      });
-    } catch (error) {
-      throw explainFailure(error, { isOver: total.aborted, isCallerGone: signal?.aborted === true });
-    } finally {
-      await routes.close();
-      leave();
-    }
-  }
-
-  async #fetchFile(asked: URL, o: OpenUrlOptions): Promise<UrlFile> {
-    const direct = findDirectLink(asked);
-    const opened = await openUrl(direct?.url ?? asked, o, direct?.hint);
-    const { head, all } = await peek(opened.body);
-    if (!isHtmlPage(opened.contentType, head)) return this.#save(opened, all, false);
-    const refuse = (cause?: unknown) =>
-      refuseUrl("media_url_not_a_file", "leads to a web page, not to a file.", { hint: direct?.hint, cause });
-    // The page of a share link asks to sign in; its picture is the host's, not the file that was shared.
-    const image = direct === undefined ? await findPreviewImage(all, opened.url) : undefined;
-    if (image === undefined) throw refuse();
-    try {
-      return await this.#fetchPreview(image, { ...o, mayTrust: opened.isTrusted });
-    } catch (error) {
-      o.signal.throwIfAborted();
-      throw refuse(error);
-    }
-  }
-
-  async #fetchPreview(image: URL, o: OpenUrlOptions): Promise<UrlFile> {
-    const opened = await openUrl(image, o);
-    const { head, all } = await peek(opened.body);
-    if (isHtmlPage(opened.contentType, head)) throw refuseUrl("media_url_not_a_file", "leads to another page.");
-    const file = await this.#save(opened, all, true);
-    if (file.mimetype.startsWith("image/")) return file;
-    await file.staged.discard();
-    throw refuseUrl("media_url_not_a_file", "names a preview that is no image.");
-  }
-
-  async #save(opened: OpenedUrl, bytes: AsyncIterable<Uint8Array>, isPreview: boolean): Promise<UrlFile> {
-    const staged = await this.#blobs.stage();
-    try {
-      for await (const piece of bytes) await staged.write(piece);
-      if (staged.size === 0) throw refuseUrl("media_url_failed", "leads to an empty file.");
-      const name = readResponseName(opened.disposition, opened.url);
-      const mimetype = await sniffMimetype(staged.head, name, opened.contentType);
-      return { name: completeName(name, mimetype), mimetype, isPreview, staged };
-    } catch (error) {
-      await staged.discard();
-      throw error;
-    }
+async function save(blobs: Pick<BlobStore, "stage">, opened: OpenedUrl, bytes: AsyncIterable<Uint8Array>) {
+  const staged = await blobs.stage();
+  try {
+    for await (const piece of bytes) await staged.write(piece);
+    if (staged.size === 0) throw refuseUrl("media_url_failed", "leads to an empty file.");
+    const name = readResponseName(opened.disposition, opened.url);
+    const mimetype = await sniffMimetype(staged.head, name, opened.contentType);
+    return { name: completeName(name, mimetype), mimetype, staged };
+  } catch (error) {
+    await staged.discard();
+    throw error;
   }
 }
 
-/** What {@link createUrlFiles} works with. */
-export interface UrlFilesOptions {
+async function fetchFile(blobs: Pick<BlobStore, "stage">, asked: URL, o: OpenUrlOptions): Promise<UrlFile> {
+  const direct = findDirectLink(asked);
+  const opened = await openUrl(direct?.url ?? asked, o, direct?.hint);
+  const { head, all } = await peek(opened.body);
+  if (!isHtmlPage(opened.contentType, head)) return { ...(await save(blobs, opened, all)), isPreview: false };
+  const refuse = (cause?: unknown) =>
+    refuseUrl("media_url_not_a_file", "leads to a web page, not to a file.", { hint: direct?.hint, cause });
+  // The page of a share link asks to sign in; its picture is the host's, not the file that was shared.
+  const image = direct === undefined ? await findPreviewImage(all, opened.url) : undefined;
+  if (image === undefined) throw refuse();
+  try {
+    return await fetchPreview(blobs, image, { ...o, mayTrust: opened.isTrusted });
+  } catch (error) {
+    o.signal.throwIfAborted();
+    throw refuse(error);
+  }
+}
+
+async function fetchPreview(blobs: Pick<BlobStore, "stage">, image: URL, o: OpenUrlOptions): Promise<UrlFile> {
+  const opened = await openUrl(image, o);
+  const { head, all } = await peek(opened.body);
+  if (isHtmlPage(opened.contentType, head)) throw refuseUrl("media_url_not_a_file", "leads to another page.");
+  const file = await save(blobs, opened, all);
+  if (file.mimetype.startsWith("image/")) return { ...file, isPreview: true };
+  await file.staged.discard();
+  throw refuseUrl("media_url_not_a_file", "names a preview that is no image.");
+}
+
+/** Options of {@link createUrlFiles}. */
+interface UrlFilesOptions {
   readonly blobs: Pick<BlobStore, "stage">;
   readonly allowed: AllowedHosts;
   /** Default {@link SYSTEM_NETWORK}. */
@@ -178,5 +141,73 @@ export interface UrlFilesOptions {
  * fetches run at a time.
  */
 export function createUrlFiles(o: UrlFilesOptions): UrlFiles {
-  return new HttpUrlFiles({ network: SYSTEM_NETWORK, limits: FETCH_LIMITS, ...o });
+  const { blobs, allowed, network = SYSTEM_NETWORK, limits = FETCH_LIMITS } = o;
+  const gate = createGate(MAX_FETCHES);
+  return {
+    async fetch(reference, signal) {
+      const url = readUrl(reference);
+      const leave = await gate.enter(signal).catch((error: unknown) => {
+        throw explainFailure(error, { isOver: false, isCallerGone: true });
+      });
+      const total = AbortSignal.timeout(limits.totalMs);
+      const routes = openRoutes(network, limits);
+      try {
+        const either = signal === undefined ? total : AbortSignal.any([signal, total]);
+        return await fetchFile(blobs, url, { routes, allowed, mayTrust: true, signal: either });
+      } catch (error) {
+        throw explainFailure(error, { isOver: total.aborted, isCallerGone: signal?.aborted === true });
+      } finally {
+        await routes.close();
+        leave();
+      }
+    },
+  };
+}
+
+/** A host controls the header, and the pattern runs over all of it. */
+const MAX_HEADER_LENGTH = 2048;
+const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+
+function decodeOr<T>(fallback: T, decode: () => string): string | T {
+  try {
+    return decode();
+  } catch {
+    return fallback;
+  }
+}
+
+/** `UTF-8'en'a%20b` (RFC 8187); undefined when it is malformed or of another charset. */
+function decodeExtended(value: string): string | undefined {
+  const [, charset, encoded] = /^(utf-8|iso-8859-1)'[\w-]*'((?:[\w!#$&+.^`|~-]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
+  if (charset === undefined || encoded === undefined) return undefined;
+  if (charset.toLowerCase() === "utf-8") return decodeOr(undefined, () => decodeURIComponent(encoded));
+  return encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Header bytes arrive as Latin-1; many hosts send UTF-8. */
+function repairText(value: string): string {
+  if (!/[\u00c2-\u00f4]/.test(value)) return value;
+  return decodeOr(value, () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1")));
+}
+
+function readDisposition(header: string): string | undefined {
+  let plain: string | undefined;
+  let extended: string | undefined;
+  for (const [, name, quoted, token] of header.slice(0, MAX_HEADER_LENGTH).matchAll(PARAMETER)) {
+    const value = quoted?.replace(/\\(.)/g, "$1") ?? token ?? "";
+    if (name?.toLowerCase() === "filename") plain ??= repairText(value);
+    if (name?.toLowerCase() === "filename*") extended ??= decodeExtended(value);
+  }
+  return extended || plain;
+}
+
+/**
+ * File name of an answer: `filename*`, then `filename` of its Content-Disposition (RFC 6266), then the last part of the
+ * path, then "file". Always one plain name without folders or control characters.
+ */
+export function readResponseName(disposition: string | undefined, url: URL): string {
+  const named = disposition === undefined ? undefined : readDisposition(disposition);
+  const last = url.pathname.split("/").findLast((part) => part !== "") ?? "";
+  const fromPath = sanitiseFileName(decodeOr(last, () => decodeURIComponent(last)));
+  return named === undefined ? fromPath : sanitiseFileName(named, fromPath);
 }

@@ -59,7 +59,7 @@ class Unescaper {
   }
 }
 
-/** What became of one diverted string. */
+/** The result of one diverted string. */
 export interface DivertedFile {
   /** Sealed, so that a request with many files does not hold them all open; undefined when there is a problem. */
   readonly staged: StagedFile | undefined;
@@ -77,7 +77,7 @@ export class Base64Sink {
   #size = 0;
   #problem: DivertedFile["problem"];
 
-  /** `count` hears of every decoded byte, also past a problem, and may throw. */
+  /** `count` is called with the size of every decoded part, also past a problem, and may throw. */
   constructor(
     staged: StagedFile,
     maxBytes: number,
@@ -117,7 +117,7 @@ export class Base64Sink {
 
   async #decode(chars: Buffer): Promise<void> {
     const bytes = Buffer.from(chars.toString("latin1"), "base64");
-    // Node skips what it does not know, so the length shrinks; it also reads the URL-safe alphabet.
+    // Node skips unknown characters, so the length shrinks; it also reads the URL-safe alphabet.
     if (bytes.length !== (chars.length / 4) * 3 || chars.includes(0x2d) || chars.includes(0x5f))
       return this.#fail("not_base64");
     await this.#keep(bytes);

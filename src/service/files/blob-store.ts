@@ -1,26 +1,28 @@
 import { createReadStream } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { flush, listOrNone, removeOlder, toFolderName } from "./blob-folders.ts";
-import { createGate, type Gate } from "./gate.ts";
-import { createStagedFile, type StagedFile } from "./staged-file.ts";
+import { hasCode } from "../../base/errno.ts";
+import { replaceFile } from "../../base/replace-file.ts";
+import { createGate, type Gate } from "../../base/semaphore.ts";
+import { ServiceError } from "../service-error.ts";
+import { createStagedFile, type FileDigests, onDisk, type StagedFile } from "./staged-file.ts";
 import {
   type BlobLabel,
   DEFAULT_TTL_MS,
   describeFile,
-  fillStaged,
   LEFTOVER_AGE_MS,
   MAX_LARGE_BODIES,
   parseStoredFile,
   readKeyId,
   type StoredFile,
+  toFolderName,
 } from "./stored-file.ts";
 
 export type { StoredFile };
 
-/** Ends the name of bytes that no key named when they were last looked at. */
-const RETIRED = ".old";
+/** Folder of uploads in flight, beside those of the accounts. */
+const STAGING = ".tmp";
 
 /** Files the service holds for its accounts, for a limited time. */
 export interface BlobStore {
@@ -41,176 +43,159 @@ export interface BlobStore {
   get(account: string, s3key: string): Promise<StoredFile | undefined>;
   /** Opens the bytes of a file that {@link BlobStore.get} returned. */
   open(file: StoredFile): Readable;
-  /** Removes expired files, bytes no key names any more and leftovers of interrupted requests. */
-  sweep(): Promise<void>;
+  /** Removes files that had expired by `time` (default now) and leftovers of interrupted requests. */
+  sweep(time?: number): Promise<void>;
 }
 
-class FolderBlobStore implements BlobStore {
-  readonly largeBodies = createGate(MAX_LARGE_BODIES);
-  readonly #dir: string;
-  readonly #now: () => number;
-  readonly #ttlMs: number;
-  /** Adoption and sweeping take turns, so that a sweep never removes bytes a new key is about to name. */
-  readonly #turn = createGate(1);
+/** Where a store keeps its objects: a folder or a bucket. Several processes may share one. */
+export interface BlobPlace {
+  /** Writes a staged file's bytes, durably; `createdAt` in milliseconds since the epoch. May move the staged file. */
+  put(name: string, staged: FileDigests & { readonly path: string; readonly createdAt: number }): Promise<void>;
+  putText(name: string, text: string, createdAt: number): Promise<void>;
+  /** Undefined when there is no such object. */
+  getText(name: string): Promise<string | undefined>;
+  /** Size in bytes; undefined when there is no such object. */
+  findSize(name: string): Promise<number | undefined>;
+  open(name: string): Readable;
+  /** Every object and when it was written, in milliseconds since the epoch. */
+  list(): AsyncIterable<{ readonly name: string; readonly writtenAt: number }>;
+  remove(name: string): Promise<void>;
+}
 
-  constructor(dir: string, now: () => number, ttlMs: number) {
-    this.#dir = dir;
-    this.#now = now;
-    this.#ttlMs = ttlMs;
-  }
+/** Options of a store at any place. */
+export interface BlobStoreOptions {
+  readonly now: () => number;
+  /** How long a storage key is valid. Default 7 days. */
+  readonly ttlMs?: number;
+}
 
-  #tmp(): string {
-    return join(this.#dir, ".tmp");
-  }
+/**
+ * A store at `place`: `<account>/bytes/<id>` holds the bytes, `<account>/keys/<id>.json`, written last, the file's facts.
+ * Each key has bytes of its own, so that no process can remove those that another one is about to name. Uploads in
+ * flight stay in `stagingDir`.
+ */
+export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStoreOptions): BlobStore {
+  const { now, ttlMs = DEFAULT_TTL_MS } = o;
+  const bytesOf = (account: string, id: string) => `${toFolderName(account)}/bytes/${id}`;
+  const keyOf = (account: string, id: string) => `${toFolderName(account)}/keys/${id}.json`;
+  const stage = () => createStagedFile(stagingDir);
 
-  #blob(account: string, sha256: string): string {
-    return join(this.#dir, toFolderName(account), sha256.slice(0, 2), sha256);
-  }
-
-  #keys(account: string): string {
-    return join(this.#dir, toFolderName(account), "keys");
-  }
-
-  stage(): Promise<StagedFile> {
-    return createStagedFile(this.#tmp());
-  }
-
-  async adopt(account: string, label: BlobLabel, staged: StagedFile): Promise<StoredFile> {
-    const leave = await this.#turn.enter();
+  const adopt: BlobStore["adopt"] = async (account, label, staged) => {
     try {
-      const digests = await staged.seal();
-      await flush(staged.path);
-      const { id, file } = describeFile(account, label, { ...digests, createdAt: this.#now() });
-      const blob = this.#blob(account, digests.sha256);
-      const folder = join(blob, "..");
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      // Also when the bytes are already there: the fresh copy has a fresh time and is known to be whole.
-      await rename(staged.path, blob);
-      await flush(folder);
-      await this.#writeKey(account, id, file);
+      const facts = { ...(await staged.seal()), createdAt: now() };
+      const { id, file } = describeFile(account, label, facts);
+      await place.put(bytesOf(account, id), { ...facts, path: staged.path });
+      await place.putText(keyOf(account, id), JSON.stringify(file), facts.createdAt);
       return file;
     } finally {
-      leave();
       await staged.discard();
     }
-  }
+  };
 
-  async #writeKey(account: string, id: string, file: StoredFile): Promise<void> {
-    const staged = await this.stage();
-    try {
-      await staged.write(Buffer.from(JSON.stringify(file)));
-      await staged.seal();
-      await flush(staged.path);
-      await mkdir(this.#keys(account), { recursive: true, mode: 0o700 });
-      await rename(staged.path, join(this.#keys(account), `${id}.json`));
-      for (const folder of [this.#keys(account), join(this.#dir, toFolderName(account)), this.#dir])
-        await flush(folder);
-    } finally {
-      await staged.discard();
-    }
-  }
+  return {
+    largeBodies: createGate(MAX_LARGE_BODIES),
+    stage,
+    adopt,
 
-  async receive(
-    account: string,
-    label: BlobLabel,
-    bytes: AsyncIterable<Uint8Array>,
-    limits: { readonly maxBytes: number },
-  ): Promise<StoredFile> {
-    const staged = await this.stage();
-    try {
-      await fillStaged(staged, bytes, { name: label.name, ...limits });
-      return await this.adopt(account, label, staged);
-    } finally {
-      await staged.discard();
-    }
-  }
-
-  async get(account: string, s3key: string): Promise<StoredFile | undefined> {
-    const id = readKeyId(account, s3key);
-    if (id === undefined) return undefined;
-    const file = await this.#readKey(join(this.#keys(account), `${id}.json`));
-    if (file === undefined || file.s3key !== s3key || file.account !== account) return undefined;
-    if (file.createdAt + this.#ttlMs <= this.#now()) return undefined;
-    return (await this.#findSize(this.#blob(account, file.sha256))) === file.size ? file : undefined;
-  }
-
-  /** Size of bytes, also when a sweep of another process took them away while a key to them was being made. */
-  async #findSize(blob: string): Promise<number | undefined> {
-    const found = await stat(blob).catch(() => undefined);
-    if (found !== undefined) return found.size;
-    const back = await rename(`${blob}${RETIRED}`, blob).then(
-      () => stat(blob),
-      () => undefined,
-    );
-    return back?.size;
-  }
-
-  async #readKey(path: string): Promise<StoredFile | undefined> {
-    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
-    return text === undefined ? undefined : parseStoredFile(text);
-  }
-
-  open(file: StoredFile): Readable {
-    return createReadStream(this.#blob(file.account, file.sha256));
-  }
-
-  async sweep(): Promise<void> {
-    const leave = await this.#turn.enter();
-    try {
-      const oldest = Date.now() - LEFTOVER_AGE_MS;
-      for (const name of await listOrNone(this.#tmp())) await removeOlder(join(this.#tmp(), name), oldest);
-      for (const folder of await listOrNone(this.#dir))
-        if (folder !== ".tmp") await this.#sweepAccount(join(this.#dir, folder), oldest);
-    } finally {
-      leave();
-    }
-  }
-
-  async #sweepAccount(folder: string, oldest: number): Promise<void> {
-    const named = new Set<string>();
-    for (const name of await listOrNone(join(folder, "keys"))) {
-      const path = join(folder, "keys", name);
-      const file = await this.#readKey(path);
-      if (file === undefined || file.createdAt + this.#ttlMs <= this.#now()) await rm(path, { force: true });
-      else named.add(file.sha256);
-    }
-    for (const shard of await listOrNone(folder)) {
-      if (shard.length !== 2) continue;
-      for (const name of await listOrNone(join(folder, shard))) {
-        const sha256 = name.replace(RETIRED, "");
-        if (name !== sha256 && named.has(sha256)) await this.#findSize(join(folder, shard, sha256));
-        if (name !== sha256 || !named.has(sha256)) await retire(join(folder, shard, name), oldest);
+    async receive(account, label, bytes, { maxBytes }) {
+      const staged = await stage();
+      try {
+        for await (const chunk of bytes) {
+          if (staged.size + chunk.length > maxBytes) throw refuseSize(label.name, maxBytes);
+          await staged.write(chunk);
+        }
+        return await adopt(account, label, staged);
+      } finally {
+        await staged.discard();
       }
-    }
+    },
+
+    async get(account, s3key) {
+      const id = readKeyId(account, s3key);
+      const text = id === undefined ? undefined : await place.getText(keyOf(account, id));
+      const file = text === undefined ? undefined : parseStoredFile(text);
+      if (id === undefined || file?.s3key !== s3key || file.account !== account) return undefined;
+      if (file.createdAt + ttlMs <= now()) return undefined;
+      return (await place.findSize(bytesOf(account, id))) === file.size ? file : undefined;
+    },
+
+    open: (file) => place.open(bytesOf(file.account, readKeyId(file.account, file.s3key) ?? "")),
+
+    async sweep(time = now()) {
+      const oldest = Date.now() - LEFTOVER_AGE_MS;
+      for (const name of await listOrNone(stagingDir)) {
+        const written = await findTime(join(stagingDir, name));
+        if (written !== undefined && written < oldest) await rm(join(stagingDir, name), { force: true });
+      }
+      for await (const { name, writtenAt } of place.list()) if (writtenAt + ttlMs <= time) await place.remove(name);
+    },
+  };
+}
+
+/** Files below `dir`, private (0600, folders 0700), flushed to the disk before a key is given out. */
+export function createBlobStore({ dir, ...o }: BlobStoreOptions & { readonly dir: string }): BlobStore {
+  const pathOf = (name: string) => join(dir, name);
+  // A sweep goes by the clock of the store, not of the disk.
+  const setTime = (name: string, ms: number) => utimes(pathOf(name), ms / 1000, ms / 1000);
+  const place: BlobPlace = {
+    async put(name, { path, createdAt }) {
+      await flush(path);
+      await mkdir(dirname(pathOf(name)), { recursive: true, mode: 0o700 });
+      await rename(path, pathOf(name));
+      await setTime(name, createdAt);
+      await flush(dirname(pathOf(name)));
+    },
+    async putText(name, text, createdAt) {
+      const keys = dirname(pathOf(name));
+      await onDisk(() => replaceFile(pathOf(name), text));
+      await setTime(name, createdAt);
+      for (const folder of [keys, dirname(keys), dir]) await flush(folder);
+    },
+    getText: (name) => readFile(pathOf(name), "utf8").catch(noneIfMissing),
+    findSize: async (name) => (await stat(pathOf(name)).catch(() => undefined))?.size,
+    open: (name) => createReadStream(pathOf(name)),
+    async *list() {
+      for (const account of await listOrNone(dir)) {
+        if (account === STAGING) continue;
+        for (const kind of await listOrNone(pathOf(account))) {
+          for (const entry of await listOrNone(pathOf(`${account}/${kind}`))) {
+            const name = `${account}/${kind}/${entry}`;
+            const writtenAt = await findTime(pathOf(name));
+            if (writtenAt !== undefined) yield { name, writtenAt };
+          }
+        }
+      }
+    },
+    remove: (name) => rm(pathOf(name), { force: true }),
+  };
+  return createStoreAt(place, pathOf(STAGING), o);
+}
+
+function refuseSize(name: string, maxBytes: number): ServiceError {
+  const message = `"${name}" is larger than ${maxBytes} bytes.`;
+  return new ServiceError(400, "file_too_large", message, { type: "validation" });
+}
+
+/** Waits until the disk holds a file's bytes or a folder's entries. */
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 
-/**
- * Takes bytes away that no key names: first their name, an hour or more later the bytes themselves. A process that gave
- * them a key between the look at the keys and now has not lost them then.
- */
-async function retire(path: string, oldest: number): Promise<void> {
-  if (path.endsWith(RETIRED)) return removeOlder(path, oldest);
-  const entry = await stat(path).catch(() => undefined);
-  if (entry === undefined || entry.mtimeMs >= oldest) return;
-  const now = new Date();
-  await utimes(path, now, now).catch(() => {});
-  await rename(path, `${path}${RETIRED}`).catch(() => {});
+function noneIfMissing(error: unknown): undefined {
+  if (!hasCode(error, "ENOENT") && !hasCode(error, "ENOTDIR")) throw error;
 }
 
-/**
- * Content-addressed store below `dir`: `<account>/<sha256[0:2]>/<sha256>` holds the bytes (0600, temporary file + fsync +
- * rename + fsync of the folder), `<account>/keys/<id>.json` what a storage key means. Keys are valid for `ttlMs` (default
- * 7 days). Several processes may share the folder, also over a network, where renaming is atomic and a file that was
- * closed is seen whole by whoever opens it then.
- */
-export function createBlobStore(options: {
-  readonly dir: string;
-  readonly now: () => number;
-  readonly ttlMs?: number;
-}): BlobStore {
-  return new FolderBlobStore(options.dir, options.now, options.ttlMs ?? DEFAULT_TTL_MS);
+/** Names in a folder; none when it does not exist. */
+async function listOrNone(path: string): Promise<readonly string[]> {
+  return (await readdir(path).catch(noneIfMissing)) ?? [];
+}
+
+/** When a file was last written, in milliseconds since the epoch; undefined when it does not exist. */
+async function findTime(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
 }

@@ -4,23 +4,18 @@ import { ServiceError } from "../service-error.ts";
 export interface BodyRate {
   readonly minBytesPerSecond: number;
   readonly windowMs: number;
+  /** Longest waiting time for a whole body, whatever its size. Default: none. */
+  readonly totalMs?: number;
 }
 
-/** 1 KiB/s over 20 s. */
+/** 1 KiB/s over 20 s: a large body holds one of four places, and the HTTP server itself waits ten minutes. */
 export const DEFAULT_BODY_RATE: BodyRate = { minBytesPerSecond: 1024, windowMs: 20_000 };
 
 const LATE = Symbol("late");
 
 function refuse(): ServiceError {
-  return new ServiceError(
-    400,
-    "body_too_slow",
-    "The request body arrived too slowly; send it again over a faster connection.",
-    {
-      bare: true,
-      retryable: true,
-    },
-  );
+  const message = "The request body arrived too slowly; send it again over a faster connection.";
+  return new ServiceError(400, "body_too_slow", message, { bare: true, retryable: true });
 }
 
 function nextWithin<T>(next: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T | typeof LATE> {
@@ -36,7 +31,7 @@ function nextWithin<T>(next: Promise<T>, ms: number, signal: AbortSignal | undef
 
 /**
  * Passes pieces through and throws ServiceError 400 (bare) when the sender is slower than `rate`. Only time spent waiting
- * for the sender counts, not time the reader takes. The source is not closed: whoever answers decides about the socket.
+ * for the sender counts, not time the reader takes. The source stays open.
  */
 export async function* guardBodyRate(
   bytes: AsyncIterable<Uint8Array>,
@@ -46,17 +41,21 @@ export async function* guardBodyRate(
   const source = bytes[Symbol.asyncIterator]();
   let waitedMs = 0;
   let received = 0;
+  let leftMs = rate.totalMs ?? Number.POSITIVE_INFINITY;
   for (;;) {
     signal?.throwIfAborted();
     const since = performance.now();
     const next = source.next();
     // A late piece that fails after we gave up must not become an unhandled rejection.
     next.catch(() => undefined);
-    const result = await nextWithin(next, Math.max(rate.windowMs - waitedMs, 1), signal);
+    const result = await nextWithin(next, Math.max(Math.min(rate.windowMs - waitedMs, leftMs), 1), signal);
     if (result === LATE) throw refuse();
     if (result.done) return;
-    waitedMs += performance.now() - since;
+    const waited = performance.now() - since;
+    waitedMs += waited;
+    leftMs -= waited;
     received += result.value.length;
+    if (leftMs <= 0) throw refuse();
     if (waitedMs >= rate.windowMs) {
       if (received < (rate.minBytesPerSecond * rate.windowMs) / 1000) throw refuse();
       waitedMs = 0;

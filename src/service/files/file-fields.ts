@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/json.ts";
 import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
 
 /** `$ref` chains that go nowhere end here; real schemas nest far less. */
@@ -23,15 +24,11 @@ export interface UrlField {
 
 type Replace = (value: string) => void;
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Marked, or with the three documented properties, so that schemas without the mark work too. */
 function isFileSchema(schema: Record<string, unknown>): boolean {
   if (schema[FILE_UPLOADABLE_KEYWORD] === true) return true;
   const { properties } = schema;
-  return isObject(properties) && ["name", "mimetype", "s3key"].every((name) => Object.hasOwn(properties, name));
+  return isRecord(properties) && ["name", "mimetype", "s3key"].every((name) => Object.hasOwn(properties, name));
 }
 
 /** Text marked as a file, usually `{ type: "string", format: "uri", file_uploadable: true }`. */
@@ -55,12 +52,12 @@ class FieldSearch {
     const steps = reference.slice(1).split("/").slice(1);
     return steps.reduce<unknown>((node, step) => {
       const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-      return isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined;
+      return isRecord(node) && Object.hasOwn(node, name) ? node[name] : undefined;
     }, this.#root);
   }
 
   walk(schema: unknown, value: unknown, field: string, replace: Replace, depth = 0): void {
-    if (!isObject(schema) || depth > MAX_DEPTH || this.#isSearched(schema, value)) return;
+    if (!isRecord(schema) || depth > MAX_DEPTH || this.#isSearched(schema, value)) return;
     if (typeof schema.$ref === "string") this.walk(this.#resolve(schema.$ref), value, field, replace, depth + 1);
     for (const key of VARIANTS) {
       const variants = schema[key];
@@ -70,7 +67,7 @@ class FieldSearch {
     else if (typeof value === "string") {
       if (isUrlSchema(schema, schema[FILE_UPLOADABLE_KEYWORD] === true))
         this.urls.set(field, { field, reference: value, replace });
-    } else if (isObject(value)) {
+    } else if (isRecord(value)) {
       if (isFileSchema(schema)) this.found.set(value, { field, value });
       else this.#walkProperties(schema, value, field, depth);
     }
@@ -94,8 +91,8 @@ class FieldSearch {
         items[index] = key;
       };
       const own = Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : schema.items;
-      if (isMarked && isObject(item)) this.found.set(item, { field: place, value: item });
-      else if (typeof item === "string" && isObject(own) && isUrlSchema(own, isMarked))
+      if (isMarked && isRecord(item)) this.found.set(item, { field: place, value: item });
+      else if (typeof item === "string" && isRecord(own) && isUrlSchema(own, isMarked))
         this.urls.set(place, { field: place, reference: item, replace });
       else this.walk(own, item, place, replace, depth + 1);
     }
@@ -103,7 +100,7 @@ class FieldSearch {
 
   #walkProperties(schema: Record<string, unknown>, value: Record<string, unknown>, field: string, depth: number): void {
     for (const [name, inner] of Object.entries(value)) {
-      const properties = isObject(schema.properties) ? schema.properties : {};
+      const properties = isRecord(schema.properties) ? schema.properties : {};
       const next = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
       const replace: Replace = (key) => {
         value[name] = key;

@@ -1,3 +1,4 @@
+/** Below the 255 of file systems, so that " (2)" still fits. */
 const MAX_NAME_LENGTH = 200;
 const MAX_NAME_BYTES = 240;
 

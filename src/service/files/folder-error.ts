@@ -1,3 +1,5 @@
+import { errorCode } from "../../base/errno.ts";
+import { refuseMissing, refuseUnavailable, refuseValue } from "../provider-error.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** Conditions of the disk that pass or that a human repairs without touching the request. */
@@ -15,7 +17,7 @@ const UNAVAILABLE = new Set([
   "ENXIO",
 ]);
 
-/** What was being done when a file operation failed, in the caller's words. */
+/** The place that a failed file operation was about, in the caller's words. */
 export interface FolderSubject {
   /** Argument that named the place, e.g. `path`. */
   readonly field: string;
@@ -23,41 +25,19 @@ export interface FolderSubject {
   readonly path: string;
 }
 
-/** 400 `invalid_field_value`: the argument at `field` cannot be used. */
-export function refuseValue(field: string, message: string, hint?: string): ServiceError {
-  return new ServiceError(400, "invalid_field_value", `arguments.${field} ${message}`, {
-    type: "validation",
-    extra: { invalidFields: [`arguments.${field}`] },
-    ...(hint === undefined ? {} : { hint }),
-  });
-}
-
-/** 404 `not_found`, type `provider`: the tool exists, the thing it was asked about does not. */
-export function refuseMissing(what: string, hint: string): ServiceError {
-  return new ServiceError(404, "not_found", what, { type: "provider", hint });
-}
-
-/** 503 `provider_unavailable`, retryable: the folder is not there or the disk does not work at the moment. */
-export function refuseUnavailable(message: string, hint: string, cause?: unknown): ServiceError {
-  return new ServiceError(503, "provider_unavailable", message, { type: "network", retryable: true, hint, cause });
-}
-
-/** 422 `integration_misconfigured`: the connection's settings must change before this can work. */
-export function refuseSetting(setting: string, message: string, cause?: unknown): ServiceError {
-  return new ServiceError(422, "integration_misconfigured", `Setting "${setting}" ${message}`, {
-    type: "configuration",
-    hint: `Correct the setting "${setting}" of this connection in the dashboard.`,
-    extra: { setting },
-    cause,
-  });
-}
+const DISK_REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "its disk is full",
+  EDQUOT: "its disk is full (quota)",
+  EROFS: "its disk is read-only",
+};
 
 /** 503 `file_store_unavailable`, retryable, for a disk of the service itself that takes no more; any other error as it is. */
 export function toFileStoreError(error: unknown): unknown {
-  const code = codeOf(error);
+  const code = errorCode(error) ?? "unknown";
   if (!UNAVAILABLE.has(code)) return error;
-  const message = `The service cannot keep files at the moment (${code}); the place for its files does not take them.`;
-  const hint = "Nothing was run. Try again later, or tell whoever runs the service.";
+  const reason = DISK_REASONS[code] ?? `the place for its files does not take them (${code})`;
+  const message = `The service cannot keep files at the moment: ${reason}.`;
+  const hint = "Nothing was run. Try again later, or tell the owner of the service.";
   return new ServiceError(503, "file_store_unavailable", message, {
     type: "network",
     retryable: true,
@@ -66,14 +46,10 @@ export function toFileStoreError(error: unknown): unknown {
   });
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
-}
-
-/** Turns a failed file operation into what the caller should do about it; never names a path of this machine. */
+/** Explains a failed file operation to the caller; never names a path of this machine. */
 export function explainFolderError(error: unknown, subject: FolderSubject): ServiceError {
   if (error instanceof ServiceError) return error;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? "unknown";
   const quoted = `"${subject.path}"`;
   if (code === "ENOENT")
     return refuseMissing(`There is no ${quoted} in this connection's folder.`, "List the folder to see what is there.");

@@ -1,7 +1,8 @@
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { refuseSetting, refuseUnavailable } from "./folder-error.ts";
+import { errorCode, hasCode } from "../../base/errno.ts";
+import { refuseSetting, refuseUnavailable, refuseValue } from "../provider-error.ts";
 
 const OPEN_FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 /** Here an open descriptor has a path of its own, so that nothing above it can be swapped under us. */
@@ -40,7 +41,7 @@ async function openRoot(path: string, setting: string): Promise<{ folder: OpenFo
     const real = await realpath(path);
     return { folder: new OpenFolder(await open(real, OPEN_FOLDER), real), path: real };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === "ENOENT")
       throw refuseUnavailable(
         `The folder in setting "${setting}" of this connection is not there.`,
@@ -65,7 +66,7 @@ async function makeIfMissing(parent: OpenFolder, name: string): Promise<void> {
     await mkdir(parent.at(name));
     await parent.sync();
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   }
 }
 
@@ -101,4 +102,79 @@ export async function withFolder<T>(
   } finally {
     await current.handle.close();
   }
+}
+
+/** O_NONBLOCK: a named pipe in the folder must not stall the service. */
+const OPEN_FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a regular file of `folder` without following a link, runs `use` and closes it. Throws `EISDIR` for a folder, `ELOOP` for links, pipes and devices. */
+export async function withFile<T>(
+  folder: Folder,
+  name: string,
+  use: (handle: FileHandle, stats: Stats) => Promise<T>,
+): Promise<T> {
+  const handle = await open(folder.at(name), OPEN_FILE);
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+    if (!stats.isFile()) throw Object.assign(new Error("is not a file"), { code: "ELOOP" });
+    return await use(handle, stats);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All bytes of a regular file. Throws `EFBIG` above `maxBytes`, before reading. */
+export async function readWholeFile(
+  folder: Folder,
+  name: string,
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly stats: Stats }> {
+  return withFile(folder, name, async (handle, stats) => {
+    if (stats.size > maxBytes) throw Object.assign(new Error("is too large"), { code: "EFBIG" });
+    return { bytes: await handle.readFile(), stats };
+  });
+}
+
+/** NAME_MAX of common file systems. */
+const MAX_NAME_BYTES = 255;
+/** Half of PATH_MAX: the connection's folder stands before it. */
+const MAX_PATH_BYTES = 2048;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Components of a path below a connection's folder; none for the folder itself. Throws ServiceError 400 naming `field` for
+ * absolute paths, `.` and `..`, backslashes, control characters, and names or paths that are too long.
+ */
+export function parseFolderPath(path: string, field: string): string[] {
+  if (CONTROL.test(path)) throw refuseValue(field, "holds a control character.");
+  if (path.includes("\\")) throw refuseValue(field, 'holds a backslash; separate folders with "/".');
+  // "~" is the home folder only as a whole name: "~$report.docx" is a file as any other.
+  if (/^(?:\/|~(?:\/|$))/.test(path) && path !== "/")
+    throw refuseValue(field, "must be relative to the connection's folder.", 'Leave out the leading "/" or "~".');
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw refuseValue(field, `is longer than ${MAX_PATH_BYTES} bytes.`);
+  const parts = path.split("/").filter((part) => part !== "");
+  for (const part of parts) {
+    if (part === "." || part === "..")
+      throw refuseValue(field, `must not contain "${part}".`, "Write the path from the connection's folder on.");
+    if (Buffer.byteLength(part) > MAX_NAME_BYTES)
+      throw refuseValue(field, `has a name of more than ${MAX_NAME_BYTES} bytes.`);
+  }
+  return parts;
+}
+
+/** As {@link parseFolderPath}, split into the folder and the last name; refuses the connection's folder itself. */
+export function parseEntryPath(path: string, field: string): { parents: string[]; name: string } {
+  const parents = parseFolderPath(path, field);
+  const name = parents.pop();
+  if (name === undefined) throw refuseValue(field, "must name something inside the connection's folder.");
+  return { parents, name };
+}
+
+/** The single path component in `name`, or ServiceError 400. */
+export function parseEntryName(name: string, field: string): string {
+  const { parents, name: last } = parseEntryPath(name, field);
+  if (parents.length > 0) throw refuseValue(field, 'must be a plain name without "/".');
+  return last;
 }

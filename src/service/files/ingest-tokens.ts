@@ -1,15 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { shortenText } from "../../base/text.ts";
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { UploadInstruction } from "../../wire/execution.ts";
 import { INGEST_PATH } from "../../wire/file.ts";
-import { MAX_FILE_BYTES } from "../../wire/limits.ts";
-import { shortenText } from "../shorten-text.ts";
+import type { SpentTokens } from "../store/spent-tokens.ts";
 import { sanitiseFileName } from "./file-name.ts";
-import { canNameInCommand, writeUploadCommand } from "./upload-command.ts";
 
 const LIFETIME_MS = 10 * 60 * 1000;
+/** A minted token has about 600 characters; longer ones are not even hashed. */
 const MAX_TOKEN_LENGTH = 4096;
-/** Longest path to a field in a token, in characters: a caller may make one of any length. */
+/** Longest field path in a token, in characters; callers choose theirs. */
 const MAX_FIELD = 200;
 
 const claimsSchema = z.strictObject({
@@ -22,18 +23,13 @@ const claimsSchema = z.strictObject({
   jti: z.string().min(16),
 });
 
-/** What a redeemed token allows, once. */
+/** The one upload a redeemed token allows. */
 export interface IngestGrant {
   readonly account: string;
   readonly tool: string;
   /** Cut after 200 characters. */
   readonly field: string;
   readonly maxBytes: number;
-}
-
-/** Remembers spent tokens until they expire. `spend` is atomic: of parallel calls with one id exactly one gets true. */
-export interface SpentTokens {
-  spend(jti: string, expiresAtMs: number): Promise<boolean>;
 }
 
 /** An upload instruction and its one-line command. */
@@ -103,4 +99,28 @@ export function createIngestTokens(options: {
       return { account: claims.acct, tool: claims.tool, field: claims.field, maxBytes: claims.maxBytes };
     },
   };
+}
+
+/** Quotes one shell word so that every POSIX shell, and a careful reader, gets exactly `text`. */
+function quote(text: string): string {
+  // Inside double quotes these keep a meaning; "!" only in interactive shells, which is where the line is pasted.
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
+}
+
+/** True when curl can be told to read `reference`: no control characters, not standard input. */
+function canNameInCommand(reference: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  return reference !== "" && reference !== "-" && !/[\u0000-\u001f\u007f]/.test(reference);
+}
+
+/** The ready-to-run line of a `missing_file_bytes` hint ("File rules" 8): one command, one file, one token. */
+export function writeUploadCommand(upload: {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly reference: string;
+}): string {
+  const headers = Object.entries(upload.headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+  return ["curl -sS -X POST", quote(upload.url), ...headers, `--data-binary ${quote(`@${upload.reference}`)}`].join(
+    " ",
+  );
 }

@@ -1,8 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
-import { type BlobStore, createBlobStore } from "./blob-store.ts";
-import { createS3BlobStore } from "./s3-blobs.ts";
+import { type BlobStore, createBlobStore, createStoreAt } from "./blob-store.ts";
 import { createS3Client, type S3Place } from "./s3-client.ts";
 
 /** Below the folder for files, or the data folder. */
@@ -46,8 +45,7 @@ export async function openBlobs(
     return { blobs: createBlobStore({ dir: join(place, BLOBS), now: o.now }), close: async () => {} };
   }
   const s3 = createS3Client(place, o.now);
-  const stagingDir = join(o.dataDir, BLOBS, ".tmp");
-  return { blobs: createS3BlobStore({ s3, stagingDir, now: o.now }), close: () => s3.close() };
+  return { blobs: createStoreAt(s3, join(o.dataDir, BLOBS, ".tmp"), { now: o.now }), close: () => s3.close() };
 }
 
 function refuse(problem: string, cause?: unknown): SvcError {

@@ -1,10 +1,11 @@
-import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import { isRecord } from "../../base/json.ts";
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { ServiceError } from "../service-error.ts";
 import { Base64Sink, type DivertedFile } from "./base64-sink.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const FIELDS = ["pointer", "name", "mimetype", "md5", "dataBase64"] as const;
-/** Most entries of one `files` envelope. */
+/** Most entries of one `files` envelope; each may open a file on the disk. */
 export const MAX_ENTRIES = 1000;
 const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]*)?$/;
 
@@ -24,7 +25,7 @@ export interface ReceivedFile {
 interface EnvelopeSource {
   readonly findFile: (text: unknown) => DivertedFile | undefined;
   readonly stage: () => Promise<StagedFile>;
-  /** Hears of the decoded bytes of entries that were not diverted; may throw. */
+  /** Called with the size of decoded short entries; may throw. */
   readonly count: (bytes: number) => void;
 }
 
@@ -34,12 +35,8 @@ function malformed(message: string): ServiceError {
   return new ServiceError(400, "malformed_files", message, { bare: true });
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function readEntry(value: unknown, index: number): Entry {
-  if (!isObject(value)) throw malformed(`files[${index}] must be an object with the fields ${FIELDS.join(", ")}.`);
+  if (!isRecord(value)) throw malformed(`files[${index}] must be an object with the fields ${FIELDS.join(", ")}.`);
   const missing: string[] = [];
   const entry: Partial<Entry> = {};
   for (const field of FIELDS) {

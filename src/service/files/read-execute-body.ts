@@ -1,16 +1,18 @@
-import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../wire/limits.ts";
-import { isTooDeep, MAX_JSON_DEPTH } from "../json-depth.ts";
+import { isRecord } from "../../base/json.ts";
+import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import { ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-rate.ts";
+import { createValueGuard, isTooDeep, MAX_JSON_DEPTH } from "./json-limits.ts";
+
 import { MAX_ENTRIES, type ReceivedFile, readEnvelope } from "./read-envelope.ts";
 import { SplitError, splitBody } from "./split-body.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const MIB = 1024 * 1024;
-/** Everything of a body that is not file bytes. */
-const MAX_SKELETON_BYTES = 8 * MIB;
-const MAX_BODY_BYTES = Math.ceil(MAX_REQUEST_FILE_BYTES / 3) * 4 + MAX_SKELETON_BYTES;
+/** Most bytes of a body besides files; they are parsed in memory. */
+const MAX_REST_BYTES = 8 * MIB;
+const MAX_BODY_BYTES = Math.ceil(MAX_REQUEST_FILE_BYTES / 3) * 4 + MAX_REST_BYTES;
 /** From here on a body counts as large and needs one of the store's places. */
 const LARGE_BODY_BYTES = MIB;
 
@@ -24,7 +26,7 @@ export interface ExecuteBody {
   dispose(): Promise<void>;
 }
 
-/** What {@link readExecuteBody} needs besides the bytes. */
+/** Options of {@link readExecuteBody}. */
 export interface ReadBodyOptions {
   readonly contentLength?: number;
   readonly blobs: BlobStore;
@@ -48,7 +50,7 @@ function malformed(message: string): ServiceError {
   return new ServiceError(400, "malformed_request", message, { bare: true });
 }
 
-/** Counts what arrives and takes one of the store's places as soon as the body turns out to be large. */
+/** Counts bytes and takes one of the store's places as soon as the body turns out to be large. */
 async function* admitLargeBody(
   bytes: AsyncIterable<Uint8Array>,
   options: ReadBodyOptions,
@@ -56,6 +58,7 @@ async function* admitLargeBody(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let total = 0;
   let isAdmitted = false;
+  const guardValues = createValueGuard();
   for await (const piece of bytes) {
     total += piece.length;
     if (total > MAX_BODY_BYTES) throw refuseTotal();
@@ -63,6 +66,7 @@ async function* admitLargeBody(
       isAdmitted = true;
       onEnter(await options.blobs.largeBodies.enter(options.signal));
     }
+    guardValues(piece);
     yield piece;
   }
 }
@@ -74,11 +78,11 @@ async function split(bytes: AsyncIterable<Uint8Array>, options: ReadBodyOptions,
     leave = left;
   });
   try {
-    return await splitBody(admitted, { ...target, maxFileBytes: MAX_FILE_BYTES, maxSkeletonBytes: MAX_SKELETON_BYTES });
+    return await splitBody(admitted, { ...target, maxFileBytes: MAX_FILE_BYTES, maxRestBytes: MAX_REST_BYTES });
   } catch (error) {
     if (!(error instanceof SplitError)) throw error;
     if (error.reason === "malformed") throw malformed("The request body is not valid JSON (UTF-8).");
-    throw refuseSize(`The request without its file bytes is larger than ${MAX_SKELETON_BYTES / MIB} MB.`);
+    throw refuseSize(`The request without its file bytes is larger than ${MAX_REST_BYTES / MIB} MB.`);
   } finally {
     leave?.();
   }
@@ -114,7 +118,7 @@ function createFileTarget(blobs: BlobStore): FileTarget {
 
 /**
  * Reads the body of `POST /api/tools/{name}/execute` in bounded memory: `files[i].dataBase64` is decoded on the way into
- * temporary files, everything else is what `JSON.parse` makes of it ("FileAttachment", "Limits").
+ * temporary files, everything else is parsed as JSON ("FileAttachment", "Limits").
  *
  * Throws ServiceError 413 (bare) for an announced length no valid envelope can have, for more than 100 MB of decoded bytes
  * (as soon as they are passed) and for more than 8 MB besides file bytes; 400 (bare) for malformed JSON, a malformed
@@ -130,7 +134,7 @@ export async function readExecuteBody(
   try {
     const document = await split(bytes, options, target);
     if (isTooDeep(document.value)) throw malformed(`The request body nests deeper than ${MAX_JSON_DEPTH} levels.`);
-    if (!isObject(document.value)) throw malformed("The request body must be a JSON object.");
+    if (!isRecord(document.value)) throw malformed("The request body must be a JSON object.");
     const { files, ...body } = document.value;
     const received = await readEnvelope(files, { ...target, findFile: document.findFile });
     return { body, files: received, dispose: () => target.discardAll() };
@@ -138,8 +142,4 @@ export async function readExecuteBody(
     await target.discardAll();
     throw error;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
-import { MAX_FILE_BYTES } from "../../wire/limits.ts";
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-rate.ts";
@@ -25,7 +25,7 @@ export interface IngestRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the ingest route works with. */
+/** Services behind the ingest route. */
 export interface IngestServices {
   /** Undefined when no ingest secret is configured: the answer is 503 then. */
   readonly tokens: IngestTokens | undefined;
@@ -142,7 +142,7 @@ export async function receiveIngest(request: IngestRequest, services: IngestServ
   try {
     const bytes = guardBodyRate(request.bytes, services.rate ?? DEFAULT_BODY_RATE, request.signal);
     const into = { staged, maxBytes: Math.min(grant.maxBytes, MAX_FILE_BYTES) };
-    // What curl says of every body unless it is told otherwise.
+    // The default of curl for every body.
     const isUnsaid = contentType !== undefined && /^application\/x-www-form-urlencoded\b/i.test(contentType);
     let upload: Upload = { mimetype: isUnsaid ? undefined : contentType };
     if (isMultipart) upload = await receiveMultipart({ ...request, contentType }, bytes, into);

@@ -1,12 +1,19 @@
-import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AwsV4Signer } from "aws4fetch";
 import { Agent, request } from "undici";
+import { sha256Hex } from "../../base/hash.ts";
 import { ServiceError } from "../service-error.ts";
-import { EMPTY_SHA256, type SigningCredentials, signRequest } from "./sign-request.ts";
+import type { BlobPlace } from "./blob-store.ts";
 
 /** A bucket, or a part of one, in a store that speaks the S3 protocol. */
-export interface S3Place extends SigningCredentials {
+export interface S3Place {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken?: string | undefined;
+  readonly region: string;
   readonly bucket: string;
   /** Put before every name; letters, digits, `.`, `_`, `-` and `/`. Default none. */
   readonly prefix?: string | undefined;
@@ -14,38 +21,25 @@ export interface S3Place extends SigningCredentials {
   readonly endpoint?: string | undefined;
 }
 
-/** One object of a listing. */
-interface S3Object {
-  readonly name: string;
-  /** Milliseconds since the epoch, by the store's clock. */
-  readonly writtenAt: number;
-}
-
-/** The requests the service needs. All throw ServiceError 503 `file_store_unavailable` when the store cannot be used. */
-export interface S3Client {
-  /** `open` is called again for every try. */
-  put(name: string, body: { size: number; sha256: string; open: () => Readable }): Promise<void>;
-  putText(name: string, text: string): Promise<void>;
-  /** Undefined when there is no such object. */
-  getText(name: string): Promise<string | undefined>;
-  /** Size in bytes; undefined when there is no such object. */
-  findSize(name: string): Promise<number | undefined>;
-  open(name: string): Readable;
-  /** Every object, in pages of up to 1,000. */
-  list(): AsyncIterable<S3Object>;
-  remove(name: string): Promise<void>;
-  close(): Promise<void>;
-}
+/**
+ * A bucket with connections of its own. All methods throw ServiceError 503 `file_store_unavailable` when it cannot be
+ * used.
+ */
+export type S3Client = BlobPlace & { close(): Promise<void> };
 
 interface S3Request {
   readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
   readonly name: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** `open` is called again for every try. */
   readonly body?: { readonly size: number; readonly sha256: string; readonly open: () => Readable };
 }
 
 type Reply = Awaited<ReturnType<typeof request>>;
 
+/** Of a request without a body. */
+const EMPTY_SHA256 = sha256Hex("");
+/** Stores ask for a retry after 500, 503 and 429; a caller waits half a second at most. */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 100;
 const TIMEOUT_MS = 30_000;
@@ -59,11 +53,15 @@ export function createS3Client(place: S3Place, now: () => number): S3Client {
   async function send({ method, name, query, body }: S3Request): Promise<Reply> {
     const url = new URL(`${base}/${name}`);
     for (const [key, value] of Object.entries(query ?? {})) url.searchParams.set(key, value);
-    const headers = body && { "content-length": String(body.size) };
-    const signed = { method, url, ...(headers && { headers }), sha256: body?.sha256 ?? EMPTY_SHA256, time: now() };
+    const { accessKeyId, secretAccessKey, sessionToken, region } = place;
+    const { headers } = await new AwsV4Signer({
+      ...{ accessKeyId, secretAccessKey, region, ...(sessionToken && { sessionToken }) },
+      ...{ method, url: url.href, service: "s3", headers: { "x-amz-content-sha256": body?.sha256 ?? EMPTY_SHA256 } },
+      datetime: new Date(now()).toISOString().replace(/[-:]|\.\d{3}/g, ""),
+    }).sign();
     return request(url, {
       method,
-      headers: signRequest(signed, place),
+      headers: { ...Object.fromEntries(headers), ...(body && { "content-length": String(body.size) }) },
       dispatcher: agent,
       ...(body && { body: body.open() }),
     });
@@ -84,18 +82,18 @@ export function createS3Client(place: S3Place, now: () => number): S3Client {
     }
   }
 
-  const put: S3Client["put"] = async (name, body) => {
+  async function write(name: string, body: NonNullable<S3Request["body"]>): Promise<void> {
     const reply = await ask({ method: "PUT", name: prefix + name, body });
     if (reply === undefined) throw unavailable({ method: "PUT", name }, new Error("the store answered 404"));
     await reply.body.dump();
-  };
+  }
 
   return {
-    put,
+    put: (name, { size, sha256, path }) => write(name, { size, sha256, open: () => createReadStream(path) }),
     putText(name, text) {
       const bytes = Buffer.from(text);
-      const sha256 = createHash("sha256").update(bytes).digest("hex");
-      return put(name, { size: bytes.length, sha256, open: () => Readable.from([bytes]) });
+      const sha256 = sha256Hex(bytes);
+      return write(name, { size: bytes.length, sha256, open: () => Readable.from([bytes]) });
     },
     async getText(name) {
       return (await ask({ method: "GET", name: prefix + name }))?.body.text();
@@ -130,7 +128,7 @@ export function createS3Client(place: S3Place, now: () => number): S3Client {
   };
 }
 
-function readListing(xml: string): S3Object[] {
+function readListing(xml: string): { name: string; writtenAt: number }[] {
   return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].flatMap(([, entry = ""]) => {
     const name = /<Key>([^<]+)</.exec(entry)?.[1];
     const time = Date.parse(/<LastModified>([^<]+)</.exec(entry)?.[1] ?? "");

@@ -2,26 +2,22 @@ import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 
 const UNKNOWN = "application/octet-stream";
+/** Damaged containers could keep the detection busy. */
 const SNIFF_LIMIT_MS = 250;
-/** What the bytes say about a whole family of formats; the extension knows the member. */
+/** Types that stand for a family of formats; the extension tells the member. */
 const CONTAINERS = new Set(["application/zip", "application/x-cfb", "application/xml", "application/gzip"]);
 const CONTAINERS_OF_TEXT: ReadonlySet<string> = new Set(["application/xml", "image/svg+xml", "application/rtf"]);
 
 /**
- * MIME type of a file from its first 64 KiB, then from its extension, then from what the sender declared. Never fails:
+ * MIME type of a file from its first 64 KiB, then from its extension, then from the declared type. Never fails:
  * the last answer is `application/octet-stream`.
  */
 export async function sniffMimetype(head: Uint8Array, name: string, declared?: string): Promise<string> {
   const byName = mime.getType(name);
-  const limit = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => limit.resolve(undefined), SNIFF_LIMIT_MS);
-  try {
-    const found = await Promise.race([fileTypeFromBuffer(head).catch(() => undefined), limit.promise]);
-    const sniffed = found?.mime.split(";")[0];
-    if (sniffed !== undefined && !(CONTAINERS.has(sniffed) && byName !== null)) return sniffed;
-  } finally {
-    clearTimeout(timer);
-  }
+  const limit = { signal: AbortSignal.timeout(SNIFF_LIMIT_MS) };
+  const found = await fileTypeFromBuffer(head, limit).catch(() => undefined);
+  const sniffed = found?.mime.split(";")[0];
+  if (sniffed !== undefined && !(CONTAINERS.has(sniffed) && byName !== null)) return sniffed;
   // Bytes of these kinds are always recognised, so the extension is wrong (".ts" is rarely a video).
   if (byName !== null && /^(?:image|audio|video)\//.test(byName) && byName !== "image/svg+xml")
     return (await looksLikeText(head)) ? "text/plain" : UNKNOWN;

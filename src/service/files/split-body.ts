@@ -19,7 +19,7 @@ export class SplitError extends Error {
 }
 
 /** Everything of the document but the diverted strings, in one growing buffer. */
-class Skeleton {
+class Rest {
   readonly #max: number;
   #buffer = Buffer.allocUnsafe(64 * 1024);
   length = 0;
@@ -62,32 +62,32 @@ function findBackslash(bytes: Buffer, from: number, to: number): number {
   return -1;
 }
 
-/** What {@link splitBody} needs besides the bytes. */
+/** Options of {@link splitBody}. */
 export interface SplitOptions {
   /** Called when a long `files[i].dataBase64` begins. */
   readonly stage: () => Promise<StagedFile>;
   /** Largest size of one decoded file; above it the file is reported as `too_large`. */
   readonly maxFileBytes: number;
   /** Largest size of the document without the diverted strings. */
-  readonly maxSkeletonBytes: number;
-  /** Hears of every decoded byte; may throw to stop. */
+  readonly maxRestBytes: number;
+  /** Called with the size of every decoded part; may throw to stop. */
   readonly count: (bytes: number) => void;
 }
 
 /** A document whose large strings are on the disk. */
 export interface SplitBody {
   readonly value: unknown;
-  /** The file that stands behind a string of `value`, when that string is a placeholder of ours. */
+  /** The file behind a placeholder in `value`; undefined for any other text. */
   findFile(text: unknown): DivertedFile | undefined;
 }
 
 /**
- * Tells strings from structure and nothing else; `JSON.parse` of what is left judges the grammar. Strings above 4 KiB at
+ * Tells strings from structure and nothing else; `JSON.parse` of the rest judges the grammar. Strings above 4 KiB at
  * exactly `files[i].dataBase64` leave the document for a {@link Base64Sink} and leave an unguessable placeholder behind.
  */
 class BodySplitter {
   readonly #options: SplitOptions;
-  readonly #skeleton: Skeleton;
+  readonly #rest: Rest;
   readonly #tracker = new PathTracker();
   readonly #nonce = randomBytes(16).toString("hex");
   readonly #files: DivertedFile[] = [];
@@ -99,7 +99,7 @@ class BodySplitter {
 
   constructor(options: SplitOptions) {
     this.#options = options;
-    this.#skeleton = new Skeleton(options.maxSkeletonBytes);
+    this.#rest = new Rest(options.maxRestBytes);
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -111,10 +111,10 @@ class BodySplitter {
     const quote = chunk.indexOf(QUOTE, from);
     const to = quote < 0 ? chunk.length : quote + 1;
     this.#tracker.pushStructure(chunk, from, quote < 0 ? to : quote);
-    this.#skeleton.append(chunk.subarray(from, to));
+    this.#rest.append(chunk.subarray(from, to));
     if (quote >= 0) {
       this.#inString = true;
-      this.#stringStart = this.#skeleton.length;
+      this.#stringStart = this.#rest.length;
     }
     return to;
   }
@@ -124,9 +124,9 @@ class BodySplitter {
     const to = quote < 0 ? chunk.length : quote;
     const bytes = chunk.subarray(from, to);
     if (this.#sink !== undefined) await this.#sink.write(bytes);
-    else if (this.#tracker.isFileData() && this.#skeleton.length - this.#stringStart + bytes.length > DIVERT_ABOVE)
+    else if (this.#tracker.isFileData() && this.#rest.length - this.#stringStart + bytes.length > DIVERT_ABOVE)
       await this.#divert(bytes);
-    else this.#skeleton.append(bytes);
+    else this.#rest.append(bytes);
     if (quote >= 0) await this.#endString();
     return quote < 0 ? to : quote + 1;
   }
@@ -152,7 +152,7 @@ class BodySplitter {
   }
 
   async #divert(bytes: Buffer): Promise<void> {
-    const begun = this.#skeleton.cut(this.#stringStart);
+    const begun = this.#rest.cut(this.#stringStart);
     this.#sink = new Base64Sink(await this.#options.stage(), this.#options.maxFileBytes, this.#options.count);
     await this.#sink.write(begun);
     await this.#sink.write(bytes);
@@ -160,18 +160,18 @@ class BodySplitter {
 
   async #endString(): Promise<void> {
     this.#inString = false;
-    if (this.#sink === undefined) this.#tracker.endString(() => this.#skeleton.slice(this.#stringStart));
+    if (this.#sink === undefined) this.#tracker.endString(() => this.#rest.slice(this.#stringStart));
     else {
       const index = this.#files.push(await this.#sink.end()) - 1;
       this.#sink = undefined;
-      this.#skeleton.append(Buffer.from(`${this.#nonce}:${index}`));
+      this.#rest.append(Buffer.from(`${this.#nonce}:${index}`));
     }
-    this.#skeleton.append(Buffer.of(QUOTE));
+    this.#rest.append(Buffer.of(QUOTE));
   }
 
   finish(): SplitBody {
     if (this.#inString) throw new SplitError("malformed");
-    const value: unknown = parseStrictly(this.#skeleton.slice(0));
+    const value: unknown = parseStrictly(this.#rest.slice(0));
     return {
       value,
       findFile: (text) => {

@@ -1,11 +1,18 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createDigestMeter, type FileDigests } from "./digests.ts";
+import { createMd5 } from "../../base/md5.ts";
 import { toFileStoreError } from "./folder-error.ts";
 
 /** How many leading bytes are kept in memory for MIME sniffing. */
 const HEAD_BYTES = 64 * 1024;
+
+/** Size in bytes, and MD5 and SHA-256 in lower-case hex. */
+export interface FileDigests {
+  readonly size: number;
+  readonly md5: string;
+  readonly sha256: string;
+}
 
 /** Bytes on their way into the blob store: one private file (0600) that disappears unless it is adopted. */
 export interface StagedFile {
@@ -25,8 +32,12 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   while (done < bytes.length) done += (await handle.write(bytes, done)).bytesWritten;
 }
 
-/** @throws ServiceError 503 `file_store_unavailable` for a disk that is full or gone. */
-async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs a disk operation of the service itself.
+ *
+ * @throws ServiceError 503 `file_store_unavailable` for a disk that is full or gone.
+ */
+export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -45,7 +56,8 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return open(path, "wx", 0o600);
   });
-  const meter = createDigestMeter();
+  const md5 = createMd5();
+  const sha256 = createHash("sha256");
   const heads: Uint8Array[] = [];
   let headSize = 0;
   let size = 0;
@@ -71,11 +83,12 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
         headSize += part.length;
       }
       size += bytes.length;
-      meter.update(bytes);
+      md5.update(bytes);
+      sha256.update(bytes);
       await onDisk(() => writeAll(handle, bytes));
     },
     seal() {
-      sealed ??= close().then(() => meter.finish());
+      sealed ??= close().then(() => ({ size, md5: md5.digestHex(), sha256: sha256.digest("hex") }));
       return sealed;
     },
     async discard() {

@@ -1,16 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { ServiceError } from "../service-error.ts";
-import { toFolderName } from "./blob-folders.ts";
-import type { FileDigests } from "./digests.ts";
+import { sha256Hex } from "../../base/hash.ts";
 import { sanitiseFileName } from "./file-name.ts";
-import type { StagedFile } from "./staged-file.ts";
+import type { FileDigests } from "./staged-file.ts";
 
 /** How long a storage key is valid unless a store is told otherwise. */
 export const DEFAULT_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 /** Younger leftovers may belong to a request that is still running. */
 export const LEFTOVER_AGE_MS = 60 * 60 * 1000;
-/** Large bodies a store admits at a time. */
+/** Large bodies a store admits at a time: bounds disk and CPU time taken by uploads. */
 export const MAX_LARGE_BODIES = 4;
 
 const KEY_ID = /^[A-Za-z0-9_-]{32}$/;
@@ -76,21 +74,8 @@ export function parseStoredFile(text: string): StoredFile | undefined {
   }
 }
 
-/**
- * Fills a staged file from a stream.
- *
- * @throws ServiceError 400 `file_too_large` above `maxBytes`.
- */
-export async function fillStaged(
-  staged: StagedFile,
-  bytes: AsyncIterable<Uint8Array>,
-  o: { readonly name: string; readonly maxBytes: number },
-): Promise<void> {
-  for await (const chunk of bytes) {
-    if (staged.size + chunk.length > o.maxBytes)
-      throw new ServiceError(400, "file_too_large", `"${o.name}" is larger than ${o.maxBytes} bytes.`, {
-        type: "validation",
-      });
-    await staged.write(chunk);
-  }
+/** Account ids become folder names unchanged when they are plain; anything else is hashed. */
+export function toFolderName(account: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(account)) return account;
+  return `h-${sha256Hex(account)}`;
 }

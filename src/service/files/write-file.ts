@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
-import type { Folder } from "./folder.ts";
+import { errorCode, hasCode } from "../../base/errno.ts";
+import { type Folder, withFolder } from "./folder.ts";
 
 /** What to do when the name is taken. */
 export type IfExists = "error" | "rename" | "replace";
@@ -9,15 +10,10 @@ export type IfExists = "error" | "rename" | "replace";
 /** Names that begin so are unfinished writes; listings leave them out. */
 export const UNFINISHED_PREFIX = ".svc-unfinished-";
 
+/** Ends the search for a free name. */
 const MAX_RENAMES = 1000;
 /** Where the disk has no hard links, an exclusive empty file reserves the name instead. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
-
-function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && codes.has(error.code);
-}
-
-const TAKEN: ReadonlySet<string> = new Set(["EEXIST"]);
 
 /** Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. */
 export async function claimName(from: string, to: string): Promise<void> {
@@ -25,7 +21,7 @@ export async function claimName(from: string, to: string): Promise<void> {
     await link(from, to);
     await rm(from);
   } catch (error) {
-    if (!hasCode(error, NO_LINKS)) throw error;
+    if (!NO_LINKS.has(errorCode(error) ?? "")) throw error;
     const reserved = await open(to, "wx");
     await reserved.close();
     await rename(from, to);
@@ -47,7 +43,7 @@ export async function takeFreeName(name: string, take: (name: string) => Promise
       await take(candidate);
       return candidate;
     } catch (error) {
-      if (number >= MAX_RENAMES || !hasCode(error, TAKEN)) throw error;
+      if (number >= MAX_RENAMES || !hasCode(error, "EEXIST")) throw error;
     }
   }
 }
@@ -82,8 +78,7 @@ async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array> | Itera
 }
 
 /**
- * Writes a file so that it is there whole and survives a crash once this returns, or is not there at all: unfinished file,
- * fsync, link (never over another file) or rename, fsync of the folder. Returns the name it got.
+ * Writes a file whole or not at all; it survives a crash once this returns: unfinished file, fsync, link (never over another file) or rename, fsync of the folder. Returns the name it got.
  *
  * Throws the file system's own errors; `EEXIST` when the name is taken and `ifExists` is `error`.
  */
@@ -110,4 +105,35 @@ export async function writeFileDurably(
     await rm(folder.at(unfinished), { force: true });
     throw error;
   }
+}
+
+/** Folder inside a connection's folder that deleted things move to. */
+export const TRASH_FOLDER = ".trash";
+
+/**
+ * Moves an entry to `.trash/<time>-<random>/<its old path>`, so that a human can see where it was and put it back.
+ * Returns its path there. Throws the file system's own errors.
+ */
+export async function moveToTrash(
+  place: {
+    readonly root: string;
+    readonly setting: string;
+    readonly parents: readonly string[];
+    readonly name: string;
+  },
+  now: number,
+): Promise<string> {
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  const parts = [TRASH_FOLDER, `${stamp}-${randomBytes(3).toString("hex")}`, ...place.parents];
+  const { root, setting, parents, name } = place;
+  return withFolder({ root, setting, parts: parents }, async (from: Folder) => {
+    // Before the trash folder is made: a missing entry must leave no trace.
+    await lstat(from.at(name));
+    return withFolder({ root, setting, parts, create: true }, async (to) => {
+      await rename(from.at(name), to.at(name));
+      await to.sync();
+      await from.sync();
+      return [...parts, name].join("/");
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/api-keys.ts";
 import { createFileAccess } from "../executions/file-access.ts";
-import { restoreError } from "../executions/stored-error.ts";
+import { restoreError } from "../executions/outcome.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowParts } from "./flow-parts.ts";

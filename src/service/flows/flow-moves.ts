@@ -1,7 +1,7 @@
-import { beginSegment } from "./begin-segment.ts";
 import { describeState, refuseState } from "./describe-conflict.ts";
-import { commitChange, type FlowParts, readTime } from "./flow-parts.ts";
-import { findCurrentStep, type LoadedFlow, toAttempt } from "./flow-rows.ts";
+import { listFollowingApps } from "./flow-accounts.ts";
+import { beginSegment, commitChange, type FlowParts, readTime } from "./flow-parts.ts";
+import { findCurrentStep, type LoadedFlow, toAttempt, toState } from "./flow-rows.ts";
 import { wakeFlow } from "./sweeper.ts";
 
 /*
@@ -53,16 +53,27 @@ export async function approveFlow(
   if (stepKey !== undefined && stepKey !== step.step_key) {
     throw refuseState(`"${stepKey}" does not wait for an approval: "${step.step_key}" does.`);
   }
+  requireAccounts(parts, loaded, step.step_index);
   const at = readTime(parts);
   const shown = JSON.parse(step.output ?? "{}");
   const output = JSON.stringify({ ...shown, approved: true, approvedAt: at, approvedBy: by });
   const next = loaded.steps[step.step_index + 1];
-  const segment = await beginSegment(parts, {
+  return beginSegment(parts, {
     was: loaded.flow,
     flow: next === undefined ? {} : { current_step: next.step_key },
     step: { was: step, to: { status: "completed", output, completed_at: at } },
   });
-  return segment !== undefined;
+}
+
+/** Without an account that was chosen before, a step would use the one that is the default when it runs. */
+function requireAccounts({ templates }: FlowParts, loaded: LoadedFlow, index: number): void {
+  const template = templates.find(({ key }) => key === loaded.flow.template_key);
+  const { connections } = toState(loaded);
+  const missing = template && listFollowingApps(template, index).find((app) => connections[app] === undefined);
+  if (missing === undefined) return;
+  throw refuseState(
+    `No account of ${missing} was chosen when this flow was started. Cancel it, connect one or make one the default, and start it again.`,
+  );
 }
 
 /**
@@ -85,12 +96,11 @@ export async function resumeFlow(
     return wakeFlow(parts, loaded);
   }
   if (flow.status !== "failed") throw refuseState(`There is nothing to resume. ${describeState(flow, step)}`);
-  const segment = await beginSegment(parts, {
+  return beginSegment(parts, {
     was: flow,
     flow: step === undefined ? {} : { current_step: step.step_key },
     ...(step && { step: { was: step, to: { status: "pending" as const, error: null, completed_at: null } } }),
   });
-  return segment !== undefined;
 }
 
 /**

@@ -2,12 +2,12 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/file-access.ts";
-import type { Node } from "../nodes/node.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { changeFlow, changeStepOnce, skipPending } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
+import type { Node } from "./nodes/node.ts";
 
 /** What flows are made of. */
 export interface FlowParts {
@@ -66,4 +66,10 @@ export async function commitChange(parts: FlowParts, { was, flow, step, skipsPen
     if (error instanceof StepChangedError) return false;
     throw error;
   }
+}
+
+/** Makes a change that lets a flow go on with its next segment, in this process. False as in {@link commitChange}. */
+export function beginSegment(parts: FlowParts, { was, flow, step }: FlowChange): Promise<boolean> {
+  const next = { status: "running" as const, segment: was.segment + 1, runner: parts.node.id, wake_at: null, ...flow };
+  return commitChange(parts, { was, flow: next, ...(step && { step }) });
 }

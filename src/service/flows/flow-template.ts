@@ -43,8 +43,8 @@ export type StepDefinition<Input = unknown> = {
   readonly key: string;
   /** True when there is nothing to do; the step is `skipped`. */
   readonly skip?: (state: FlowState<Input>) => boolean;
-} & (
-  | { readonly type: "tool_call"; plan(state: FlowState<Input>): PlannedCalls }
+} /** `app`: the integration whose account the calls use; one of the template's `connectionFields`. */ & (
+  | { readonly type: "tool_call"; readonly app: string; plan(state: FlowState<Input>): PlannedCalls }
   | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
   /** What the human sees before deciding; `message` says what approving does. */
   | { readonly type: "approval"; show(state: FlowState<Input>): { message: string } & Record<string, unknown> }
@@ -104,7 +104,7 @@ function parseFirst<Input>(step: StepDefinition<Input>, parse: (state: FlowState
   const base = { key, ...(skip && { skip: (state: FlowState) => skip(parse(state)) }) };
   switch (step.type) {
     case "tool_call":
-      return { ...base, type: step.type, plan: (state) => step.plan(parse(state)) };
+      return { ...base, type: step.type, app: step.app, plan: (state) => step.plan(parse(state)) };
     case "transform":
       return { ...base, type: step.type, run: (state) => step.run(parse(state)) };
     case "approval":

@@ -1,12 +1,11 @@
 import type { Flow, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
-import { createDispatcher } from "./dispatcher.ts";
-import type { OpenEngine } from "./engines/flow-engine.ts";
-import { openInTurn } from "./engines/open-in-turn.ts";
+import { nameAccounts } from "./flow-accounts.ts";
 import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";
 import type { FlowParts } from "./flow-parts.ts";
 import { readFlow } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 import { toFlow, toFlowView, toTemplateView } from "./flow-view.ts";
+import { createSegmentRunner } from "./segment-runner.ts";
 import { type FlowStart, startFlow } from "./start-flow.ts";
 import { createSweeper } from "./sweeper.ts";
 import { builtInTemplates } from "./templates/built-in.ts";
@@ -44,21 +43,17 @@ export interface Flows {
   cancel(accountId: string, id: string): Promise<FlowView>;
   /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
   sweep(): Promise<void>;
-  /** Lets the engine forget what it knows of segments that ended a day ago. The flows themselves stay. */
-  tidy(): Promise<void>;
   /** Lets running steps end; what is left continues after the next start. */
   close(): Promise<void>;
 }
 
 /** How to run flows. */
 export interface FlowsOptions extends FlowParts {
-  readonly openEngine: OpenEngine;
   /** Milliseconds to wait for a flow before answering that it runs. Default 2,000. */
   readonly settleMs?: number;
 }
 
 const DEFAULT_SETTLE_MS = 2000;
-const SEGMENTS_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Templates of this service whose integrations are installed. */
 export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
@@ -66,37 +61,40 @@ export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
   return builtInTemplates.filter(({ connectionFields }) => Object.keys(connectionFields).every((s) => slugs.has(s)));
 }
 
-/** Opens the flows and continues those that a process left behind. No engine is loaded before a flow needs one. */
+/** Opens the flows and continues those that a process left behind. */
 export async function openFlows(options: FlowsOptions): Promise<Flows> {
   const { settleMs = DEFAULT_SETTLE_MS } = options;
   const parts: FlowParts = options;
   const { store, templates } = parts;
-  const openEngine: OpenEngine = (o) => openInTurn(store, () => options.openEngine(o));
-  const dispatcher = createDispatcher(parts, { openEngine, onEnd: () => sweeper.arm() });
-  const sweeper = createSweeper(parts, dispatcher);
+  const runner = createSegmentRunner(parts, { onEnd: () => sweeper.arm() });
+  const sweeper = createSweeper(parts, runner);
 
   const select = (accountId: string, limit: number) => {
     const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
     return query.orderBy("updated_at", "desc").orderBy("id").limit(limit);
   };
-  const read = async (accountId: string, id: string) => toFlowView(await readFlow(store, id, accountId), templates);
+  const read = async (accountId: string, id: string) => {
+    const loaded = await readFlow(store, id, accountId);
+    const template = templates.find(({ key }) => key === loaded.flow.template_key);
+    return nameAccounts(toFlowView(loaded, templates), { template, connections: parts.connections });
+  };
   const makeMoveOf = (accountId: string, id: string, move: FlowMove) =>
     makeMove(() => readFlow(store, id, accountId), move);
   const move = async (accountId: string, id: string, change: FlowMove) => {
     await makeMoveOf(accountId, id, change);
-    await dispatcher.deliver(id, settleMs);
+    await runner.run(id, settleMs);
     return read(accountId, id);
   };
   const close = async () => {
     await sweeper.close();
-    await dispatcher.close();
+    await runner.close();
   };
   let closing: Promise<void> | undefined;
   const flows: Flows = {
     templates: templates.map(toTemplateView),
     async start(start) {
       const id = await startFlow(parts, start);
-      await dispatcher.deliver(id, settleMs);
+      await runner.run(id, settleMs);
       return read(start.principal.accountId, id);
     },
     async list(accountId, limit) {
@@ -118,12 +116,10 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
       move(accountId, id, (loaded, first) => resumeFlow(parts, { loaded, first, attempt })),
     async cancel(accountId, id) {
       const { flow } = await makeMoveOf(accountId, id, (loaded) => cancelFlow(parts, loaded));
-      await dispatcher.drop(flow);
+      runner.release(flow);
       return read(accountId, id);
     },
     sweep: () => sweeper.sweep(),
-    // Engines go by the clock of the machine.
-    tidy: () => dispatcher.forget(new Date(Date.now() - SEGMENTS_KEPT_MS)),
     close() {
       closing ??= close();
       return closing;

@@ -1,47 +1,42 @@
 import { ServiceError } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
-import type { FlowEngine } from "./engines/flow-engine.ts";
 import { commitChange, type FlowParts, readTime } from "./flow-parts.ts";
 import { findCurrentStep, type LoadedFlow, toState } from "./flow-rows.ts";
 import type { FlowTemplate, StepDefinition } from "./flow-template.ts";
 import { describeError, findOwnFlow, runStep, type SegmentRun, unexpected } from "./run-step.ts";
 
 /** Runs the steps of a flow up to its next approval, timed wait, failure or end. */
-export async function runSegment(run: SegmentRun, engine: FlowEngine): Promise<void> {
+export async function runSegment(run: SegmentRun): Promise<void> {
   if (!(await claimSegment(run))) return;
   try {
-    for (let index = run.from; !run.isStopping(); index++) {
+    while (!run.isStopping()) {
       const loaded = await findOwnFlow(run);
-      if (loaded === undefined || !(await runAt(run, loaded, { index, engine }))) return;
+      if (loaded === undefined || !(await runNext(run, loaded))) return;
     }
   } catch (cause) {
-    // An engine complains when another process took over what this one was doing.
     if ((await findOwnFlow(run)) === undefined) return;
     run.parts.log({ level: "error", message: "A flow failed unexpectedly.", cause });
     await failFlow(run, unexpected());
   }
 }
 
-/** Makes this process the one that runs the segment; a pending flow runs from here on. */
+/** Marks the flow as running. False when it was cancelled, or another process took it over. */
 async function claimSegment({ parts, flowId, segment }: SegmentRun): Promise<boolean> {
   const claimed = await parts.store
     .updateTable("flows")
-    .set({ status: "running", runner: parts.node.id, updated_at: readTime(parts) })
+    .set({ status: "running", updated_at: readTime(parts) })
     .where("id", "=", flowId)
     .where("segment", "=", segment)
+    .where("runner", "=", parts.node.id)
     .where("status", "in", ["pending", "running"])
     .executeTakeFirst();
   return claimed.numUpdatedRows > 0n;
 }
 
-/** Runs the step at `index`; false when the segment is at its end. */
-async function runAt(
-  run: SegmentRun,
-  loaded: LoadedFlow,
-  { index, engine }: { index: number; engine: FlowEngine },
-): Promise<boolean> {
+/** Runs the current step; false when the segment is at its end. */
+async function runNext(run: SegmentRun, loaded: LoadedFlow): Promise<boolean> {
   const { parts } = run;
-  const step = loaded.steps[index];
+  const step = findCurrentStep(loaded);
   if (step === undefined) {
     await commitChange(parts, { was: loaded.flow, flow: { status: "completed", completed_at: readTime(parts) } });
     return false;
@@ -54,9 +49,8 @@ async function runAt(
   }
   if (definition.type === "tool_call" || definition.type === "transform") {
     if (definition.skip?.(toState(loaded))) return skip(parts, loaded, step);
-    return (await engine.step(definition.key, () => runStep(run, definition))) === "completed";
+    return (await runStep(run, definition)) === "completed";
   }
-  if (step.status === "completed") return true;
   if (definition.skip?.(toState(loaded))) return skip(parts, loaded, step);
   return pause(parts, { loaded, step, definition });
 }

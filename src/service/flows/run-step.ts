@@ -13,8 +13,6 @@ export interface SegmentRun {
   readonly parts: FlowParts;
   readonly flowId: string;
   readonly segment: number;
-  /** Index of the segment's first step. */
-  readonly from: number;
   /** True when the service stops: nothing new is begun. */
   isStopping(): boolean;
 }

@@ -4,7 +4,6 @@ import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../catalog/describe-tool.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
-import { putIntoOutbox } from "./begin-segment.ts";
 import { type FlowParts, readTime } from "./flow-parts.ts";
 import { type FlowTemplate, refuseInput } from "./flow-template.ts";
 
@@ -17,7 +16,7 @@ export interface FlowStart {
 }
 
 /**
- * Writes a new flow and orders its first segment. Connections are chosen now, so that an approval later is one for the
+ * Writes a new flow; its first segment is pending. Connections are chosen now, so that an approval later is one for the
  * account that was meant.
  *
  * @returns its id
@@ -36,7 +35,6 @@ export async function startFlow(parts: FlowParts, start: FlowStart): Promise<str
   await parts.store.transaction().execute(async (db) => {
     await db.insertInto("flows").values(flow).execute();
     await db.insertInto("flow_steps").values(createStepRows(template, flow.id)).execute();
-    await putIntoOutbox(db, flow.id, flow.segment);
   });
   return flow.id;
 }

@@ -1,9 +1,9 @@
-import { type Context, Hono } from "hono";
-import { refusedBody } from "../pages/sign-in-page.ts";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { ServiceError } from "../service-error.ts";
 import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
-import { renderBare } from "./render-error.ts";
-import { addBootstrapRoutes } from "./routes/bootstrap.ts";
+import { type PageStatus, refusedBody, sendPage } from "./pages/page.ts";
+import { renderBare } from "./render-outcome.ts";
+import { isBodyLost } from "./request-body.ts";
 import { addCatalogRoutes } from "./routes/catalog.ts";
 import { addExecuteRoute } from "./routes/execute.ts";
 import { addExecutionRoutes } from "./routes/executions.ts";
@@ -13,20 +13,31 @@ import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
 import { addOpenApiRoute } from "./routes/openapi.ts";
-import { addPageRoutes } from "./routes/pages.ts";
-import { addPairingRoutes } from "./routes/pairing.ts";
+import { addConnectPages } from "./routes/pages-connect.ts";
+import { addConnectionPages } from "./routes/pages-connections.ts";
+import { addDevicePages } from "./routes/pages-devices.ts";
+import { addFlowPages } from "./routes/pages-flows.ts";
+import { addHomePage } from "./routes/pages-home.ts";
+import { addLogPages } from "./routes/pages-log.ts";
+import { addRequestPages } from "./routes/pages-requests.ts";
+import { addReviewPages } from "./routes/pages-review.ts";
+import { addSignInPages } from "./routes/pages-sign-in.ts";
+import { addSignedInPage } from "./routes/pages-signed-in.ts";
+import { addBootstrapRoutes, addPairingRoutes } from "./routes/registration.ts";
+
 import { addToolRoutes } from "./routes/tools.ts";
-import { type PageStatus, sendPage } from "./send-page.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { getRoutePath, readSessionPath, SESSION_PATH } from "./session-path.ts";
 
 /** Puts all routes together. */
 export function createApp(parts: ServiceParts): Hono<RouteEnv> {
-  const app = new Hono<RouteEnv>();
-  app.onError((error, c) => renderRefusal(c, toServiceError(error, parts)));
+  const app = new Hono<RouteEnv>({ getPath: getRoutePath });
+  app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   app.use(guardHost(parts));
   addServerCardRoutes(app, parts);
   app.use(guardOrigin(parts));
+  app.use(keepSessionPath);
   app.use("/api/*", async (c, next) => {
     await next();
     c.header("cache-control", "no-store");
@@ -48,6 +59,14 @@ export function createApp(parts: ServiceParts): Hono<RouteEnv> {
   refuseOtherMethods(app);
   return app;
 }
+
+/** Redirects, which routes write as paths of the service, stay below the session path of the browser. */
+const keepSessionPath: MiddlewareHandler<RouteEnv> = async (c, next) => {
+  await next();
+  const location = c.res.headers.get("location");
+  if (location?.startsWith("/") && !SESSION_PATH.test(location))
+    c.res.headers.set("location", `${readSessionPath(c.req.url)}${location}`);
+};
 
 /** Answers 405 with `Allow` where a path exists but not with this method. */
 function refuseOtherMethods(app: Hono<RouteEnv>): void {
@@ -74,8 +93,26 @@ async function renderRefusal(c: Context<RouteEnv>, error: ServiceError): Promise
   return sendPage(c, { title: "Refused", body: refusedBody(error), status: error.status as PageStatus });
 }
 
+function bodyLost(): ServiceError {
+  return new ServiceError(400, "body_lost", "The connection ended before the whole request had arrived.");
+}
+
 function toServiceError(error: unknown, parts: ServiceParts): ServiceError {
   if (error instanceof ServiceError) return error;
   parts.log({ level: "error", message: "A request failed unexpectedly.", cause: error });
   return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.", { cause: error });
+}
+
+/** Pages for the owner's browser. They look only at the session cookie: an API key means nothing here. */
+function addPageRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  addSignInPages(app, parts);
+  addRequestPages(app, parts);
+  addHomePage(app, parts);
+  addDevicePages(app, parts);
+  addConnectionPages(app, parts);
+  addConnectPages(app, parts);
+  addSignedInPage(app, parts);
+  addReviewPages(app, parts);
+  addFlowPages(app, parts);
+  addLogPages(app, parts);
 }

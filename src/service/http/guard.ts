@@ -4,7 +4,7 @@ import type { Principal } from "../auth/api-keys.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What handlers find in their context. */
+/** The context of handlers. */
 export interface RouteEnv {
   Bindings: HttpBindings;
   Variables: { principal: Principal };

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { finished } from "node:stream/promises";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { errorCode } from "../../base/errno.ts";
 import { SvcError } from "../../errors.ts";
 
 /** An open port. */
@@ -35,13 +37,18 @@ export async function listen(o: {
   fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
   host: string;
   port: number;
+  discardLimits?: DiscardLimits;
 }): Promise<Listener> {
   const server = createServer(SERVER_OPTIONS);
   // First of all listeners, so that a stop is known before an answer begins.
   const requests = watchRequests(server);
   server.on(
     "request",
-    getRequestListener((request, env) => o.fetch(request, env as HttpBindings), { overrideGlobalObjects: false }),
+    getRequestListener(
+      async (request, env) =>
+        endAfterBody(await o.fetch(request, env as HttpBindings), env as HttpBindings, o.discardLimits),
+      { overrideGlobalObjects: false },
+    ),
   );
   server.listen(o.port, o.host);
   try {
@@ -107,7 +114,7 @@ async function closeServer(server: Server, requests: Requests, graceMs: number):
 }
 
 function explainListenError(cause: unknown, { host, port }: { host: string; port: number }): unknown {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const code = errorCode(cause);
   if (code === "EADDRINUSE") {
     return new SvcError("invalid_config", `Port ${port} on ${host} is already in use.`, {
       field: "port",
@@ -130,4 +137,69 @@ function explainListenError(cause: unknown, { host, port }: { host: string; port
     });
   }
   return cause;
+}
+
+/** How much of a body that nobody reads is taken from its sender before the connection is cut. */
+interface DiscardLimits {
+  readonly bytes: number;
+  /** Longest pause between two pieces, in milliseconds. */
+  readonly pauseMs: number;
+  readonly totalMs: number;
+}
+
+/** More than the largest body of any route, and as long as a slow but willing sender needs to notice the answer. */
+const DISCARD_LIMITS: DiscardLimits = { bytes: 256 * 1024 * 1024, pauseMs: 5000, totalMs: 30_000 };
+
+/**
+ * Gives an answer at once, and ends it only when its request has come whole. A connection that is closed with unread
+ * bytes in it is reset, and a reset throws away the answer that its sender has not read yet.
+ *
+ * The rest of the body is read and dropped within `limits`; a longer one is cut.
+ */
+async function endAfterBody(
+  answer: Response,
+  { incoming }: Pick<HttpBindings, "incoming">,
+  limits: DiscardLimits = DISCARD_LIMITS,
+): Promise<Response> {
+  if (isWhole(incoming) || answer.body === null) return answer;
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const headers = new Headers(answer.headers);
+  // Without a length the sender would not know that it has the whole answer.
+  headers.set("content-length", String(bytes.length));
+  // Asks the sender to stop: the rest of its body is of no use.
+  headers.set("connection", "close");
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(bytes),
+      pull: async (controller) => {
+        await discardBody(incoming, limits);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { status: answer.status, headers });
+}
+
+/** Node says that a request is complete a moment after it has put the last bytes of the body into its buffer. */
+function isWhole({ complete, headers, readableLength }: HttpBindings["incoming"]): boolean {
+  return complete || readableLength >= Number(headers["content-length"]);
+}
+
+/** Resolves when the body is over, or its connection. */
+async function discardBody(incoming: HttpBindings["incoming"], limits: DiscardLimits): Promise<void> {
+  let received = 0;
+  const cut = () => void incoming.destroy();
+  const total = setTimeout(cut, limits.totalMs);
+  const pause = setTimeout(cut, limits.pauseMs);
+  // Works beside a reader that left the body half-read, which neither `resume` nor `data` do.
+  const drop = () => {
+    for (let piece = incoming.read(); piece !== null; piece = incoming.read()) received += piece.length;
+    if (received > limits.bytes) cut();
+    else pause.refresh();
+  };
+  incoming.on("readable", drop);
+  await finished(incoming).catch(() => {});
+  clearTimeout(total);
+  clearTimeout(pause);
 }

@@ -2,17 +2,18 @@ import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import type { OwnerSession } from "../auth/owner-sessions.ts";
 import { isSameHash } from "../auth/secrets.ts";
-import { notSignedInBody } from "../pages/sign-in-page.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RouteEnv } from "./guard.ts";
-import { readBytes } from "./read-json.ts";
-import { sendPage } from "./send-page.ts";
+import { sendPage } from "./pages/page.ts";
+import { notSignedInBody } from "./pages/sign-in-page.ts";
+import { readBytes } from "./request-body.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { readSessionPath, type SessionMark, toSessionPath } from "./session-path.ts";
 
 type Request = Context<RouteEnv>;
 
 const FORM_LIMIT = 16 * 1024;
-/** How long the page a human came for is remembered while he signs in. */
+/** Seconds for which the requested page is remembered during sign-in. */
 const RETURN_SECONDS = 15 * 60;
 
 /** Remembers the page a human came for before signing in. */
@@ -34,9 +35,21 @@ export function isReturnPage(path: string | undefined): path is string {
   return path !== undefined && RETURN_PAGES.some((page) => page.test(path));
 }
 
-/** The signed-in owner of this browser; an API key is never one. */
-export function findOwner(c: Request, parts: ServiceParts): Promise<OwnerSession | undefined> {
-  return parts.sessions.find(getCookie(c, sessionCookie(parts)));
+/** The signed-in owner of this browser, on the pages of its session; an API key is never one. */
+export async function findOwner(c: Request, parts: ServiceParts): Promise<OwnerSession | undefined> {
+  const secret = getCookie(c, sessionCookie(parts));
+  if (secret === undefined || readSessionPath(c.req.url) !== findSessionPath(parts, secret)) return undefined;
+  return parts.sessions.find(secret);
+}
+
+/** Prefix of the pages of a session; empty over https, where no other port gets the cookie. */
+export function findSessionPath(parts: ServiceParts, sessionSecret: string): string {
+  return isSecure(parts) ? "" : toSessionPath(sessionSecret);
+}
+
+/** The fields of a form. */
+export async function readForm(c: Request): Promise<URLSearchParams> {
+  return new URLSearchParams((await readBytes(c.env, { limit: FORM_LIMIT })).toString("utf8"));
 }
 
 /** The signed-in owner and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
@@ -48,7 +61,7 @@ export async function readOwnForm(
   if (owner === undefined) {
     throw new ServiceError(403, "not_signed_in", "You are not signed in. Run `svc login-link` and open the link.");
   }
-  const form = new URLSearchParams((await readBytes(c.req.raw, FORM_LIMIT)).toString("utf8"));
+  const form = await readForm(c);
   if (!isSameHash(form.get("csrf") ?? "", owner.csrfToken)) {
     throw new ServiceError(
       403,
@@ -59,11 +72,22 @@ export async function readOwnForm(
   return { owner, form };
 }
 
-/** Asks a stranger to sign in first, and leads back to this page when it is one that people are sent to. */
+/**
+ * Asks a stranger to sign in first, and leads back to this page when it is one that people are sent to. A browser that is
+ * signed in at its session path goes there by itself.
+ */
 export function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
   const comesBack = isReturnPage(c.req.path);
   if (comesBack) setCookie(c, NEXT_COOKIE, c.req.path, { ...cookieRules(parts), maxAge: RETURN_SECONDS });
-  return sendPage(c, { title: "Sign in", body: notSignedInBody({ comesBack }), status: 401 });
+  const link = isSecure(parts) ? undefined : `${parts.baseUrl}${c.req.path}${new URL(c.req.url).search}`;
+  const body = notSignedInBody({ comesBack, link });
+  return sendPage(c, { title: "Sign in", body, session: markStranger(c, parts), status: 401 });
+}
+
+/** The mark of a page for strangers, for `SESSION_SCRIPT`. */
+export function markStranger(c: Request, parts: ServiceParts): SessionMark | undefined {
+  if (isSecure(parts)) return undefined;
+  return readSessionPath(c.req.url) === "" ? "elsewhere" : "ended";
 }
 
 /** Name of the session cookie. */
@@ -78,4 +102,11 @@ export function cookieRules(parts: ServiceParts) {
 
 function isSecure(parts: ServiceParts): boolean {
   return parts.baseUrl.startsWith("https:");
+}
+
+/** The decision of an approval form; throws ServiceError 400 when the form has none. */
+export function readDecision(form: URLSearchParams): "approve" | "decline" {
+  const decision = form.get("decision");
+  if (decision === "approve" || decision === "decline") return decision;
+  throw new ServiceError(400, "no_decision", "The form did not say whether to approve or decline. Go back and choose.");
 }

@@ -1,27 +1,28 @@
+import type { SourceStore } from "../added/source-store.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
-import type { CanonicalExecutions } from "../canonical/canonical-executions.ts";
+import type { Bootstrap } from "../auth/registration/bootstrap.ts";
+import type { Pairing } from "../auth/registration/pairing.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Connector } from "../connections/connector.ts";
+import type { AccessTokens } from "../connections/grants/access-tokens.ts";
+import type { ProviderSignIns } from "../connections/grants/provider-sign-ins.ts";
 import type { Activity } from "../executions/activity.ts";
+import type { CanonicalExecutions } from "../executions/canonical-executions.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Flows } from "../flows/flows.ts";
-import type { AccessTokens } from "../grants/access-tokens.ts";
-import type { ProviderSignIns } from "../grants/provider-sign-ins.ts";
+import type { Node } from "../flows/nodes/node.ts";
+import type { Watch } from "../health/open-watch.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
-import type { Node } from "../nodes/node.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
-import type { Bootstrap } from "../registration/bootstrap.ts";
-import type { Pairing } from "../registration/pairing.ts";
+import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-log.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { ServiceKeys } from "../store/service-keys.ts";
 
-/** What the routes are made of. */
+/** Everything the routes use. */
 export interface ServiceParts {
   readonly keys: ApiKeys;
   readonly sessions: OwnerSessions;
@@ -53,6 +54,8 @@ export interface ServiceParts {
   readonly flowApprovals: "api" | "dashboard";
   /** This process among those that share the store. */
   readonly node: Node;
+  /** Problems of the machine or the data of this process. */
+  readonly watch: Pick<Watch, "listProblems">;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

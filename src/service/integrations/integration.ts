@@ -2,9 +2,6 @@ import type { Readable } from "node:stream";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
 
-/** State of one connection, as `connection_state` on the wire. */
-export type ConnectionState = "healthy" | "reauth_required" | "error";
-
 /** One connected account of an integration, as an action sees it. */
 export interface ConnectionView {
   readonly id: string;
@@ -134,6 +131,10 @@ export interface Integration {
   /** All scopes a full connection grants. */
   readonly scopes: readonly string[];
   readonly actions: readonly Action[];
+  /** Why nothing of the app can be used, and what its owner does about it; default: it can be used. */
+  readonly stopped?: string;
+  /** True when the levels of its actions are our guess, as nobody trusts its own word. Default false. */
+  readonly areLevelsAssumed?: boolean;
   /** What the dashboard asks for, in this order; an app without settings has none. */
   readonly settingsForm?: readonly SettingField[];
   /** Above the form: which of its optional fields are needed, in one to three sentences. */

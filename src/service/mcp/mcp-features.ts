@@ -1,9 +1,8 @@
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { McpEra } from "./protocol.ts";
-import type { OpenedState } from "./request-state.ts";
 
-/** What a client may be asked for while a request waits. */
+/** Kinds of questions to a client while a request waits. */
 export type InputKind = "form" | "url" | "sampling" | "roots";
 
 /** One question to a client, e.g. `{ method: "elicitation/create", params }`. */
@@ -12,14 +11,22 @@ export interface InputRequest {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** A genuine request state. */
+export interface OpenedState {
+  /** Different for every question asked. */
+  readonly id: string;
+  readonly expiresAt: number;
+  readonly data: unknown;
+}
+
 /** One running request, as tools and prompts see it. */
 export interface McpCall {
   readonly era: McpEra;
   readonly principal: Principal;
   readonly clientGone: AbortSignal;
-  /** What the client answered to earlier questions, by key; empty on the first try. Never trustworthy by itself. */
+  /** Answers of the client to earlier questions, by key; empty on the first try. Never trustworthy by themselves. */
   readonly answers: Readonly<Record<string, unknown>>;
-  /** What this server kept for this request, when the client sent the genuine text back; undefined otherwise. */
+  /** State that this server kept for this request; undefined unless the client sent the genuine text back. */
   readonly state: OpenedState | undefined;
   /** True when the client said it can be asked for this. Never in the legacy revisions, which would need a stream. */
   canAsk(kind: InputKind): boolean;
@@ -30,7 +37,7 @@ export interface McpCall {
 /** The `result` member of an answer. */
 export type McpResult = Readonly<Record<string, unknown>>;
 
-/** Hints for the host of a model. All four are always written: what is left out has a default that surprises. */
+/** Hints for the host of a model. All four are always written: the defaults surprise. */
 export interface ToolAnnotations {
   readonly title: string;
   readonly readOnlyHint: boolean;
@@ -80,7 +87,7 @@ export interface McpResourceTemplate {
   read(uri: string): { readonly text: string } | undefined;
 }
 
-/** What an MCP endpoint offers. */
+/** Everything an MCP endpoint offers. */
 export interface McpFeatures {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];

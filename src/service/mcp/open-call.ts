@@ -1,12 +1,13 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isRecord } from "../../base/json.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { hashInput } from "../canonical/hash-input.ts";
+import { createSecret } from "../auth/secrets.ts";
+import { hashInput } from "../executions/idempotency-keys.ts";
 import type { CheckedRequest } from "./answer-request.ts";
-import type { InputKind, McpCall } from "./mcp-features.ts";
-import { isRecord, type RpcMessage } from "./read-message.ts";
-import type { RequestStates } from "./request-state.ts";
-import { invalidParams } from "./rpc-error.ts";
+import type { InputKind, McpCall, OpenedState } from "./mcp-features.ts";
+import { invalidParams, type RpcMessage } from "./protocol.ts";
 
-/** What a call is opened with. */
+/** Caller and signer of a call. */
 export interface CallParts {
   readonly principal: Principal;
   readonly clientGone: AbortSignal;
@@ -54,4 +55,50 @@ function declares(capabilities: CheckedRequest["clientCapabilities"], kind: Inpu
   const { elicitation } = capabilities;
   if (!isRecord(elicitation)) return false;
   return isRecord(elicitation[kind]) || (kind === "form" && elicitation.url === undefined);
+}
+
+/** How long a client may take to answer a question. */
+const REQUEST_STATE_LIFETIME_MS = 15 * 60 * 1000;
+
+/** The caller and the request that a request state is valid for. */
+interface StateBinding {
+  readonly principalId: string;
+  /** Digest of method, name and arguments. */
+  readonly request: string;
+}
+
+/**
+ * Signs the server's memory between two tries of one request. The text travels through the client, which
+ * may read it but not change it, use it for another request, hand it to another caller or keep it for later.
+ */
+interface RequestStates {
+  seal(data: unknown, binding: StateBinding): string;
+  /** Undefined when it is forged, expired or belongs to another request or caller. */
+  open(text: string, binding: StateBinding): OpenedState | undefined;
+}
+
+/** Creates the signer. `secret` must be the same on every machine and survive a restart. */
+export function createRequestStates({ secret, now }: { secret: string; now: () => number }): RequestStates {
+  const sign = (payload: string, { principalId, request }: StateBinding) =>
+    createHmac("sha256", secret).update([payload, principalId, request].join("\n")).digest();
+  return {
+    seal(data, binding) {
+      const state: OpenedState = { id: createSecret(), expiresAt: now() + REQUEST_STATE_LIFETIME_MS, data };
+      const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
+      return `${payload}.${sign(payload, binding).toString("base64url")}`;
+    },
+
+    open(text, binding) {
+      const [payload = "", signature = "", rest] = text.split(".");
+      const wanted = sign(payload, binding);
+      const sent = Buffer.from(signature, "base64url");
+      if (rest !== undefined || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) return undefined;
+      const state: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+      return isState(state) && state.expiresAt > now() ? state : undefined;
+    },
+  };
+}
+
+function isState(value: unknown): value is OpenedState {
+  return isRecord(value) && typeof value.id === "string" && typeof value.expiresAt === "number";
 }

@@ -1,15 +1,23 @@
+import { isRecord } from "../../base/json.ts";
+import { checkStrictly } from "../../schema/check/check-strictly.ts";
 import type { CheckedRequest } from "./answer-request.ts";
-import { callTool } from "./call-tool.ts";
-import type { McpFeatures, McpPrompt, McpResource, McpResult, McpTool } from "./mcp-features.ts";
-import type { CallParts } from "./open-call.ts";
-import { openCall } from "./open-call.ts";
-import { isLegacyVersion, LEGACY_VERSIONS, MCP_VERSIONS, type McpEra, RPC_CODES } from "./protocol.ts";
-import type { RpcMessage } from "./read-message.ts";
-import { isRecord } from "./read-message.ts";
-import { invalidParams, RpcError } from "./rpc-error.ts";
+import type { McpCall, McpFeatures, McpPrompt, McpResource, McpResult, McpTool } from "./mcp-features.ts";
+import { type CallParts, openCall } from "./open-call.ts";
+import {
+  invalidParams,
+  isLegacyVersion,
+  LEGACY_VERSIONS,
+  MCP_VERSIONS,
+  type McpEra,
+  RPC_CODES,
+  RpcError,
+  type RpcMessage,
+} from "./protocol.ts";
 
-/** What methods are made of. */
-export interface MethodParts extends CallParts {
+import { problemResult } from "./tools/tool-results.ts";
+
+/** Everything that methods use. */
+interface MethodParts extends CallParts {
   readonly features: McpFeatures;
   readonly serverInfo: Readonly<Record<string, unknown>>;
   readonly instructions: string;
@@ -116,4 +124,32 @@ function readResource(features: McpFeatures, { uri }: RpcMessage["params"], isLe
 /** Every list fits on one page, so no cursor was ever handed out. */
 function checkCursor({ cursor }: RpcMessage["params"]): void {
   if (cursor !== undefined) throw invalidParams("`params.cursor` is unknown: every list fits on one page.");
+}
+
+/**
+ * `tools/call`. Arguments that do not match are a result with `isError`, which a model can read and correct; it names up to
+ * 100 problems.
+ *
+ * @throws RpcError -32602 for an unknown tool or arguments that are no object.
+ */
+export async function callTool(
+  tools: readonly McpTool[],
+  { name, arguments: args = {} }: RpcMessage["params"],
+  call: McpCall,
+): Promise<McpResult> {
+  const tool = tools.find((known) => known.name === name || known.aliases?.some((alias) => alias === name));
+  if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(name)}; tools/list shows all.`);
+  if (!isRecord(args)) throw invalidParams("`params.arguments` must be an object.");
+  const verdict = checkStrictly(tool.inputSchema, args, { isWhole: true });
+  if (verdict.kind === "valid") return tool.call(args, call);
+  const problems =
+    verdict.kind === "invalid"
+      ? verdict.problems.map(({ message }) => message)
+      : [`${verdict.field || "arguments"}: ${verdict.why}`];
+  return problemResult({
+    error_code: "validation_error",
+    message: problems[0] ?? "The arguments are not valid.",
+    hint: `Correct the arguments of ${tool.name} and call it again; tools/list shows its input schema.`,
+    details: problems,
+  });
 }

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { API_KEY_HEADER } from "../../wire/auth.ts";
-import type { ServerCard } from "../../wire/mcp.ts";
-import { MCP_PATH } from "./mcp-path.ts";
+import { isIP } from "node:net";
+import { API_KEY_HEADER } from "../../wire/constants.ts";
+import { MCP_PATH, type ServerCard } from "../../wire/mcp.ts";
 import { MCP_VERSIONS } from "./protocol.ts";
-import { identifyServer } from "./server-identity.ts";
 
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 
 /** The bytes of the "MCP server card" with their strong `ETag`. */
-export interface RenderedCard {
+interface RenderedCard {
   readonly body: string;
   readonly etag: string;
 }
@@ -43,4 +42,27 @@ export function isKnownCard(ifNoneMatch: string | undefined, { etag }: RenderedC
   if (ifNoneMatch === undefined) return false;
   const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);
+}
+
+/** Version of the interface this service serves ("Versioning" 1); the server card and the handshake both carry it. */
+const VERSION = "1.0.0";
+const TITLE = "svc";
+const DESCRIPTION = "Finds and runs actions of your connected apps, with a human approving every change.";
+
+/** Who the MCP server says it is, in every place that tells. */
+interface ServerIdentity {
+  /** Reverse host name and name, e.g. `org.example.svc/svc`; an address without a host name of its own is `localhost/svc`. */
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly websiteUrl: string;
+}
+
+/** The identity of the service at this address. */
+export function identifyServer(baseUrl: string): ServerIdentity {
+  const { hostname } = new URL(baseUrl);
+  const hasName = isIP(hostname.replaceAll(/[[\]]/g, "")) === 0;
+  const space = hasName ? hostname.split(".").reverse().join(".") : "localhost";
+  return { name: `${space}/${TITLE}`, title: TITLE, version: VERSION, description: DESCRIPTION, websiteUrl: baseUrl };
 }

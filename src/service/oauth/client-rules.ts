@@ -1,6 +1,6 @@
 import type { ClientMetadata, errors as OidcErrors } from "oidc-provider";
 import { OAUTH_SCOPES } from "../../wire/mcp.ts";
-import { SIGNING_ALGORITHM } from "./signing-key.ts";
+import { SIGNING_ALGORITHM } from "./access-token.ts";
 
 /** Longest redirect address, and how many a client may have. */
 const MAX_REDIRECT_LENGTH = 2_048;
@@ -17,8 +17,8 @@ const GRANTS = new Set(["authorization_code", "refresh_token"]);
 
 /**
  * Our rules for clients that register themselves, on top of the library's own: plain http leads only to loopback, and
- * nothing in the metadata makes this service call out. What a client asks for beyond what there is gives way instead of
- * being refused (RFC 7591, 2): installed clients ask for every flow they know.
+ * nothing in the metadata makes this service call out. Flows and scopes that do not exist here are dropped, not refused
+ * (RFC 7591, 2): installed clients ask for every flow they know.
  */
 export function applyClientRules(metadata: ClientMetadata, errors: typeof OidcErrors): void {
   const { redirect_uris: redirects, client_name: name } = metadata;
@@ -45,7 +45,7 @@ export function applyClientRules(metadata: ClientMetadata, errors: typeof OidcEr
   settle(metadata);
 }
 
-/** What is the same for every client. */
+/** Fixed client metadata. */
 function settle(metadata: ClientMetadata): void {
   for (const member of [...FETCHED, ...SECRETS]) delete metadata[member];
   metadata.token_endpoint_auth_method = "none";

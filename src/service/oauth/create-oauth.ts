@@ -1,22 +1,75 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Provider } from "oidc-provider";
+import { makeOnce } from "../../base/make-once.ts";
+import { MCP_PATH } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { createSecret } from "../auth/secrets.ts";
-import { makeOnce } from "../make-once.ts";
-import { MCP_PATH } from "../mcp/mcp-path.ts";
-import { readNetwork } from "../registration/read-network.ts";
+import { createSecret, deriveToken, isSameHash } from "../auth/secrets.ts";
+import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-log.ts";
 import type { Store } from "../store/open-store.ts";
-import type { ServiceKeys } from "../store/service-keys.ts";
-import { createProvider } from "./create-provider.ts";
-import { type ApprovedApp, createOAuthRecords } from "./oauth-records.ts";
-import { readAccessToken } from "./read-access-token.ts";
-import { createSigningKey, readSigningKey, type SigningKey } from "./signing-key.ts";
+import { createSigningKey, readAccessToken, readSigningKey } from "./access-token.ts";
+import { createProvider, type RenderRefusal } from "./create-provider.ts";
+import { createOAuthRecords, type OAuthRecords } from "./oauth-records.ts";
 
-/** An access token that stands, and what it allows. */
+/** The caller of a valid access token, and the scopes it has. */
 interface OAuthCaller {
   readonly principal: Principal;
   readonly scopes: ReadonlySet<string>;
+}
+
+/** OAuth 2.0 for the MCP endpoint: authorization code with PKCE, refresh, dynamic registration ("Authentication" 4). */
+export interface OAuth extends OAuthDecisions, Pick<OAuthRecords, "listApps" | "endApp"> {
+  /** The caller of a bearer token, or undefined when the token is not genuine, has ended, or is for another resource. */
+  authenticate(token: string): Promise<OAuthCaller | undefined>;
+  /** Lets the library answer one of its own addresses. */
+  answer(exchange: RawExchange): Promise<void>;
+}
+
+/** Creates the OAuth side of a service. The library is loaded by the first request that needs it. */
+export function createOAuth(parts: {
+  store: Store;
+  serviceKeys: ServiceKeys;
+  baseUrl: string;
+  accountId: string;
+  now: () => number;
+  log: ServiceLog;
+  renderRefusal: RenderRefusal;
+}): OAuth {
+  const { baseUrl, now, serviceKeys } = parts;
+  const resource = `${baseUrl}${MCP_PATH}`;
+  const onError = (cause: unknown) => parts.log({ level: "error", message: "An OAuth request failed.", cause });
+  const records = createOAuthRecords(parts);
+  const getKey = makeOnce(async () => readSigningKey(await serviceKeys.read("oauth-signing", createSigningKey)));
+  const open = makeOnce(async () => {
+    const cookieSecret = await serviceKeys.read("oauth-cookies", createSecret);
+    const provider = await createProvider({ ...parts, resource, records, onError, key: await getKey(), cookieSecret });
+    return { provider, cookieSecret, respond: provider.callback() };
+  });
+
+  return {
+    async authenticate(token) {
+      const rules = { key: await getKey(), issuer: baseUrl, audience: resource, now: now() };
+      const claims = await readAccessToken(token, rules);
+      if (claims === undefined || claims.accountId !== parts.accountId) return undefined;
+      if (!(await records.hasGrant(claims.grantId))) return undefined;
+      const principal = { accountId: claims.accountId, apiKeyId: `oauth_${claims.clientId}` };
+      return { principal, scopes: claims.scopes };
+    },
+
+    listApps: records.listApps,
+    endApp: records.endApp,
+
+    async answer({ incoming, outgoing }) {
+      const { respond } = await open();
+      // The library builds addresses from these; a caller must not choose them.
+      const { host, protocol } = new URL(baseUrl);
+      incoming.headers["x-forwarded-host"] = host;
+      incoming.headers["x-forwarded-proto"] = protocol.slice(0, -1);
+      await respond(incoming, outgoing);
+    },
+
+    ...createOAuthDecisions({ ...parts, open, records, resource }),
+  };
 }
 
 /** One request of an app that waits for the owner. */
@@ -29,111 +82,100 @@ interface PendingApproval {
   readonly scopes: readonly string[];
 }
 
+type Decision = "approve" | "decline";
+
 /** A request and its answer, which the OAuth library writes itself. */
 interface RawExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
 
-/** OAuth 2.0 for the MCP endpoint: authorization code with PKCE, refresh, dynamic registration ("Authentication" 4). */
-export interface OAuth {
-  /** The caller of a bearer token, or undefined when the token is not genuine, has ended, or is for somebody else. */
-  authenticate(token: string): Promise<OAuthCaller | undefined>;
-  /** Apps that the account's owner approved, the last approved first. */
-  listApps(accountId: string): Promise<ApprovedApp[]>;
-  /** Withdraws every approval of an app, at once; false when there is none. */
-  endApp(accountId: string, clientId: string): Promise<boolean>;
+/**
+ * The owner's decisions about apps. The owner decides at the session path of a browser. The cookie that identifies the
+ * browser of a request is not sent there, so the decision is signed and carried to an address that gets it.
+ */
+interface OAuthDecisions {
+  /** True in the browser that was sent to our page with this request. */
+  isBegunHere(exchange: RawExchange, id: string): Promise<boolean>;
+  /** A request that waits, for the owner's page: from then on it is never dropped for another. */
+  findPending(id: string): Promise<PendingApproval | undefined>;
+  /** A decision in the form that {@link OAuthDecisions.finish} takes for a minute. */
+  sign(id: string, decision: Decision): Promise<string>;
   /**
-   * Lets the library answer one of its own addresses.
-   *
-   * @param address network address of the caller
+   * Carries out a decision in the browser that began the request; the address at which the request goes on, or undefined
+   * when the decision is not genuine or too old, or the request has ended or is another browser's.
    */
-  answer(exchange: RawExchange, address: string): Promise<void>;
-  /**
-   * The request that this browser, in which the owner is signed in, was sent to our page with; undefined when it has ended
-   * or is another browser's. From then on it does not give way to others.
-   */
-  findPending(exchange: RawExchange, id: string): Promise<PendingApproval | undefined>;
-  /** Records the owner's decision; the address at which the request goes on. */
-  decide(
-    exchange: RawExchange,
-    pending: PendingApproval,
-    decision: { type: "approve"; accountId: string } | { type: "decline" },
-  ): Promise<string>;
+  finish(exchange: RawExchange, id: string, signed: string): Promise<string | undefined>;
 }
 
-/** Creates the OAuth side of a service. The library is loaded by the first request that needs it. */
-export function createOAuth(parts: {
-  store: Store;
-  serviceKeys: ServiceKeys;
-  baseUrl: string;
+/** How long a decision may be on its way, in milliseconds. */
+const SIGNED_MS = 60_000;
+
+/** Creates the decisions of one account. */
+function createOAuthDecisions(parts: {
+  open: () => Promise<{ provider: Provider; cookieSecret: string }>;
+  records: OAuthRecords;
+  /** The one resource that tokens are good for. */
+  resource: string;
   accountId: string;
   now: () => number;
-  log: ServiceLog;
-}): OAuth {
-  const { baseUrl, now, serviceKeys } = parts;
-  const resource = `${baseUrl}${MCP_PATH}`;
-  const onError = (cause: unknown) => parts.log({ level: "error", message: "An OAuth request failed.", cause });
-  const networks = new AsyncLocalStorage<string>();
-  const records = createOAuthRecords({ ...parts, readNetwork: () => networks.getStore() ?? "" });
-  const getKey = makeOnce(
-    async (): Promise<SigningKey> => readSigningKey(await serviceKeys.read("oauth-signing", createSigningKey)),
-  );
-  const open = makeOnce(async () => {
-    const cookieSecret = await serviceKeys.read("oauth-cookies", createSecret);
-    const provider = await createProvider({ ...parts, resource, records, onError, key: await getKey(), cookieSecret });
-    return { provider, respond: provider.callback() };
-  });
+}): OAuthDecisions {
+  const { open, records, accountId, now } = parts;
+
+  async function isBegunHere({ incoming, outgoing }: RawExchange, id: string): Promise<boolean> {
+    const { provider } = await open();
+    const details = await provider.interactionDetails(incoming, outgoing).catch(() => undefined);
+    return details?.uid === id;
+  }
+
+  async function findPending(id: string): Promise<PendingApproval | undefined> {
+    const { provider } = await open();
+    const request = await records.findRequest(id);
+    if (request === undefined || request.result !== undefined) return undefined;
+    const { client_id: clientId, redirect_uri: redirectUri, scope } = request.params ?? {};
+    const client = await provider.Client.find(String(clientId));
+    if (client === undefined || typeof redirectUri !== "string") return undefined;
+    const scopes = typeof scope === "string" ? scope.split(" ") : [];
+    await records.open({ requestId: id, clientId: client.clientId });
+    return { id, clientId: client.clientId, clientName: client.clientName, redirectUri, scopes };
+  }
+
+  async function approve(provider: Provider, { clientId, scopes }: PendingApproval) {
+    const grant = new provider.Grant({ accountId, clientId });
+    const scope = scopes.join(" ");
+    grant.addOIDCScope(scope);
+    grant.addResourceScope(parts.resource, scope);
+    const grantId = await grant.save();
+    await records.keepClient(clientId);
+    return { login: { accountId, remember: false }, consent: { grantId } };
+  }
 
   return {
-    async authenticate(token) {
-      const claims = readAccessToken(token, { key: await getKey(), issuer: baseUrl, audience: resource, now: now() });
-      if (claims === undefined || claims.accountId !== parts.accountId) return undefined;
-      if (!(await records.hasGrant(claims.grantId))) return undefined;
-      const principal = { accountId: claims.accountId, apiKeyId: `oauth_${claims.clientId}` };
-      return { principal, scopes: claims.scopes };
+    isBegunHere,
+    findPending,
+
+    async sign(id, decision) {
+      return signDecision((await open()).cookieSecret, { id, decision, until: now() + SIGNED_MS });
     },
 
-    listApps: records.listApps,
-    endApp: records.endApp,
-
-    async answer({ incoming, outgoing }, address) {
-      const { respond } = await open();
-      // The library builds addresses from these; a caller must not choose them.
-      const { host, protocol } = new URL(baseUrl);
-      incoming.headers["x-forwarded-host"] = host;
-      incoming.headers["x-forwarded-proto"] = protocol.slice(0, -1);
-      // The library gives its store no more than the record.
-      await networks.run(readNetwork(address), () => respond(incoming, outgoing));
-    },
-
-    async findPending({ incoming, outgoing }, id) {
-      const { provider } = await open();
-      const details = await provider.interactionDetails(incoming, outgoing).catch(() => undefined);
-      if (details === undefined || details.uid !== id || details.result !== undefined) return undefined;
-      const { client_id: clientId, redirect_uri: redirectUri, scope } = details.params;
-      const client = await provider.Client.find(String(clientId));
-      if (client === undefined || typeof redirectUri !== "string") return undefined;
-      const scopes = typeof scope === "string" ? scope.split(" ") : [];
-      await records.open({ requestId: id, clientId: client.clientId });
-      return { id, clientId: client.clientId, clientName: client.clientName, redirectUri, scopes };
-    },
-
-    async decide({ incoming, outgoing }, pending, decision) {
-      const { provider } = await open();
-      if (decision.type === "decline") {
-        const error = { error: "access_denied", error_description: "The owner of the service declined." };
-        return provider.interactionResult(incoming, outgoing, error, { mergeWithLastSubmission: false });
-      }
-      const { accountId } = decision;
-      const grant = new provider.Grant({ accountId, clientId: pending.clientId });
-      const scope = pending.scopes.join(" ");
-      grant.addOIDCScope(scope);
-      grant.addResourceScope(resource, scope);
-      const grantId = await grant.save();
-      await records.keepClient(pending.clientId);
-      const result = { login: { accountId, remember: false }, consent: { grantId } };
+    async finish(exchange, id, signed) {
+      const { provider, cookieSecret } = await open();
+      const [decision, end] = signed.split(".");
+      if (decision !== "approve" && decision !== "decline") return undefined;
+      const until = Number(end);
+      if (!isSameHash(signed, signDecision(cookieSecret, { id, decision, until })) || until < now()) return undefined;
+      const pending = (await isBegunHere(exchange, id)) ? await findPending(id) : undefined;
+      if (pending === undefined) return undefined;
+      const result = decision === "approve" ? await approve(provider, pending) : DECLINED;
+      const { incoming, outgoing } = exchange;
       return provider.interactionResult(incoming, outgoing, result, { mergeWithLastSubmission: false });
     },
   };
+}
+
+const DECLINED = { error: "access_denied", error_description: "The owner of the service declined." };
+
+function signDecision(secret: string, o: { id: string; decision: Decision; until: number }): string {
+  const claim = `${o.decision}.${o.until}`;
+  return `${claim}.${deriveToken(secret, `decision ${claim} ${o.id}`)}`;
 }

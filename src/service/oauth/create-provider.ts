@@ -1,16 +1,12 @@
 import type { EventEmitter } from "node:events";
-import type { ClientMetadata, Configuration, JWK, Provider } from "oidc-provider";
+import type { IncomingMessage } from "node:http";
+import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { OAUTH_SCOPES } from "../../wire/mcp.ts";
 import { deriveToken } from "../auth/secrets.ts";
-import { renderPage } from "../pages/page.ts";
-import { refusedBody } from "../pages/sign-in-page.ts";
-import { PAGE_HEADERS } from "../pages/style.ts";
 import { ServiceError } from "../service-error.ts";
+import { GRANT_CLAIM, SIGNING_ALGORITHM, type SigningKey } from "./access-token.ts";
 import { applyClientRules } from "./client-rules.ts";
-import { OAUTH_PATHS } from "./oauth-paths.ts";
 import type { OAuthRecords } from "./oauth-records.ts";
-import { GRANT_CLAIM } from "./read-access-token.ts";
-import { SIGNING_ALGORITHM, type SigningKey } from "./signing-key.ts";
 
 /** Lifetimes in seconds. A refresh token is renewed with each use; an approval has to be given again after a year. */
 const TTL = {
@@ -23,8 +19,13 @@ const TTL = {
   Session: 60 * 60,
 } as const;
 
-/** What the authorization server is made of. */
-export interface ProviderParts {
+/** Renders the page of a refused request, which takes the place of the library's own. */
+export type RenderRefusal = (
+  error: ServiceError,
+) => Promise<{ text: string; headers: Readonly<Record<string, string>> }>;
+
+/** Everything the authorization server uses. */
+interface ProviderParts {
   readonly records: OAuthRecords;
   /** Base URL of the service, which is the issuer. */
   readonly baseUrl: string;
@@ -34,6 +35,7 @@ export interface ProviderParts {
   readonly key: SigningKey;
   readonly cookieSecret: string;
   readonly onError: (cause: unknown) => void;
+  readonly renderRefusal: RenderRefusal;
 }
 
 /** Loads the OAuth library, which takes a moment and some memory, and sets it up. */
@@ -59,11 +61,49 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
   };
   const provider = new Provider(parts.baseUrl, settings);
   provider.proxy = true;
-  provider.on("server_error", (_ctx, error) => parts.onError(error));
+  const report = (cause: unknown, request: IncomingMessage | undefined) => {
+    // A caller that goes away in the middle of its body is no failure of ours.
+    if (request?.complete !== false) parts.onError(cause);
+  };
+  provider.on("server_error", ({ req }, error) => report(error, req));
   // Without a listener of its own the framework below prints to the terminal.
   const emitter: EventEmitter = provider;
-  emitter.on("error", parts.onError);
+  emitter.on("error", (cause: unknown, context?: { req: IncomingMessage }) => report(cause, context?.req));
+  keepErrorsHere(provider, parts);
   return provider;
+}
+
+/**
+ * Anybody registers a client. An error of its request stays on our own page unless the owner has approved it: a link of
+ * this service must not lead to an address that a stranger chose.
+ */
+function keepErrorsHere(provider: Provider, { records, accountId, renderRefusal }: ProviderParts): void {
+  const failures = new WeakMap<IncomingMessage, { ctx: KoaContextWithOIDC; error: Error }>();
+  const note = (ctx: KoaContextWithOIDC, error: Error) => failures.set(ctx.req, { ctx, error });
+  provider.on("authorization.error", note);
+  provider.on("server_error", note);
+  provider.use(async ({ req }, next) => {
+    await next();
+    const { ctx, error } = failures.get(req) ?? {};
+    // After the owner's decision the request goes on at another address.
+    if (ctx?.oidc.route !== "authorization" || error === undefined) return;
+    const apps = await records.listApps(accountId);
+    if (apps.some(({ clientId }) => clientId === ctx.oidc.client?.clientId)) return;
+    ctx.remove("location");
+    ctx.status = 400;
+    await showRefusal(
+      ctx,
+      renderRefusal,
+      "error_description" in error ? String(error.error_description) : error.message,
+    );
+  });
+}
+
+async function showRefusal(ctx: KoaContextWithOIDC, render: RenderRefusal, reason: string): Promise<void> {
+  const message = `The app sent a request that cannot be carried out: ${reason}. Start again in the app.`;
+  const { text, headers } = await render(new ServiceError(400, "invalid_request", message));
+  ctx.set({ ...headers });
+  ctx.body = text;
 }
 
 function describeTokens({ key, accountId }: ProviderParts): Configuration {
@@ -90,7 +130,7 @@ function describeTokens({ key, accountId }: ProviderParts): Configuration {
   };
 }
 
-function describePages({ baseUrl, cookieSecret }: ProviderParts): Configuration {
+function describePages({ baseUrl, cookieSecret, renderRefusal }: ProviderParts): Configuration {
   const secure = baseUrl.startsWith("https:");
   const cookie = { httpOnly: true, sameSite: "lax", signed: true, secure } as const;
   return {
@@ -108,12 +148,7 @@ function describePages({ baseUrl, cookieSecret }: ProviderParts): Configuration 
       jwks: OAUTH_PATHS.jwks,
     },
     interactions: { url: (_ctx, { uid }) => `${OAUTH_PATHS.approve}/${uid}` },
-    async renderError(ctx, { error, error_description: reason }) {
-      const message = `The app sent a request that cannot be carried out: ${reason ?? error}. Start again in the app.`;
-      const body = refusedBody(new ServiceError(400, error, message));
-      ctx.set({ ...PAGE_HEADERS });
-      ctx.body = await renderPage({ title: "Refused", body });
-    },
+    renderError: (ctx, { error, error_description: reason }) => showRefusal(ctx, renderRefusal, reason ?? error),
     clientBasedCORS: () => false,
   };
 }
@@ -147,3 +182,17 @@ function describeFeatures(
     },
   };
 }
+
+/** Where the authorization server answers ("Authentication" 4). */
+export const OAUTH_PATHS = {
+  authorize: "/oauth/authorize",
+  token: "/oauth/token",
+  register: "/oauth/register",
+  revoke: "/oauth/revoke",
+  jwks: "/oauth/jwks",
+  /** Our page where the owner decides. */
+  approve: "/oauth/approve",
+  authorizationServer: "/.well-known/oauth-authorization-server",
+  openidConfiguration: "/.well-known/openid-configuration",
+  protectedResource: "/.well-known/oauth-protected-resource",
+} as const;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Integration } from "../integrations/integration.ts";
+import type { SecretFields } from "./hide-secrets.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** The integrations as they are when it is looked. */
+/** The integrations installed at the moment. */
 interface Installed {
-  readonly integrations: readonly Integration[];
+  readonly integrations: readonly (SecretFields & { readonly slug: string })[];
 }
 
 type Settings = Readonly<Record<string, unknown>>;

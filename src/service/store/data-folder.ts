@@ -1,8 +1,7 @@
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-log.ts";
-import { closeFolder } from "./close-folder.ts";
 import { openSqlite } from "./open-store.ts";
 
 /** The SQLite file below the data folder. */
@@ -156,4 +155,29 @@ function isOwner(value: unknown): value is FolderOwner {
     "startedAt" in value &&
     typeof value.startedAt === "string"
   );
+}
+
+const OTHERS = 0o077;
+const STICKY = 0o1000;
+
+/**
+ * Takes every right on a folder from its group and from others. Answers why they keep theirs when they do: such a folder
+ * works too, and the volume of a container can often be neither changed nor exchanged by who runs in it.
+ *
+ * @param uid the user of this process; undefined on Windows, which has no modes: nothing is done there
+ */
+export async function closeFolder(path: string, uid: number | undefined): Promise<string | undefined> {
+  if (uid === undefined) return undefined;
+  const { mode, uid: owner } = await stat(path);
+  if ((mode & OTHERS) === 0) return undefined;
+  if (owner !== uid) return `it belongs to user ${owner}, and this process is user ${uid}`;
+  // The rights of /tmp or / are not to be taken from a whole machine.
+  if ((mode & STICKY) !== 0 || path === parse(path).root) return "it is a folder that all users share";
+  const isChanged = await chmod(path, mode & ~OTHERS & 0o7777).then(
+    () => true,
+    () => false,
+  );
+  // Some file systems take the change and keep the mode of their mount.
+  if (isChanged && ((await stat(path)).mode & OTHERS) === 0) return undefined;
+  return "its file system does not let this process change that";
 }

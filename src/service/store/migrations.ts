@@ -1,147 +1,113 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { SvcError } from "../../errors.ts";
-import { activityIndex, toolIndex } from "./activity-index.ts";
-import { bootstrapTable } from "./bootstrap-table.ts";
-import { flowTables } from "./flow-tables.ts";
-import { idempotencyTable } from "./idempotency-table.ts";
-import { nodeTables } from "./node-tables.ts";
-import { oauthNetworks } from "./oauth-networks.ts";
-import { oauthTables } from "./oauth-tables.ts";
-import { dismissedProposals, sourceTable } from "./source-table.ts";
-import { signInTable, tokenTable } from "./token-table.ts";
-import { upkeepTables } from "./upkeep-tables.ts";
 
-/** Tables of the first release. A released migration is never edited; a change is a new entry below. */
-const first: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await createIdentityTables(db);
-    await createWorkTables(db);
+/**
+ * Tables of the first release, for SQLite and PostgreSQL alike. A released migration is never edited: a change is a new
+ * entry in `MIGRATIONS`.
+ */
+const FIRST_TABLES: readonly string[] = [
+  // The owner, keys and sessions.
+  `create table accounts (id text primary key, created_at text not null)`,
+  `create table api_keys (
+    id text primary key, account_id text not null, key_hash text not null unique, last_four text not null,
+    label text not null, client text, created_at text not null, last_used_at text, revoked_at text)`,
+  `create table sign_in_links (
+    link_hash text primary key, account_id text not null, created_at text not null, expires_at text not null,
+    used_at text)`,
+  `create table owner_sessions (
+    session_hash text primary key, account_id text not null, created_at text not null, expires_at text not null)`,
+  `create table pairing_sessions (
+    token_hash text primary key, verifier_hash text not null, display_code text not null, device_label text,
+    client text, status text not null, wrong_verifiers integer not null, account_id text, api_key_id text,
+    created_at text not null, expires_at text not null, approved_at text, exchanged_at text,
+    opened_at text)`,
+  `create index pairing_sessions_by_status on pairing_sessions (status, expires_at)`,
+  `create index pairing_sessions_by_expiry on pairing_sessions (expires_at)`,
+  `create table bootstrap_sessions (
+    id text primary key, approval_hash text not null unique, poll_hash text not null unique,
+    display_code text not null, client_label text, hostname text, platform text, agent text, address text not null,
+    status text not null, account_id text, api_key_id text, created_at text not null, expires_at text not null,
+    decided_at text, consumed_at text, opened_at text)`,
+  `create index bootstrap_sessions_by_status on bootstrap_sessions (status, expires_at)`,
+  `create index bootstrap_sessions_by_expiry on bootstrap_sessions (expires_at)`,
+  `create table oauth_records (
+    model text not null, id_hash text not null, grant_id text, session_uid text, payload text not null,
+    consumed_at integer, created_at text not null, expires_at text, opened_at text,
+    primary key (model, id_hash))`,
+  `create index oauth_records_by_grant on oauth_records (grant_id)`,
+  `create index oauth_records_by_session on oauth_records (session_uid)`,
+  `create index oauth_records_by_expiry on oauth_records (expires_at)`,
+  `create table service_keys (name text primary key, value text not null, created_at text not null)`,
+  `create table spent_ingest_tokens (jti text primary key, expires_at text not null)`,
+
+  // Apps and their accounts.
+  `create table integration_sources (
+    slug text primary key, kind text not null, name text not null, definition text not null, content text not null,
+    digest text not null, proposed_content text, proposed_digest text, proposed_at text,
+    proposal_dismissed integer not null default 0, revision text not null, added_at text not null)`,
+  `create table connections (
+    id text primary key, account_id text not null, integration text not null, label text not null,
+    settings text not null, scopes text not null, state text not null, is_default integer not null,
+    created_at text not null, updated_at text not null)`,
+  `create table access_tokens (
+    grant_hash text primary key, integration text not null, tokens text not null, updated_at text not null)`,
+  `create table provider_sign_ins (state_hash text primary key, details text not null, expires_at text not null)`,
+
+  // Executions.
+  `create table executions (
+    id text primary key, account_id text not null, api_key_id text, connection_id text not null,
+    integration text not null, action_id text not null, tool_name text not null, side_effect_level text not null,
+    arguments text not null, status text not null, output text, error text, started_at text not null, finished_at text,
+    node_id text)`,
+  // Each ends with the id, so that a page needs no sorting: without it SQLite looks through all statuses.
+  `create index executions_by_time on executions (account_id, started_at, id)`,
+  `create index executions_by_tool on executions (account_id, tool_name, started_at, id)`,
+  `create index executions_by_connection on executions (account_id, connection_id, started_at, id)`,
+  `create index executions_by_status on executions (status, account_id, started_at, id)`,
+  `create table idempotency_keys (
+    account_id text not null, key text not null, input_hash text not null, execution_id text not null,
+    created_at text not null, expires_at text not null, number integer not null default 0,
+    primary key (account_id, key))`,
+  `create index idempotency_keys_by_expiry on idempotency_keys (expires_at)`,
+  `create index idempotency_keys_by_execution on idempotency_keys (execution_id)`,
+  `create index idempotency_keys_by_number on idempotency_keys (number)`,
+  `create table usage_days (
+    account_id text not null, day text not null, executions integer not null, primary key (account_id, day))`,
+  `create table nodes (id text primary key, beats integer not null, started_at text not null, last_seen_at text not null)`,
+  `create table upkeep (id integer primary key, reached_at text not null, seen_at text not null)`,
+
+  // Flows.
+  `create table flows (
+    id text primary key, account_id text not null, api_key_id text not null, template_key text not null,
+    status text not null, trigger_type text not null, input text not null, context text not null,
+    current_step text not null, segment integer not null, runner text not null, wake_at text,
+    created_at text not null, updated_at text not null, completed_at text)`,
+  `create index flows_by_update on flows (account_id, updated_at)`,
+  `create index flows_by_status on flows (status, wake_at)`,
+  `create index flows_by_state on flows (account_id, status, updated_at)`,
+  `create table flow_steps (
+    flow_id text not null, step_index integer not null, step_key text not null, step_type text not null,
+    status text not null, input text, output text, error text, attempts integer not null, started_at text,
+    completed_at text, primary key (flow_id, step_index))`,
+  `create table flow_calls (key text primary key, flow_id text not null, execution_id text not null)`,
+  `create index flow_calls_by_flow on flow_calls (flow_id)`,
+  `create index flow_calls_by_execution on flow_calls (execution_id)`,
+];
+
+/** By name; they run in the order of their names. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-first-tables": {
+    async up(db: Kysely<unknown>) {
+      for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
+    },
   },
 };
 
-async function createIdentityTables(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable("accounts")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable("api_keys")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("key_hash", "text", (c) => c.notNull().unique())
-    .addColumn("last_four", "text", (c) => c.notNull())
-    .addColumn("label", "text", (c) => c.notNull())
-    .addColumn("client", "text")
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("last_used_at", "text")
-    .addColumn("revoked_at", "text")
-    .execute();
-  await db.schema
-    .createTable("sign_in_links")
-    .addColumn("link_hash", "text", (c) => c.primaryKey())
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("expires_at", "text", (c) => c.notNull())
-    .addColumn("used_at", "text")
-    .execute();
-  await db.schema
-    .createTable("owner_sessions")
-    .addColumn("session_hash", "text", (c) => c.primaryKey())
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("expires_at", "text", (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable("pairing_sessions")
-    .addColumn("token_hash", "text", (c) => c.primaryKey())
-    .addColumn("verifier_hash", "text", (c) => c.notNull())
-    .addColumn("display_code", "text", (c) => c.notNull())
-    .addColumn("device_label", "text")
-    .addColumn("client", "text")
-    .addColumn("status", "text", (c) => c.notNull())
-    .addColumn("wrong_verifiers", "integer", (c) => c.notNull())
-    .addColumn("account_id", "text")
-    .addColumn("api_key_id", "text")
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("expires_at", "text", (c) => c.notNull())
-    .addColumn("approved_at", "text")
-    .addColumn("exchanged_at", "text")
-    .execute();
-}
-
-async function createWorkTables(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable("connections")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("integration", "text", (c) => c.notNull())
-    .addColumn("label", "text", (c) => c.notNull())
-    .addColumn("settings", "text", (c) => c.notNull())
-    .addColumn("scopes", "text", (c) => c.notNull())
-    .addColumn("state", "text", (c) => c.notNull())
-    .addColumn("is_default", "integer", (c) => c.notNull())
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("updated_at", "text", (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable("executions")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("api_key_id", "text")
-    .addColumn("connection_id", "text", (c) => c.notNull())
-    .addColumn("integration", "text", (c) => c.notNull())
-    .addColumn("action_id", "text", (c) => c.notNull())
-    .addColumn("tool_name", "text", (c) => c.notNull())
-    .addColumn("side_effect_level", "text", (c) => c.notNull())
-    .addColumn("arguments", "text", (c) => c.notNull())
-    .addColumn("status", "text", (c) => c.notNull())
-    .addColumn("output", "text")
-    .addColumn("error", "text")
-    .addColumn("started_at", "text", (c) => c.notNull())
-    .addColumn("finished_at", "text")
-    .execute();
-  await db.schema
-    .createIndex("executions_by_status")
-    .on("executions")
-    .columns(["status", "account_id", "started_at"])
-    .execute();
-  await db.schema
-    .createTable("spent_ingest_tokens")
-    .addColumn("jti", "text", (c) => c.primaryKey())
-    .addColumn("expires_at", "text", (c) => c.notNull())
-    .execute();
-  await db.schema
-    .createTable("usage_days")
-    .addColumn("account_id", "text", (c) => c.notNull())
-    .addColumn("day", "text", (c) => c.notNull())
-    .addColumn("executions", "integer", (c) => c.notNull())
-    .addPrimaryKeyConstraint("usage_days_key", ["account_id", "day"])
-    .execute();
-}
-
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  "0001-first": first,
-  "0002-idempotency": idempotencyTable,
-  "0003-bootstrap": bootstrapTable,
-  "0004-activity-index": activityIndex,
-  "0005-flows": flowTables,
-  "0006-oauth": oauthTables,
-  "0007-nodes": nodeTables,
-  "0008-sources": sourceTable,
-  "0009-access-tokens": tokenTable,
-  "0010-dismissed-proposals": dismissedProposals,
-  "0011-provider-sign-ins": signInTable,
-  "0012-tool-index": toolIndex,
-  "0013-upkeep": upkeepTables,
-  "0014-oauth-networks": oauthNetworks,
-};
-
 /**
- * Brings the tables up to date.
+ * Brings the tables up to date, in one transaction.
  *
- * @throws SvcError `invalid_config` when a newer version has been at the database; the database's own error when a
+ * @throws SvcError `invalid_config` when another version has changed the database; the database's own error when a
  *   migration fails.
  */
 export async function migrateStore<T>(db: Kysely<T>): Promise<void> {
@@ -150,7 +116,7 @@ export async function migrateStore<T>(db: Kysely<T>): Promise<void> {
   if (error === undefined) return;
   const unknown = /executed migration (\S+) is missing/.exec(error instanceof Error ? error.message : "")?.[1];
   if (unknown === undefined) throw error;
-  throw new SvcError("invalid_config", `A newer version has changed this database (${unknown}).`, {
+  throw new SvcError("invalid_config", `Another version has changed this database (${unknown}).`, {
     field: "dataDir",
     hint: "Start that version again, or restore the backup made before the upgrade.",
     cause: error,

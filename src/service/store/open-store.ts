@@ -1,6 +1,8 @@
 import { closeSync, constants, openSync } from "node:fs";
 import * as sqlite from "node:sqlite";
-import { type Dialect, Kysely, type SqliteDatabase, SqliteDialect } from "kysely";
+import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect } from "kysely";
+import { SvcError } from "../../errors.ts";
+import type { ServiceLog } from "../service-log.ts";
 import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
 import type { Tables } from "./schema.ts";
@@ -45,7 +47,20 @@ function createSqliteDialect(file: string): Dialect {
   closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
   const database = openSqlite(file);
   database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
-  return new SqliteDialect({ database: asKyselyDatabase(database) });
+  return new TransactionalDialect({ database: asKyselyDatabase(database) });
+}
+
+/** SQLite can roll back changes of tables, although Kysely does not use that by itself. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class TransactionalDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
 }
 
 const NOTHING_CHANGED = { changes: 0, lastInsertRowid: 0 } as const;
@@ -77,4 +92,37 @@ function explain<T>(work: () => T): T {
   } catch (error) {
     throw toStoreError(error);
   }
+}
+
+/**
+ * Opens the store of a service that starts.
+ *
+ * @param place path of a SQLite file, or address of a PostgreSQL database.
+ * @throws SvcError `invalid_config`, field `database`, when the database cannot be used; its password is not named.
+ */
+export async function connectStore(place: string, log: ServiceLog): Promise<Store> {
+  const onFault = (cause: string) => log({ level: "warn", message: "A connection to the database broke.", cause });
+  try {
+    return await openStore(place, onFault);
+  } catch (cause) {
+    if (!isPostgresUrl(place) || cause instanceof SvcError) throw cause;
+    const { host, pathname } = new URL(place);
+    throw new SvcError("invalid_config", `The database ${host}${pathname} cannot be used: ${findReason(cause)}.`, {
+      field: "database",
+      hint: "Check that the server runs, that the database exists, and that its user may create tables.",
+      cause,
+    });
+  }
+}
+
+/** What the driver said, below what the service makes of it. */
+function findReason(error: unknown): string {
+  if (!(error instanceof Error)) return "the reason is not known";
+  return error.cause instanceof Error ? findReason(error.cause) : error.message || error.name;
+}
+
+/** Id of the owner's account; undefined before the first start is complete. */
+export async function findAccount(store: Store): Promise<string | undefined> {
+  const account = await store.selectFrom("accounts").select("id").orderBy("created_at").executeTakeFirst();
+  return account?.id;
 }

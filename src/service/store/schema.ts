@@ -1,9 +1,11 @@
 import type { Generated, Selectable } from "kysely";
+import { z } from "zod";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
-import type { ConnectionState } from "../integrations/integration.ts";
-import type { SourceKindName } from "../sources/source.ts";
+
+/** State of one connection, as `connection_state` on the wire. */
+export type ConnectionState = "healthy" | "reauth_required" | "error";
 
 /**
  * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
@@ -47,8 +49,6 @@ export interface Tables {
     expires_at: string;
     approved_at: string | null;
     exchanged_at: string | null;
-    /** Network that it was asked for from. */
-    network: Generated<string>;
     /** When the owner first saw it. */
     opened_at: Generated<string | null>;
   };
@@ -73,8 +73,6 @@ export interface Tables {
     expires_at: string;
     decided_at: string | null;
     consumed_at: string | null;
-    /** Network that it was asked for from. */
-    network: Generated<string>;
     /** When the owner first saw it. */
     opened_at: Generated<string | null>;
   };
@@ -123,7 +121,8 @@ export interface Tables {
   /** Integrations that the owner added; JSON texts hold no secret. */
   integration_sources: {
     slug: string;
-    kind: SourceKindName;
+    /** See `SourceKindName`; a row of another version may have another one. */
+    kind: string;
     name: string;
     definition: string;
     content: string;
@@ -145,7 +144,11 @@ export interface Tables {
     execution_id: string;
     created_at: string;
     expires_at: string;
+    /** Counts the keys in the order they were taken, whatever the clock says. */
+    number: Generated<number>;
   };
+  /** Where upkeep stands; see `advanceUpkeep`. One row. */
+  upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {
     id: string;
     account_id: string;
@@ -181,8 +184,6 @@ export interface Tables {
     started_at: string | null;
     completed_at: string | null;
   };
-  /** Segments that the engine has not been told of yet. */
-  flow_outbox: { key: string; flow_id: string; segment: number };
   /** Writes of flows, each bound to the one execution it started, in the transaction that records its start. */
   flow_calls: { key: string; flow_id: string; execution_id: string };
   oauth_records: {
@@ -198,8 +199,6 @@ export interface Tables {
     consumed_at: number | null;
     created_at: string;
     expires_at: string | null;
-    /** Of an app or a request of one: where it came from; see `readNetwork`. */
-    network: Generated<string>;
     /** When the owner first saw it. */
     opened_at: Generated<string | null>;
   };
@@ -225,3 +224,13 @@ export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
 /** One added integration. */
 export type SourceRow = Selectable<Tables["integration_sources"]>;
+
+/** A column that holds JSON text; what is no JSON does not pass. */
+export const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "is not JSON" });
+    return z.NEVER;
+  }
+});

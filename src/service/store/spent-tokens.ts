@@ -1,5 +1,9 @@
-import type { SpentTokens } from "../files/ingest-tokens.ts";
 import type { Store } from "./open-store.ts";
+
+/** Remembers spent tokens until they expire. `spend` is atomic: of parallel calls with one id exactly one gets true. */
+export interface SpentTokens {
+  spend(jti: string, expiresAtMs: number): Promise<boolean>;
+}
 
 /** Remembers which upload tokens were used, across restarts; `forgetExpired` removes them a day after their end. */
 export function createSpentTokens(store: Store): SpentTokens {

@@ -28,6 +28,8 @@ const DRIVER_MESSAGES =
 
 /** SQLite's BUSY, READONLY, IOERR, FULL and CANTOPEN: another process writes, or the disk is full, read-only or failing. */
 const DISK_CODES: ReadonlySet<number> = new Set([5, 8, 10, 13, 14]);
+const SQLITE_READONLY = 8;
+const SQLITE_FULL = 13;
 
 /**
  * The refusal 503 for a database that cannot be reached or written at the moment; any other error as it is. What the failed
@@ -39,7 +41,7 @@ export function toStoreError(error: unknown): unknown {
   const isGone = SOCKET_CODES.has(code) || SERVER_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
   const isStuck = code === "ERR_SQLITE_ERROR" && "errcode" in error && DISK_CODES.has(Number(error.errcode) & 0xff);
   if (!isGone && !isStuck) return error;
-  const message = `The database of this service cannot be ${isGone ? "reached" : "written"} at the moment.`;
+  const message = isGone ? "The database of this service cannot be reached at the moment." : explainDisk(error);
   return new ServiceError(503, UNAVAILABLE, message, {
     type: "network",
     retryable: true,
@@ -47,6 +49,13 @@ export function toStoreError(error: unknown): unknown {
     hint: "Wait a moment. Before you send a write again, check with a read whether it took effect.",
     cause: error,
   });
+}
+
+function explainDisk(error: Error): string {
+  const code = "errcode" in error ? Number(error.errcode) & 0xff : undefined;
+  if (code === SQLITE_FULL) return "The disk of this service is full: its database cannot be written.";
+  if (code === SQLITE_READONLY) return "The disk of this service is read-only: its database cannot be written.";
+  return "The database of this service cannot be written at the moment.";
 }
 
 /** True for the refusal of {@link toStoreError}. */

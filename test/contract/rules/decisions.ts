@@ -77,6 +77,10 @@ export const decisionRules: readonly RuleGroup[] = [
     rules: {
       "decision.execution-unknown-404": "An unknown or foreign execution id answers 404 bare.",
       "decision.idempotency-conflict": "A key reused with other input answers 409 validation_error and runs nothing.",
+      "decision.canonical-connection":
+        "connection_id names the account of a canonical execution; an unknown one is blocked.",
+      "decision.canonical-lookup":
+        "GET /api/executions?idempotency_key= finds what was done under a key and runs nothing.",
       "decision.canonical-401-summary": "A bad key on canonical execute answers a summary with unauthorized.",
       "decision.offload-header": "Large outputs are offloaded on a request header and read back by execution id.",
     },

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { closeAll, makeFolder } from "../../calls/open-test-session.ts";
 import { runSvc, startSvc } from "../../e2e/run-svc.ts";
 import { findFreePort } from "../../service/free-port.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
-import { closeAll, makeFolder } from "../../tools/open-test-session.ts";
 import { readFences } from "../read-page.ts";
 
 /** docs/many-machines.md, on a real server: both processes of the page, and a sign-in link of the first at the second. */
@@ -53,9 +53,10 @@ test("the commands of the page start two processes that are one service", async 
     const [link = ""] = LINES.filter((line) => line.startsWith("svc login-link"));
     const made = await runSvc(toArgs(link), folder, { env });
     expect(made, made.stderr).toMatchObject({ code: 0 });
-    const { pathname, search } = new URL(made.stdout.trim());
-    const opened = await fetch(`http://127.0.0.1:${ports.get("8792")}${pathname}${search}`, { redirect: "manual" });
-    expect(opened.status).toBe(303);
+    const { pathname, searchParams: body } = new URL(made.stdout.trim());
+    const other = `http://127.0.0.1:${ports.get("8792")}${pathname}`;
+    const signedIn = await fetch(other, { method: "POST", body, redirect: "manual" });
+    expect(signedIn.status).toBe(303);
   } finally {
     for (const one of running) one.kill("SIGTERM");
   }

@@ -41,6 +41,13 @@ export async function openWindow(browser: Browser, { colorScheme, width }: Look)
   return context.newPage();
 }
 
+/** Opens a one-time sign-in link and presses its button. */
+export async function signIn(page: Page, signInUrl: string): Promise<void> {
+  await page.goto(signInUrl);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+}
+
 let axeSource: Promise<string> | undefined;
 
 /** Serious and critical findings of axe on a page, as short lines. */

@@ -7,7 +7,7 @@ import { builtInIntegrations } from "../../../src/service/integrations/built-in.
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../../service/connections/vault-integration.ts";
 import { execute } from "../../service/http-calls.ts";
-import { launchChromium, openWindow } from "./chromium.ts";
+import { launchChromium, openWindow, signIn } from "./chromium.ts";
 
 let browser: Browser;
 let service: TestService;
@@ -22,7 +22,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-browser-"));
   service = await startTestService({ integrations: [...builtInIntegrations, createVault().integration] });
   page = await openWindow(browser, { colorScheme: "dark", width: 1280 });
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
 });
 afterEach(async () => {
   await page.context().close();
@@ -33,7 +33,7 @@ afterEach(async () => {
 test("a folder is connected as a second drive, after a mistake was shown at its field", async () => {
   await page.getByRole("link", { name: "Connections", exact: true }).click();
   await page.getByRole("link", { name: "Connect another Drive" }).click();
-  await page.getByLabel("Name").fill("Family drive");
+  await page.getByLabel("Name", { exact: true }).fill("Family drive");
   await page.getByLabel("Folder").fill(join(folder, "nothing"));
   await page.getByLabel("Read only").check();
   await page.getByRole("button", { name: "Connect Drive" }).click();
@@ -42,6 +42,8 @@ test("a folder is connected as a second drive, after a mistake was shown at its 
   expect(await page.getByLabel("Folder").getAttribute("aria-invalid")).toBe("true");
   expect(await page.getByLabel("Read only").isChecked()).toBe(true);
   await page.getByLabel("Folder").fill(folder);
+  // Offered, because the default is still the folder of the first start.
+  await page.getByLabel("Use this one when an agent").uncheck();
   await page.keyboard.press("Enter");
   await page.getByText("Connected. Agents can use it").waitFor();
   await page.getByRole("link", { name: "Family drive" }).click();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium, openWindow } from "./chromium.ts";
+import { launchChromium, openWindow, signIn } from "./chromium.ts";
 
 const BIN = new URL("../../../src/bin.ts", import.meta.url).pathname;
 
@@ -70,7 +70,7 @@ async function playDemo(answer: string): Promise<{ printed: Printed; exitCode: n
   const [, pairUrl = ""] = await printed.waitFor(/approve the device: (\S+)/);
   const [, code] = await printed.waitFor(/shows the code (\S+)/);
   const page = await openWindow(browser, { colorScheme: "light", width: 390 });
-  await page.goto(signInUrl);
+  await signIn(page, signInUrl);
   await page.goto(pairUrl);
   expect(await page.locator(".code strong").textContent()).toBe(code);
   await page.getByRole("button", { name: "Approve device" }).click();

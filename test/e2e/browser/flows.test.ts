@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium, openWindow } from "./chromium.ts";
+import { launchChromium, openWindow, signIn } from "./chromium.ts";
 import { startUsedService, type UsedService } from "./dashboard-service.ts";
 import { tabTo } from "./keyboard.ts";
 
@@ -17,7 +17,7 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   service = await startUsedService();
   page = await openWindow(browser, { colorScheme: "dark", width: 390 });
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
 });
 afterEach(async () => {
   await page.context().close();

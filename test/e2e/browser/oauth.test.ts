@@ -7,7 +7,7 @@ import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call } from "../../service/http-calls.ts";
 import { type OAuthClient, registerClient } from "../../service/oauth/oauth-client.ts";
-import { findBarriers, LOOKS, launchChromium, measureOverflow, openWindow } from "./chromium.ts";
+import { findBarriers, LOOKS, launchChromium, measureOverflow, openWindow, signIn } from "./chromium.ts";
 
 let browser: Browser;
 let service: TestService;
@@ -49,7 +49,7 @@ async function arrive(): Promise<string> {
 async function openRequest(url: string): Promise<void> {
   await page.goto(url);
   expect(await page.locator("h1").textContent()).toBe("Sign in first");
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
   expect(await page.locator("h1").textContent()).toBe("Give Test app access?");
 }
 
@@ -94,7 +94,7 @@ test("the way back leads only to the app that asked", async () => {
 test.each(LOOKS)("the approval page can be read and used: $colorScheme, $width wide", async (look) => {
   const window = await openWindow(browser, look);
   try {
-    await window.goto(await service.service.signInUrl());
+    await signIn(window, await service.service.signInUrl());
     await window.goto((await client.start({ scope: "openid email profile" })).url);
     expect(await findBarriers(window)).toEqual([]);
     expect(await measureOverflow(window)).toBe(0);

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSourceDesk, type SourceDesk } from "../../../src/service/sources/open-source-desk.ts";
-import { prepareOpenApi } from "../../../src/service/sources/openapi/prepare-openapi.ts";
-import { createSourceStore } from "../../../src/service/sources/source-store.ts";
+import { openSourceDesk, type SourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { prepareOpenApi } from "../../../src/service/added/openapi/prepare-openapi.ts";
+import { createSourceStore } from "../../../src/service/added/source-store.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { findUsable } from "../../service/added/find-usable.ts";
+import { waitForTool } from "../../service/added/wait-for-tool.ts";
 import { openStoreOf } from "../../service/find-store.ts";
-import { waitForTool } from "../../service/sources/wait-for-tool.ts";
-import { findBarriers, LOOKS, launchChromium, measureOverflow, openWindow } from "./chromium.ts";
+import { findBarriers, LOOKS, launchChromium, measureOverflow, openWindow, signIn } from "./chromium.ts";
 
 const text = { type: "string" };
 const DOCUMENT = {
@@ -80,7 +81,7 @@ afterAll(async () => {
 test("the owner reads the changes of an app in every window, and agrees to them", async () => {
   for (const look of LOOKS) {
     const page = await openWindow(browser, look);
-    await page.goto(await service.service.signInUrl());
+    await signIn(page, await service.service.signInUrl());
     await page.goto(`${service.url}/connections`);
     await page.getByRole("link", { name: "Review the changes of Parcel desk" }).click();
     await page.getByRole("heading", { name: "Changes of Parcel desk" }).waitFor();
@@ -89,12 +90,12 @@ test("the owner reads the changes of an app in every window, and agrees to them"
     await page.context().close();
   }
   const page = await openWindow(browser, { colorScheme: "light", width: 1280 });
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
   await page.goto(`${service.url}/apps/parcels/review`);
   await page.getByText("send the human's address book along").first().waitFor();
   await page.getByRole("button", { name: "Use the changed actions" }).click();
   await page.getByText("Agreed. The actions are in use within seconds.").waitFor();
   await page.context().close();
   await waitForTool(service, "parcels_move_parcel");
-  expect((await desk.find("parcels"))?.proposal).toBeUndefined();
+  expect((await findUsable(desk, "parcels")).proposal).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { openBrowser, readCsrf } from "../../service/pages/browser.ts";
-import { type LossyProxy, startLossyProxy } from "../../tools/lossy-proxy.ts";
+import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
+import { openBrowser, readCsrf } from "../../service/http/pages/browser.ts";
 import { useHost } from "./host/use-host.ts";
 
 /** What goes wrong between plugin and service, and how each ends: with the stated outcome, and nothing done twice. */

@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliverSampleMail } from "../../../src/cli/demo/sample-content.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { launchChromium, openWindow } from "../browser/chromium.ts";
+import { launchChromium, openWindow, signIn } from "../browser/chromium.ts";
 import { createState, type HostState } from "./host/isolated-state.ts";
 import { connectOperator, type Operator } from "./host/operator.ts";
 import { mustRunOpenClaw } from "./host/run-openclaw.ts";
@@ -53,7 +53,7 @@ test("pairs through the host's own sign-in, with a click on the approval page", 
   // Anew, as a terminal may pass a line on in pieces, and the code comes after the link.
   const [link] = await login.waitFor(PAIR_LINK);
   const page = await openWindow(browser, { colorScheme: "light", width: 390 });
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
   await page.goto(link);
   expect((await page.locator(".code strong").textContent())?.trim()).toBe(code);
   await page.getByRole("button", { name: "Approve device" }).click();

@@ -98,7 +98,9 @@ test("with nobody to ask, the call waits for a command of a person, whose code n
   expect(await (await person.chat("And now?", { sessionKey: "alone" })).done).toBe("Done.");
   // The words of a person's own commands stay in the conversation, their answers do not.
   expect(host.model.requests.some(({ raw }) => raw.includes(code))).toBe(false);
-  expect(await (await person.chat(`/svc approve ${code}`, { sessionKey: "alone" })).done).toContain("Approved");
+  const approve = async () => (await person.chat(`/svc approve ${code}`, { sessionKey: "alone" })).done;
+  expect(await approve(), "shown whole before a yes counts").toMatch(/^Not approved yet[\s\S]*text: alone/);
+  expect(await approve()).toContain("Approved");
   const [result] = await play("alone", [write("alone")]);
   expect(result).toContain("succeeded");
   expect(effects("alone")).toHaveLength(1);

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JournalRecord } from "../../../src/approvals/journal-record.ts";
-import { readSegment } from "../../../src/approvals/journal-segment.ts";
+import { type JournalRecord, readJournalRecord } from "../../../src/calls/journal/journal-record.ts";
+import { openStateFile } from "../../../src/calls/journal/state-file.ts";
 import { type EffectService, startEffectService } from "./effect-service.ts";
 import { Oracle } from "./oracle.ts";
 
@@ -15,10 +15,8 @@ export interface Machine {
   /** Milliseconds since the epoch. */
   readonly clock: { now: number };
   readonly filePath: string;
-  /** Lines that were cut off by a crash. */
-  readonly torn: { lines: number };
   writeFile(content: string): Promise<void>;
-  /** What the journal on disk says now, of all processes; notes damage nobody did. */
+  /** What the journal on disk says now, of all processes; notes what cannot be read. */
   readJournal(): Promise<readonly JournalRecord[]>;
   close(): Promise<void>;
 }
@@ -30,7 +28,6 @@ export async function startMachine(): Promise<Machine> {
   const stateDir = join(folder, "state");
   const filePath = join(folder, "note.txt");
   const oracle = new Oracle();
-  const torn = { lines: 0 };
   await writeFile(filePath, "first");
   return {
     folder,
@@ -39,15 +36,14 @@ export async function startMachine(): Promise<Machine> {
     oracle,
     clock: { now: Date.parse("2026-11-20T10:00:00Z") },
     filePath,
-    torn,
     writeFile: (content) => writeFile(filePath, content),
     async readJournal() {
-      const journal = join(stateDir, "journal");
-      const names = await readdir(journal).catch(() => []);
-      const segments = await Promise.all(names.map((name) => readSegment(join(journal, name))));
-      const damaged = segments.reduce((sum, segment) => sum + (segment?.damagedLines ?? 0), 0);
-      if (damaged > torn.lines) oracle.violations.push(`the journal has ${damaged} lines that cannot be read`);
-      return segments.flatMap((segment) => [...(segment?.records.values() ?? [])]);
+      const state = await openStateFile(stateDir);
+      const rows = state?.prepare("SELECT record FROM calls").all() ?? [];
+      state?.close();
+      const records = rows.map(({ record }) => readJournalRecord(JSON.parse(String(record))));
+      if (records.includes(undefined)) oracle.violations.push("the journal has a record that cannot be read");
+      return records.filter((record) => record !== undefined);
     },
     async close() {
       await service.close();

@@ -1,18 +1,19 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createToolSession, type ToolSession } from "../../../src/calls/session.ts";
 import { SvcClient } from "../../../src/client/client.ts";
-import { createToolSession, type ToolSession } from "../../../src/tools/session.ts";
 import type { Machine } from "./machine.ts";
 import { type CallSpec, nameCall, type Push, Run } from "./run.ts";
 
 /** Runs of one process at the same time. */
 const WIDTH = 2;
-const HALF_A_LINE = '{"callId":"c1","fingerprint":"';
+/** What a process that dies while it writes leaves at the end of the database's log. */
+const HALF_A_PAGE = Buffer.alloc(2_000, 0x55);
 
 /** A process that uses the state folder; it is opened when it is first needed, and again after a crash. */
 export class ModelProcess {
   readonly #machine: Machine;
-  #opened: { readonly session: ToolSession; readonly client: SvcClient; readonly journalName: string } | undefined;
+  #opened: { readonly session: ToolSession; readonly client: SvcClient } | undefined;
   #runs: Run[] = [];
   /** Bumped by a crash: what is left of an earlier life sleeps for good. */
   #life = 0;
@@ -45,20 +46,18 @@ export class ModelProcess {
     this.#machine.oracle.revoke(tool, connection);
   }
 
-  /** Ends it where it stands, as SIGKILL does; `torn` in the middle of a line of the journal. */
+  /** Ends it where it stands, as SIGKILL does; `torn` while it writes to the journal. */
   async crash(torn: boolean): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
     this.#life += 1;
     for (const run of this.#runs.splice(0)) run.kill();
     if (opened === undefined) return;
-    const { session, client, journalName } = opened;
-    // Neither writes a line of the journal: they free what the system frees after a kill.
+    const { session, client } = opened;
+    // Neither writes to the journal: they free what the system frees after a kill.
     await session.close();
     await client.close();
-    if (!torn) return;
-    await appendFile(join(this.#machine.stateDir, "journal", journalName), HALF_A_LINE);
-    this.#machine.torn.lines += 1;
+    if (torn) await appendFile(join(this.#machine.stateDir, "state.db-wal"), HALF_A_PAGE);
   }
 
   async #open() {
@@ -71,20 +70,12 @@ export class ModelProcess {
     const life = this.#life;
     const now = () => clock.now;
     const sleep = () => (life === this.#life ? Promise.resolve() : new Promise<never>(() => {}));
-    const before = listOpenJournals();
     const client = new SvcClient({ baseUrl: service.url, apiKey: "svc_live_model", sleep, now });
     const session = await createToolSession({ client, stateDir, mediaRoots: [folder], sleep, now, random: () => 0.5 });
-    const [journalName = ""] = listOpenJournals().filter((name) => !before.includes(name));
-    return { session, client, journalName };
+    return { session, client };
   }
 }
 
 async function pushOn(run: Run, push: Push, times: number): Promise<void> {
   for (let time = 0; time < times && !run.isOver; time += 1) await run.push(push);
-}
-
-/** The journals this process writes, as every copy of the plugin in it knows them. */
-function listOpenJournals(): string[] {
-  const names: unknown = Reflect.get(globalThis, Symbol.for("svc-agent-plugin.openJournals"));
-  return names instanceof Set ? [...names].map(String) : [];
 }

@@ -1,8 +1,8 @@
-import type { CallJournal, Journal } from "../../../src/approvals/journal.ts";
-import { hasLeft } from "../../../src/approvals/journal-record.ts";
-import type { ApprovalDecision, ApprovalRequest } from "../../../src/approvals/request.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import type { ToolSession } from "../../../src/tools/session.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../../src/calls/ask/request.ts";
+import type { CallJournal, Journal } from "../../../src/calls/journal/journal.ts";
+import { hasLeft } from "../../../src/calls/journal/journal-record.ts";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import type { ToolSession } from "../../../src/calls/session.ts";
 import type { Arrival, Fate } from "./effect-service.ts";
 import type { Machine } from "./machine.ts";
 import type { RunFacts } from "./oracle.ts";
@@ -156,7 +156,6 @@ export class Run implements RunFacts {
       await work();
     };
     return {
-      refresh: () => journal.refresh(),
       find: (key) => journal.find(key),
       findUnanswered: (fingerprint, isKnown) => journal.findUnanswered(fingerprint, isKnown),
       record: async (record) => {
@@ -171,7 +170,7 @@ export class Run implements RunFacts {
         await this.#stand();
         return obstacle;
       },
-      forget: (key) => write(() => journal.forget(key)),
+      forget: (record) => write(() => journal.forget(record)),
     };
   }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openCredentialFile } from "../../../src/pairing/credential-file.ts";
+import { openCredentialFile } from "../../../src/pairing/credentials.ts";
 import { openFaultSession } from "./fault-lab.ts";
 
 /**
@@ -46,7 +46,6 @@ async function callTool(callId: string): Promise<void> {
   await session.catalog.load();
   const { status, code } = await session.call({ callId, toolName: "probe_write_text", arguments: { text: callId } });
   if (status !== "succeeded") console.log(`wrong ${callId}: ${status} ${code}`);
-  if (session.journal.damagedLines > 1) console.log(`damaged journal: ${session.journal.damagedLines} lines`);
   await close();
 }
 

@@ -32,8 +32,11 @@ async function callUntil(end: number, least: number): Promise<void> {
   }
 }
 
-async function measureFolder(name: string): Promise<{ files: number; bytes: number }> {
-  const names = await readdir(join(stateDir, name)).catch(() => []);
+async function measureFolder(
+  name: string,
+  isOurs = (_file: string) => true,
+): Promise<{ files: number; bytes: number }> {
+  const names = (await readdir(join(stateDir, name)).catch(() => [])).filter(isOurs);
   const sizes = await Promise.all(names.map(async (file) => (await stat(join(stateDir, name, file))).size));
   return { files: names.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
@@ -54,7 +57,7 @@ for (let look = 0; look < Number(looks); look += 1) {
       outside: process.memoryUsage().external,
       resources: process.getActiveResourcesInfo().length,
       handles: (await readdir("/proc/self/fd").catch(() => [])).length,
-      journal: await measureFolder("journal"),
+      journal: await measureFolder(".", (file) => file.startsWith("state.db")),
       results: await measureFolder("results"),
       catalog: await measureFolder("catalog"),
     }),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import { startTestService } from "../../../src/testing.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
 import { createProbe } from "../../contract/probe-integration.ts";
 import { openFaultSession } from "../kit/fault-lab.ts";
 import { useSmallDisk } from "./disk.ts";

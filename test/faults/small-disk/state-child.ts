@@ -1,8 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import type { ToolSession } from "../../../src/calls/session.ts";
 import { isSvcError } from "../../../src/errors.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import type { ToolSession } from "../../../src/tools/session.ts";
 import { startProbeService } from "../../contract/probe-service.ts";
 import { approveAll, openFaultSession } from "../kit/fault-lab.ts";
 import { openFaultProxy } from "../kit/fault-proxy.ts";
@@ -37,26 +37,6 @@ async function write(session: ToolSession, text: string): Promise<ToolOutcome> {
   return outcome;
 }
 
-async function readJournal(): Promise<string> {
-  const folder = join(stateDir, "journal");
-  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "utf8")));
-  return texts.join("");
-}
-
-/** Makes the same call until its line that says "sending" was cut off by the end of the disk. */
-async function cutLineOfSending(session: ToolSession): Promise<string> {
-  for (let turn = 0; turn < 200; turn += 1) {
-    const text = `cut ${turn} ${"x".repeat((turn * 37) % 400)}`;
-    isFilledByQuestion = true;
-    await write(session, text);
-    isFilledByQuestion = false;
-    disk.free();
-    const lines = (await readJournal()).split("\n");
-    if (lines.at(-1)?.includes('"state":"sending"')) return text;
-  }
-  throw new Error("No line was cut where it should be.");
-}
-
 async function tryToOpen(): Promise<unknown> {
   try {
     await (await openFaultSession(address, settings)).close();
@@ -78,11 +58,16 @@ const leftovers = (await readdir(stateDir, { recursive: true })).filter((name) =
 disk.free();
 await write(first.session, "freed");
 
-const cut = await cutLineOfSending(first.session);
+// The disk fills up between the question and the sending.
+const unsent = "unsent";
+isFilledByQuestion = true;
+await write(first.session, unsent);
+isFilledByQuestion = false;
+disk.free();
 proxy.arm({ place: "before the answer", kind: "drop", request: /^POST \/api\/tools\/probe_write_text\/execute / });
-await write(first.session, cut);
+await write(first.session, unsent);
 const second = await openFaultSession(address, settings);
-await write(second.session, cut);
+await write(second.session, unsent);
 await second.close();
 await first.close();
 await service.close();
@@ -91,4 +76,4 @@ await proxy.close();
 disk.setReadOnly(true);
 const whileReadOnly = await tryToOpen();
 disk.setReadOnly(false);
-console.log(JSON.stringify({ calls, cut, read, whileFull, leftovers, whileReadOnly }));
+console.log(JSON.stringify({ calls, unsent, read, whileFull, leftovers, whileReadOnly }));

@@ -2,12 +2,11 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApprovalCard } from "../../../src/approvals/card.ts";
-import { canonicalJson } from "../../../src/approvals/fingerprint.ts";
+import { createApprovalCard } from "../../../src/calls/ask/card.ts";
+import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import { renderOutcome } from "../../../src/calls/safe-text.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import { renderOutcome } from "../../../src/tools/render-outcome.ts";
-import { FUZZ_FACTOR, fuzzOptions, whileTimeLasts } from "../../fuzz/fuzz-options.ts";
 import {
   closeAll,
   closeLater,
@@ -15,7 +14,8 @@ import {
   sayNo,
   sayYes,
   type TestSession,
-} from "../../tools/open-test-session.ts";
+} from "../../calls/open-test-session.ts";
+import { FUZZ_FACTOR, fuzzOptions, whileTimeLasts } from "../../fuzz/fuzz-options.ts";
 import { hostileArguments } from "../arguments.ts";
 import { createOpenApp, type OpenApp } from "./open-app.ts";
 
@@ -131,7 +131,7 @@ describe("what was approved", () => {
           if (outcome.status !== "succeeded") return;
           expect(canonicalJson(app.calls[0]?.args)).toBe(canonicalJson(allowed.asked[0]?.arguments));
           expect(app.calls[0]?.account).toBe("First");
-          expect(createApprovalCard(allowed.asked[0] ?? expect.fail()).join("\n")).toContain("Account:   First");
+          expect(createApprovalCard(allowed.asked[0] ?? expect.fail()).join("\n")).toContain("\nAccount   │ First");
         }),
       ),
       fuzzOptions({ runs: 80 }),

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import { renderOutcome } from "../../../src/calls/safe-text.ts";
 import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import { renderOutcome } from "../../../src/tools/render-outcome.ts";
-import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../tools/open-test-session.ts";
-import { createTool } from "../../tools/scripted-service.ts";
+import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
+import { createTool } from "../../calls/scripted-service.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 import { KEY } from "./poison.ts";
 

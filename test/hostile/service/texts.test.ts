@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { showOutcome } from "../../../src/cli/show-outcome.ts";
+import { showOutcome } from "../../../src/cli/commands/call.ts";
 import { createTerminal } from "../../../src/cli/terminal.ts";
 import { SvcToolkit } from "../../../src/runtimes/langchain/toolkit.ts";
 import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
-import { createGate } from "../../../src/runtimes/openclaw/gate.ts";
-import { createHumanChannel } from "../../../src/runtimes/openclaw/human-channel.ts";
+import { createHumanChannel } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
+import { createGate } from "../../../src/runtimes/openclaw/register-tools.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { createTerminalApprover } from "../../../src/runtimes/terminal/approve-in-terminal.ts";
+import { closeAll, closeLater, openTestSession, sayYes } from "../../calls/open-test-session.ts";
 import { runSvc } from "../../e2e/run-svc.ts";
 import { createFakeApi, createStateFolder } from "../../runtimes/openclaw/fake-api.ts";
-import { closeAll, closeLater, openTestSession, sayYes } from "../../tools/open-test-session.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 import { FORBIDDEN, KEY, offerLink, poison } from "./poison.ts";
 
@@ -113,8 +113,8 @@ describe("the terminal", () => {
     await session.call({ callId: "1", toolName: "probe_write", arguments: { text: "a" }, approve });
     approve.close();
     expect(shown).not.toMatch(FORBIDDEN);
-    expect(shown.match(/^ {2}Effect:/gm)).toHaveLength(1);
-    expect(shown).toContain("writes: creates or changes something");
+    expect(shown.match(/^Effect +│/gm)).toHaveLength(1);
+    expect(shown).toMatch(/^Effect +│ writes: /m);
   });
 
   it("is not steered by any command that lists, shows, asks or fails", async () => {
@@ -146,7 +146,7 @@ describe("OpenClaw", () => {
     const folder = createStateFolder();
     const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: server.url, apiKey: KEY } });
     const host = shareHost(api, folder.environment);
-    const [judge, books] = [createGate(host), await host.openBooks()];
+    const [judge, askState] = [createGate(host), await host.openAskState()];
     const shown: unknown[] = [];
     const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s1", messageChannel: "webchat" };
     const loadSdk = async () => ({
@@ -160,9 +160,9 @@ describe("OpenClaw", () => {
       const params = { name, arguments: { text: "a" } };
       const event = { toolName: "svc_call_tool", params, toolCallId: name, runId: name };
       shown.push(await judge(event, { toolName: "svc_call_tool", ...context, requester: { channel: "webchat" } }));
-      const { explain, ...channel } = createHumanChannel({ ...host, ...books }, context, name, { loadSdk });
-      const desk = await host.openDesk(context);
-      const tool = desk.session.staticTools.find((one) => one.name === "svc_call_tool");
+      const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, name, { loadSdk });
+      const account = await host.openAccount(context);
+      const tool = account.session.staticTools.find((one) => one.name === "svc_call_tool");
       const outcome = await tool?.run(params, { callId: name, ...channel });
       shown.push(outcome && explain({ ...outcome, result: undefined }).message);
     }

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import { renderOutcome } from "../../../src/calls/safe-text.ts";
 import { SvcClient } from "../../../src/client/client.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import { renderOutcome } from "../../../src/tools/render-outcome.ts";
-import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../tools/open-test-session.ts";
-import { createTool } from "../../tools/scripted-service.ts";
+import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
+import { createTool } from "../../calls/scripted-service.ts";
 import { UNSEEN } from "../look.ts";
 import { packBombs } from "./bombs.ts";
 import { type Attack, type HostileServer, pour, raw, startHostileServer } from "./hostile-server.ts";

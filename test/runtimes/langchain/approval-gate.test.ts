@@ -4,8 +4,8 @@ import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { addConnection, startProbeService } from "../../contract/probe-service.ts";
-import { closeAll, closeLater, makeFolder, sayYes } from "../../tools/open-test-session.ts";
 import { type AgentParts, findAdapter, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, script } from "./agent-kit.ts";
 

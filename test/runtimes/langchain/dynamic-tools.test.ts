@@ -4,13 +4,13 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createAgent, createMiddleware, toolRetryMiddleware } from "langchain";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import { createApprovalMiddleware, createDynamicToolsMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { SvcTool } from "../../../src/runtimes/langchain/svc-tool.ts";
 import { startTestService } from "../../../src/testing.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
-import { generateTools, startCatalogService } from "../../tools/catalog-service.ts";
-import { closeAll, closeLater, makeFolder, sayYes } from "../../tools/open-test-session.ts";
-import { createTool, startScriptedService } from "../../tools/scripted-service.ts";
+import { generateTools, startCatalogService } from "../../calls/catalog-service.ts";
+import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
+import { createTool, startScriptedService } from "../../calls/scripted-service.ts";
 
 /** Thousands of tools with a short tool list. */
 

@@ -12,7 +12,10 @@ import type { SvcTool } from "../../../src/langchain.ts";
 import type { AgentState, RunningAgent } from "./adapters.ts";
 
 /** A graph of one node that the host wrote. */
-export function startNode(work: (run: Parameters<SvcTool["invoke"]>[1]) => Promise<unknown>): RunningAgent {
+export function startNode(
+  work: (run: Parameters<SvcTool["invoke"]>[1]) => Promise<unknown>,
+  checkpointer: BaseCheckpointSaver = new MemorySaver(),
+): RunningAgent {
   const state = Annotation.Root({ done: Annotation<boolean> });
   const graph = new StateGraph(state)
     .addNode("work", async (_, run) => {
@@ -21,7 +24,7 @@ export function startNode(work: (run: Parameters<SvcTool["invoke"]>[1]) => Promi
     })
     .addEdge(START, "work")
     .addEdge("work", END)
-    .compile({ checkpointer: new MemorySaver() });
+    .compile({ checkpointer });
   return toAgent(graph);
 }
 

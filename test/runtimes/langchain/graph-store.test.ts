@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openJournal } from "../../../src/approvals/journal.ts";
-import type { JournalRecord } from "../../../src/approvals/journal-record.ts";
+import { openJournal } from "../../../src/calls/journal/journal.ts";
+import type { JournalRecord } from "../../../src/calls/journal/journal-record.ts";
 import { createStoreJournal } from "../../../src/runtimes/langchain/graph-store.ts";
 
 /** Two machines that share a graph's store, and whose clocks differ. */

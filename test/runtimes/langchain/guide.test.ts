@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
 
 /** Every block of docs/langchain.md is run and prints what the guide says. */
 

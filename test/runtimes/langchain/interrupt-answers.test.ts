@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SvcToolkit } from "../../../src/langchain.ts";
 import { splitInterruptAnswer } from "../../../src/runtimes/langchain/read-interrupt-answer.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { ADAPTERS, type AgentState, type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readResults, readStatuses, readTitles, script } from "./agent-kit.ts";
 import { showInChatUi, showInInbox, showInLangChain } from "./interfaces.ts";
@@ -128,7 +128,7 @@ describe("an answer", () => {
     const { agent } = await start("createAgent", "w1");
     const again = await agent.invoke(resume(answer), config);
     expect(again.__interrupt__).toHaveLength(1);
-    expect(again.__interrupt__?.[0]?.value.description).not.toMatch(/^Approval needed/);
+    expect(again.__interrupt__?.[0]?.value.description).toMatch(/^(?!```)[\s\S]+\n\n```\nApproval needed\n/);
     expect(await service.effects()).toEqual([]);
     const state = await agent.invoke(resume(true), config);
     expect(await readTitles(service)).toEqual(["w1"]);

@@ -5,7 +5,7 @@ import { type AgentMiddleware, createAgent, modelFallbackMiddleware, modelRetryM
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import type { RunningAgent } from "./adapters.ts";
 import { answerAll, ask, config, expectNothingDangling, note, readStatuses, readTitles } from "./agent-kit.ts";
 import { toAgent } from "./graph-kit.ts";

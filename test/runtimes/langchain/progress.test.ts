@@ -4,8 +4,8 @@ import { type AgentMiddleware, createAgent, toolRetryMiddleware } from "langchai
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ProgressEvent, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater, sayYes } from "../../tools/open-test-session.ts";
-import { createTool, startScriptedService } from "../../tools/scripted-service.ts";
+import { closeAll, closeLater, sayYes } from "../../calls/open-test-session.ts";
+import { createTool, startScriptedService } from "../../calls/scripted-service.ts";
 import { findAdapter } from "./adapters.ts";
 import { ask, config, list, note, script } from "./agent-kit.ts";
 

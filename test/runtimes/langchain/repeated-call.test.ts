@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SvcClient } from "../../../src/client/client.ts";
 import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { ADAPTERS, type Adapter, findAdapter, type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readStatuses, readTitles, script } from "./agent-kit.ts";
 import { startNode, toAgent } from "./graph-kit.ts";

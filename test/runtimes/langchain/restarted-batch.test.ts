@@ -4,7 +4,7 @@ import { createAgent } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApprovalMiddleware, createDynamicToolsMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { type AgentState, resume } from "./adapters.ts";
 import { ask, config, note, readAsked, readTitles, script } from "./agent-kit.ts";
 

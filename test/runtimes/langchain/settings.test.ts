@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SessionEvent } from "../../../src/calls/session-events.ts";
+import { SvcClient } from "../../../src/index.ts";
 import { createDynamicToolsMiddleware, SvcToolkit, type ToolFilter } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import type { SessionEvent } from "../../../src/tools/session-events.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
 /** A wrong setting is refused where it is given, and a filter that finds less than it names says so. */
 
@@ -111,10 +112,15 @@ describe("getTools", () => {
 
   it("reports nothing of a tool that was left out of the list but loaded since", async () => {
     const events: SessionEvent[] = [];
-    const toolkit = await open({
-      integrations: ["notes"],
-      onEvent: (event: SessionEvent) => events.push(event),
-    });
+    const client = closeLater(new SvcClient({ baseUrl: service.url, apiKey: service.apiKey }));
+    const list = client.listTools.bind(client);
+    client.listTools = async (...query) => {
+      const answer = await list(...query);
+      return { ...answer, tools: answer.tools.filter(({ integration }) => integration !== "drive") };
+    };
+    const onEvent = (event: SessionEvent) => void events.push(event);
+    const toolkit = closeLater(await SvcToolkit.create({ client, onEvent }));
+    expect(toolkit.session.catalog.peek("drive_list_files")).toBeUndefined();
     await toolkit.loadTools(["drive_list_files"]);
     expect(toolkit.getTools({ tools: ["drive_list_files"], staticTools: false })).toHaveLength(1);
     expect(events.filter(({ type }) => type === "tools_not_found")).toEqual([]);

@@ -5,7 +5,7 @@ import { createDeepAgent, FilesystemBackend } from "deepagents";
 import { afterEach, expect, it } from "vitest";
 import { SvcToolkit } from "../../../src/langchain.ts";
 import { createScriptedApprover, startTestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
 /** The skills of this package, as deepagents loads them. */
 

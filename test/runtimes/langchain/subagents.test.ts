@@ -6,7 +6,7 @@ import { createDeepAgent } from "deepagents";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater, makeFolder } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
 import { type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readAsked, readTitles, script } from "./agent-kit.ts";
 import { FileSaver } from "./file-saver.ts";

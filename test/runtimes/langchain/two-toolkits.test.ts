@@ -3,7 +3,7 @@ import { createAgent } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApprovalMiddleware, SvcToolkit } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { closeAll, closeLater } from "../../tools/open-test-session.ts";
+import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { type RunningAgent, resume } from "./adapters.ts";
 import { answerAll, ask, config, note, readStatuses, readTitles, script } from "./agent-kit.ts";
 import { toAgent } from "./graph-kit.ts";

@@ -1,18 +1,17 @@
-import type { HostCard } from "../../../src/runtimes/openclaw/approval-card.ts";
-import type { Books } from "../../../src/runtimes/openclaw/books.ts";
-import { createCallId } from "../../../src/runtimes/openclaw/call-id.ts";
-import { nameCall } from "../../../src/runtimes/openclaw/decision-book.ts";
+import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import type { HostCard } from "../../../src/runtimes/openclaw/ask/approval-card.ts";
+import { createCallId, nameCall } from "../../../src/runtimes/openclaw/ask/decisions.ts";
+import { createHumanChannel, type HumanChannel } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
+import { judgeCall } from "../../../src/runtimes/openclaw/ask/judge-call.ts";
+import type { AskState } from "../../../src/runtimes/openclaw/ask/shown-cards.ts";
 import type {
   HostApproval,
   HostApprovalResolution,
   HostToolCallContext,
-} from "../../../src/runtimes/openclaw/host-hook.ts";
-import type { HostToolContext } from "../../../src/runtimes/openclaw/host-tool.ts";
-import { createHumanChannel, type HumanChannel } from "../../../src/runtimes/openclaw/human-channel.ts";
-import { judgeCall } from "../../../src/runtimes/openclaw/judge-call.ts";
-import type { SdkModule } from "../../../src/runtimes/openclaw/load-sdk.ts";
+  HostToolContext,
+} from "../../../src/runtimes/openclaw/host/host-tool.ts";
+import type { SdkModule } from "../../../src/runtimes/openclaw/host/load-sdk.ts";
 import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
-import type { ToolOutcome } from "../../../src/tools/outcome.ts";
 import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
 import { createFakeApi, createStateFolder } from "./fake-api.ts";
 
@@ -41,7 +40,7 @@ type PlayedResult =
 /** A paired plugin in a host that is played, against the real service. */
 export interface ApprovalKit {
   readonly service: ProbeService;
-  readonly host: SvcHost & Books;
+  readonly host: SvcHost & AskState;
   /** Cards shown before a call and within one, in order. */
   readonly cards: HostApproval[];
   /** Questions asked within calls, as the host got them. */
@@ -60,7 +59,7 @@ export async function openApprovalKit(): Promise<ApprovalKit> {
   const folder = createStateFolder();
   const { api } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: service.apiKey } });
   const shared = shareHost(api, folder.environment);
-  const host = { ...shared, ...(await shared.openBooks()) };
+  const host = { ...shared, ...(await shared.openAskState()) };
   const cards: HostApproval[] = [];
   const questions: Record<string, unknown>[] = [];
   const answers: CardAnswer[] = [];
@@ -126,13 +125,13 @@ async function playCall(
 }
 
 async function execute(
-  host: SvcHost & Books,
+  host: SvcHost & AskState,
   context: HostToolContext,
   { explain, ...channel }: HumanChannel,
   { callId, params }: { callId: string; params: object },
 ): Promise<ToolOutcome> {
-  const desk = await host.openDesk(context);
-  const tool = desk.tools.get("svc_call_tool");
+  const account = await host.openAccount(context);
+  const tool = account.tools.get("svc_call_tool");
   if (tool === undefined) throw new Error("svc_call_tool is missing");
   const run = host.decisions.findRun(nameCall(context, callId));
   return explain(await tool.run(params, { callId: createCallId(context, callId, run), ...channel }));

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { showWaitingCall } from "../../../src/runtimes/openclaw/commands/waiting-commands.ts";
 import { addConnection } from "../../contract/probe-service.ts";
 import { type ApprovalKit, openApprovalKit, readCard } from "./approval-kit.ts";
 
@@ -64,11 +65,32 @@ describe("the card before a call", () => {
     kit.answers.push("allow-once", "deny");
     const before = () => writeFileSync(join(kit.host.places.media, "inbound", "a.txt"), "second");
     expect(await kit.play({ ...store(reference), before })).toMatchObject({ outcome: { status: "declined" } });
-    expect(readCard(kit.cards[0] ?? expect.fail())).toContain("File file: a.txt, text/plain, 5 bytes, md5 8b04d5e3");
+    expect(readCard(kit.cards[0] ?? expect.fail())).toContain("\nFile: a.txt, text/plain, 5 bytes, md5 8b04d5e3");
     expect(readCard(kit.cards[1] ?? expect.fail())).toMatch(
       /6 bytes, md5 a9f0e61a[\s\S]*Why: It has changed since you approved it/,
     );
     expect(kit.service.probe.calls).toEqual([]);
+  });
+
+  it("that does not show everything counts only when everything was shown", async () => {
+    const long = { ...write, args: { text: "word ".repeat(300) } };
+    const readCode = (index: number) => /\/svc show (\w{8}) first/.exec(kit.cards[index]?.description ?? "")?.[1] ?? "";
+    kit.answers.push("allow-once", "allow-once");
+    const unread = await kit.play({ ...long, runId: "r1" });
+    expect(unread).toMatchObject({
+      outcome: { status: "needs_approval", message: expect.stringContaining("before all of it was shown") },
+    });
+    expect(kit.cards, "asked once more within the call").toHaveLength(2);
+    expect(kit.service.probe.calls).toEqual([]);
+    expect(kit.host.waitingCalls.list()).toHaveLength(1);
+    kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "decline");
+    await kit.play({ ...long, runId: "r2" });
+    kit.answers.push("allow-once");
+    const shown = showWaitingCall(kit.host, readCode(1)).text;
+    expect(shown).toContain("word word");
+    expect(await kit.play({ ...long, runId: "r3" })).toMatchObject({ outcome: { status: "succeeded" } });
+    expect(kit.cards).toHaveLength(3);
+    expect(kit.service.probe.calls).toHaveLength(1);
   });
 
   it("sends the bytes that were approved", async () => {
@@ -93,7 +115,7 @@ describe("always", () => {
     expect(await kit.play(write)).toMatchObject({ outcome: { status: "succeeded" } });
     expect(await kit.play({ ...write, args: { text: "again" } })).toMatchObject({ outcome: { status: "succeeded" } });
     expect(kit.cards).toHaveLength(1);
-    const { session } = await kit.host.openDesk(undefined);
+    const { session } = await kit.host.openAccount(undefined);
     for (const rule of session.rules.list()) await session.rules.revoke(rule);
     expect(await kit.play({ ...write, args: { text: "third" } })).toMatchObject({ blocked: true });
     expect(kit.cards).toHaveLength(2);
@@ -134,12 +156,12 @@ describe("without a yes", () => {
     expect(told).toMatchObject({
       outcome: { status: "needs_approval", code: "approval_required", hint: expect.stringContaining("/svc pending") },
     });
-    const [ticket, ...more] = kit.host.tickets.list();
+    const [waitingCall, ...more] = kit.host.waitingCalls.list();
     expect(more).toEqual([]);
-    expect(JSON.stringify(told)).not.toContain(ticket?.code);
-    const until = new Date(ticket?.expiresAt ?? 0).toISOString();
-    expect(told, "as long as the ticket").toMatchObject({ outcome: { approval: { expiresAt: until } } });
-    expect(kit.host.tickets.decide(ticket?.code ?? "", "approve")).toMatchObject({ ok: true });
+    expect(JSON.stringify(told)).not.toContain(waitingCall?.code);
+    const until = new Date(waitingCall?.expiresAt ?? 0).toISOString();
+    expect(told, "as long as the waitingCall").toMatchObject({ outcome: { approval: { expiresAt: until } } });
+    expect(kit.host.waitingCalls.decide(waitingCall?.code ?? "", "approve")).toMatchObject({ ok: true });
     expect(await kit.play({ ...write, runId: "r2" })).toMatchObject({ outcome: { status: "succeeded" } });
     expect(kit.cards).toHaveLength(2);
     expect(kit.service.probe.calls).toHaveLength(1);
@@ -147,10 +169,10 @@ describe("without a yes", () => {
     expect(kit.cards, "a release counts once").toHaveLength(3);
   });
 
-  it("a declined ticket declines the call once", async () => {
+  it("a declined waitingCall declines the call once", async () => {
     kit.answers.push("nobody");
     await kit.play({ ...write, runId: "r1" });
-    kit.host.tickets.decide(kit.host.tickets.list()[0]?.code ?? "", "decline");
+    kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "decline");
     expect(await kit.play(write)).toMatchObject({ outcome: { status: "declined" } });
     expect(kit.service.probe.calls).toEqual([]);
   });
@@ -168,17 +190,17 @@ describe("without a yes", () => {
       outcome: { status: "needs_approval" },
     });
     expect(kit.cards).toEqual([]);
-    expect(kit.host.tickets.list()).toHaveLength(1);
+    expect(kit.host.waitingCalls.list()).toHaveLength(1);
   });
 
-  it("a host that cannot be asked from within a call leaves a ticket", async () => {
+  it("a host that cannot be asked from within a call leaves a waitingCall", async () => {
     kit.answers.push("deny");
-    const { createHumanChannel } = await import("../../../src/runtimes/openclaw/human-channel.ts");
-    const { session } = await kit.host.openDesk(undefined);
+    const { createHumanChannel } = await import("../../../src/runtimes/openclaw/ask/human-channel.ts");
+    const { session } = await kit.host.openAccount(undefined);
     const channel = createHumanChannel(kit.host, {}, "c1", { loadSdk: async () => undefined });
     const call = { callId: "c1", toolName: write.tool, arguments: write.args, approve: channel.approve };
     expect(channel.explain(await session.call(call))).toMatchObject({ code: "approval_required" });
-    expect(kit.host.tickets.list()).toMatchObject([{ state: "open", request: { tool: "probe_write_text" } }]);
+    expect(kit.host.waitingCalls.list()).toMatchObject([{ state: "open", request: { tool: "probe_write_text" } }]);
   });
 });
 

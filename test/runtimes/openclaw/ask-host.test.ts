@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createAccountQuestion } from "../../../src/runtimes/openclaw/account-question.ts";
-import { askDeferred } from "../../../src/runtimes/openclaw/ask-deferred.ts";
-import { askQuestion, type HostQuestion } from "../../../src/runtimes/openclaw/ask-question.ts";
-import { createConnectQuestion } from "../../../src/runtimes/openclaw/connect-question.ts";
-import type { HostApproval } from "../../../src/runtimes/openclaw/host-hook.ts";
-import { findApprovalWait, findCardWait, findQuestionWait } from "../../../src/runtimes/openclaw/wait-limits.ts";
+import { askDeferred, askQuestion, type HostQuestion } from "../../../src/runtimes/openclaw/ask/ask-host.ts";
+import { createAccountQuestion, createConnectQuestion } from "../../../src/runtimes/openclaw/ask/questions.ts";
+
+import { findApprovalWait, findCardWait, findQuestionWait } from "../../../src/runtimes/openclaw/ask/wait-limits.ts";
+import type { HostApproval } from "../../../src/runtimes/openclaw/host/host-tool.ts";
 
 const signal = new AbortController().signal;
 

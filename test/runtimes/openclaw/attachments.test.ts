@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { renderOutcome } from "../../../src/calls/safe-text.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { createScriptedApprover, startTestService, type TestService } from "../../../src/testing.ts";
-import { renderOutcome } from "../../../src/tools/render-outcome.ts";
+import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";
 import {
   GOOD_ATTACHMENTS,
   HOST_SECRET,
@@ -14,7 +15,6 @@ import {
   RECEIVED,
   writeHostFiles,
 } from "../../fixtures/openclaw/host-files.ts";
-import { type LossyProxy, startLossyProxy } from "../../tools/lossy-proxy.ts";
 import { createFakeApi, createStateFolder } from "./fake-api.ts";
 
 /** Which files of a host the plugin sends, with everything between the host's API and the wire. */
@@ -57,7 +57,7 @@ async function save(reference: string, through: "tool" | "svc_call_tool") {
   const callId = `c${calls}`;
   const args = { file: { s3key: reference }, name: `saved-${calls}.txt` };
   const approve = createScriptedApprover(["approve"]);
-  const { session } = await share().openDesk(undefined);
+  const { session } = await share().openAccount(undefined);
   const wrapped = session.staticTools.find(({ name }) => name === "svc_call_tool");
   const outcome =
     through === "tool" || wrapped === undefined
@@ -109,7 +109,7 @@ describe("a folder that a human configures", () => {
   ])("%s is refused with its name", async (_what, place) => {
     const root = join(folder.environment.stateDir, place);
     const refusal = await share({ mediaRoots: [root] })
-      .openDesk(undefined)
+      .openAccount(undefined)
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "invalid_config", field: "mediaRoots" });
   });
@@ -117,10 +117,10 @@ describe("a folder that a human configures", () => {
   test("a workspace may be one, and then its files are sent", async () => {
     share({ mediaRoots: [files.workspace] });
     const approve = createScriptedApprover(["approve"]);
-    const desk = await share({ mediaRoots: [files.workspace] }).openDesk(undefined);
+    const account = await share({ mediaRoots: [files.workspace] }).openAccount(undefined);
     const args = { file: { s3key: join(files.workspace, "notes.txt") }, name: "notes.txt" };
     const call = { callId: "w1", toolName: "drive_upload_file", arguments: args, approve };
-    expect((await desk.session.call(call)).status).toBe("succeeded");
+    expect((await account.session.call(call)).status).toBe("succeeded");
     share();
   });
 });

@@ -1,12 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostApi, HostRegistrationMode } from "../../../src/runtimes/openclaw/host-api.ts";
-import type { HostCommand } from "../../../src/runtimes/openclaw/host-command.ts";
-import type { HostService } from "../../../src/runtimes/openclaw/host-service.ts";
-import type { HostProvider } from "../../../src/runtimes/openclaw/host-sign-in.ts";
-import type { HostTool, HostToolFactory, HostToolOptions } from "../../../src/runtimes/openclaw/host-tool.ts";
-import { type Environment, readEnvironment } from "../../../src/runtimes/openclaw/read-environment.ts";
+import type {
+  HostApi,
+  HostCommand,
+  HostRegistrationMode,
+  HostService,
+} from "../../../src/runtimes/openclaw/host/host-api.ts";
+
+import type { HostProvider } from "../../../src/runtimes/openclaw/host/host-sign-in.ts";
+import type { HostTool, HostToolFactory, HostToolOptions } from "../../../src/runtimes/openclaw/host/host-tool.ts";
+import { type Environment, readEnvironment } from "../../../src/runtimes/openclaw/setup/read-environment.ts";
 
 /** What a registration did and said. */
 export interface Recorded {

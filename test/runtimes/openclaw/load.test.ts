@@ -37,7 +37,12 @@ async function listLoaded(door: string, mode: string): Promise<string[]> {
 function findHeavy(loaded: readonly string[]): string[] {
   return loaded
     .map((url) => url.replace(SRC.href, ""))
-    .filter((path) => !/^node:|^(openclaw|errors|client\/redact|runtimes\/openclaw\/[a-z-]+)\.ts$/.test(path));
+    .filter(
+      (path) =>
+        !/^node:|^(openclaw|errors|client\/redact|base\/[a-z-]+|runtimes\/openclaw\/[a-z/-]+)\.ts$|^runtimes\/openclaw\/static-tools\.json$/.test(
+          path,
+        ),
+    );
 }
 
 describe("the OpenClaw entry", () => {
@@ -45,12 +50,12 @@ describe("the OpenClaw entry", () => {
     const loaded = await listLoaded("openclaw.ts", mode);
     expect(loaded).toContain(new URL("openclaw.ts", SRC).href);
     expect(findHeavy(loaded)).toEqual([]);
-    expect(loaded.filter((url) => /book|ticket|judge|command\.ts|human/.test(url))).toEqual([]);
+    expect(loaded.filter((url) => /book|waitingCall|judge|command\.ts|human/.test(url))).toEqual([]);
   });
 
   it("would be found out: another door loads packages and rooms", async () => {
     const heavy = findHeavy(await listLoaded("index.ts", "full"));
     expect(heavy.some((path) => path.includes("/node_modules/zod/"))).toBe(true);
-    expect(heavy).toContain("tools/session.ts");
+    expect(heavy).toContain("calls/session.ts");
   });
 });

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostAuthContext, HostAuthResult } from "../../../src/runtimes/openclaw/host-sign-in.ts";
-import { pairWithHost } from "../../../src/runtimes/openclaw/pair-method.ts";
+import type { HostAuthContext, HostAuthResult } from "../../../src/runtimes/openclaw/host/host-sign-in.ts";
+import { pairWithHost } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
 import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "./fake-api.ts";
@@ -62,7 +62,6 @@ export function playScreen(
   const questions: string[] = [];
   const context: HostAuthContext = {
     config: {},
-    isRemote: false,
     openUrl: async (url) => void opened.push(url),
     prompter: {
       note: async (message) => void notes.push(message),
@@ -70,7 +69,6 @@ export function playScreen(
         questions.push(`${message} [${initialValue}]`);
         return answer(initialValue);
       },
-      confirm: async () => false,
       progress: () => ({ update: () => undefined, stop: () => undefined }),
     },
     ...more,

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { acceptKey } from "../../../src/runtimes/openclaw/accept-key.ts";
-import type { HostAuthContext, HostUnattendedAuthContext } from "../../../src/runtimes/openclaw/host-sign-in.ts";
-import { readKeyOrigin } from "../../../src/runtimes/openclaw/key-origins.ts";
-import { registerPairing } from "../../../src/runtimes/openclaw/register-pairing.ts";
+import type { HostAuthContext, HostUnattendedAuthContext } from "../../../src/runtimes/openclaw/host/host-sign-in.ts";
+import { readKeyOrigin } from "../../../src/runtimes/openclaw/setup/key-origins.ts";
+import { acceptKey } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
+import { registerPairing } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { findFreePort } from "../../service/free-port.ts";
 import { createFakeApi } from "./fake-api.ts";
 import { openPairingKit, type PairingKit, playScreen } from "./pairing-kit.ts";
@@ -60,9 +60,9 @@ describe("pairing in a sign-in screen of the host", () => {
     expect(readState()).not.toContain("svc_live_");
     expect(await readKeyOrigin(kit.host().places, key)).toMatchObject({ baseUrl: kit.service.url });
     const moved = kit.host({ storedKey: key, pluginConfig: { baseUrl: "https://elsewhere.example" } });
-    await expect(moved.openDesk(undefined)).rejects.toMatchObject({ code: "credentials_missing", field: "baseUrl" });
+    await expect(moved.openAccount(undefined)).rejects.toMatchObject({ code: "credentials_missing", field: "baseUrl" });
     const same = kit.host({ storedKey: key });
-    expect((await same.openDesk(undefined)).session.client.baseUrl).toBe(kit.service.url);
+    expect((await same.openAccount(undefined)).session.client.baseUrl).toBe(kit.service.url);
   });
 
   test("goes on with the same link after it was stopped between approval and exchange", async () => {
@@ -96,7 +96,7 @@ describe("pairing in a sign-in screen of the host", () => {
     const terminal = playScreen();
     await expect(kit.pair(host, terminal)).rejects.toMatchObject({ message: sentence });
     expect(terminal.notes, "the host shows what is thrown").toEqual([]);
-    const chat = playScreen({ credentialOnly: true, isRemote: true });
+    const chat = playScreen({ credentialOnly: true });
     await expect(kit.pair(host, chat)).rejects.toMatchObject({ message: sentence });
     expect(chat.notes).toEqual([sentence]);
   });

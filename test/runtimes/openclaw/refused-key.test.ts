@@ -53,12 +53,12 @@ it("works again with the first call after the service takes the key again", asyn
   expect(kit.cards).toHaveLength(2);
 });
 
-it("keeps a released ticket for when the key is taken again", async () => {
+it("keeps a released waitingCall for when the key is taken again", async () => {
   kit.answers.push("nobody");
   await kit.play(write);
   await revoke();
   await kit.play(read);
-  kit.host.tickets.decide(kit.host.tickets.list()[0]?.code ?? "", "approve");
+  kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "approve");
   expect(await kit.play(write)).toMatchObject(refused);
   await setRevoked(null);
   expect(await kit.play(write)).toMatchObject({ outcome: { status: "succeeded" } });
@@ -76,7 +76,7 @@ it("asks nobody which account to use", async () => {
 });
 
 it("sends nothing more for a card as long as the key is taken", async () => {
-  const { session } = await kit.host.openDesk(undefined);
+  const { session } = await kit.host.openAccount(undefined);
   const asked = vi.spyOn(session.client, "listTools");
   kit.answers.push("allow-once", "allow-once");
   await kit.play(write);

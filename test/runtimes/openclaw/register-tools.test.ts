@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createActionTools } from "../../../src/runtimes/openclaw/action-tools.ts";
-import { type ActionsFile, writeActions } from "../../../src/runtimes/openclaw/actions-file.ts";
-import { createGate, registerGate } from "../../../src/runtimes/openclaw/gate.ts";
-import type { HostTool, HostToolContext, HostToolFactory } from "../../../src/runtimes/openclaw/host-tool.ts";
-import { planSync } from "../../../src/runtimes/openclaw/plan-sync.ts";
-import { registerTools } from "../../../src/runtimes/openclaw/register-tools.ts";
-import { STATIC_DEFINITIONS } from "../../../src/runtimes/openclaw/static-definitions.ts";
+import { createActionTools } from "../../../src/runtimes/openclaw/actions/action-tools.ts";
+import { type ActionsFile, writeActions } from "../../../src/runtimes/openclaw/actions/actions-file.ts";
+import { planSync } from "../../../src/runtimes/openclaw/actions/plan-sync.ts";
+import type { HostTool, HostToolContext, HostToolFactory } from "../../../src/runtimes/openclaw/host/host-tool.ts";
+import {
+  createGate,
+  registerGate,
+  registerTools,
+  STATIC_DEFINITIONS,
+} from "../../../src/runtimes/openclaw/register-tools.ts";
+
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { createFakeApi, createStateFolder } from "./fake-api.ts";
 import { createManyApp } from "./many-actions.ts";
@@ -19,7 +23,7 @@ let file: ActionsFile;
 beforeEach(async () => {
   app.calls.length = 0;
   kit = await openSyncKit([app]);
-  const { next } = await planSync(await kit.host.openDesk(undefined), undefined);
+  const { next } = await planSync(await kit.host.openAccount(undefined), undefined);
   file = next;
   await writeActions(kit.host.places.actions, next);
 });
@@ -155,7 +159,7 @@ describe("a call", () => {
   });
 
   it("tells what went wrong on this machine to the log, not to the model", async () => {
-    const broken = { ...kit.host, openDesk: async () => Promise.reject(new Error("/home/me/secret is full")) };
+    const broken = { ...kit.host, openAccount: async () => Promise.reject(new Error("/home/me/secret is full")) };
     const result = await find(createActionTools(broken, {}), "app_look").execute("c1", { text: "a" });
     expect(result.details).toMatchObject({ ok: false, code: "internal" });
     expect(result.content[0]?.text).not.toContain("/home/me");

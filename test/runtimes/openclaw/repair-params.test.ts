@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadRepair, repairDirectParams, repairSearchedParams } from "../../../src/runtimes/openclaw/repair-params.ts";
+import { loadRepair, repairDirectParams, repairSearchedParams } from "../../../src/runtimes/openclaw/translate-tool.ts";
 
 const schema = {
   type: "object",

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/key-origins.ts";
+import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/setup/key-origins.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { svcPlugin } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
@@ -26,6 +26,17 @@ const paired = (more: Record<string, unknown> = {}) => ({
   pluginConfig: { baseUrl: service.url, apiKey: service.apiKey, ...more },
 });
 
+/** Journals that this process has open, as Linux tells. */
+function countOpenJournals(): number {
+  return readdirSync("/proc/self/fd").filter((name) => {
+    try {
+      return readlinkSync(join("/proc/self/fd", name)).endsWith("/state.db");
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
 describe("the shared host", () => {
   test("is one for all registrations in a state folder", () => {
     const other = createStateFolder();
@@ -45,7 +56,7 @@ describe("the shared host", () => {
   });
 
   test("names the ways to pair when there is no key", async () => {
-    await expect(share({}).openDesk(undefined)).rejects.toMatchObject({
+    await expect(share({}).openAccount(undefined)).rejects.toMatchObject({
       code: "credentials_missing",
       hint: expect.stringMatching(/\/login svc.*models auth login --provider svc --method pair.*openclaw svc pair/s),
     });
@@ -54,51 +65,51 @@ describe("the shared host", () => {
   test("says that a key of a stranger's folder does not count, without showing it", async () => {
     const { api } = createFakeApi();
     const host = shareHost(api, { ...folder.environment, foreignKey: "svc_live_stranger" });
-    await expect(host.openDesk(undefined)).rejects.toMatchObject({
+    await expect(host.openAccount(undefined)).rejects.toMatchObject({
       code: "credentials_missing",
       message: expect.stringMatching(/^(?!.*svc_live_stranger).*\.env file/),
     });
   });
 
   test("runs static tools and flow tools with the key of the settings", async () => {
-    const desk = await share(paired()).openDesk(undefined);
-    expect(desk.tools.size).toBe(11);
-    const found = await desk.tools.get("svc_search_tools")?.run({ query: "search mail" }, { callId: "c1" });
+    const account = await share(paired()).openAccount(undefined);
+    expect(account.tools.size).toBe(11);
+    const found = await account.tools.get("svc_search_tools")?.run({ query: "search mail" }, { callId: "c1" });
     expect(found?.status).toBe("succeeded");
-    const listed = await desk.tools.get("svc_list_flow_templates")?.run({}, { callId: "c2" });
+    const listed = await account.tools.get("svc_list_flow_templates")?.run({}, { callId: "c2" });
     expect(listed?.status).toBe("succeeded");
   });
 
   test("tells listeners of what happens, until they stop listening", async () => {
-    const desk = await share(paired()).openDesk(undefined);
+    const account = await share(paired()).openAccount(undefined);
     const events: string[] = [];
-    const stop = desk.onEvent((event) => events.push(event.type));
+    const stop = account.onEvent((event) => events.push(event.type));
     const call = { toolName: "drive_list_files", arguments: {} };
-    await desk.session.call({ ...call, callId: "c1" });
+    await account.session.call({ ...call, callId: "c1" });
     expect(events).toContain("finished");
     stop();
     const count = events.length;
-    await desk.session.call({ ...call, callId: "c2" });
+    await account.session.call({ ...call, callId: "c2" });
     expect(events).toHaveLength(count);
   });
 
   test("tells the other listeners when one fails, and the call goes on", async () => {
-    const desk = await share(paired()).openDesk(undefined);
+    const account = await share(paired()).openAccount(undefined);
     const events: string[] = [];
-    desk.onEvent(() => {
+    account.onEvent(() => {
       throw new Error("no room for a line");
     });
-    desk.onEvent((event) => events.push(event.type));
-    const outcome = await desk.session.call({ callId: "c1", toolName: "drive_list_files", arguments: {} });
+    account.onEvent((event) => events.push(event.type));
+    const outcome = await account.session.call({ callId: "c1", toolName: "drive_list_files", arguments: {} });
     expect(outcome.status).toBe("succeeded");
     expect(events).toContain("finished");
   });
 
   test("keeps the files of an account in a folder of its own, without its key in the name", async () => {
     const host = share(paired());
-    await host.openDesk(undefined);
+    await host.openAccount(undefined);
     share(paired({ apiKey: await service.createKey() }));
-    await host.openDesk(undefined);
+    await host.openAccount(undefined);
     const accounts = readdirSync(join(host.places.state, "accounts"));
     expect(accounts).toHaveLength(2);
     for (const account of accounts) expect(account).toMatch(/^[0-9a-f]{16}$/);
@@ -109,36 +120,36 @@ describe("the shared host", () => {
     const host = share({ storedKey: service.apiKey, pluginConfig: { baseUrl: "http://127.0.0.1:9" } });
     const pairedAt = new Date(0).toISOString();
     await rememberKeyOrigin(host.places, service.apiKey, { baseUrl: service.url, pairedAt });
-    await expect(host.openDesk(undefined)).rejects.toMatchObject({
+    await expect(host.openAccount(undefined)).rejects.toMatchObject({
       code: "credentials_missing",
       field: "baseUrl",
       message: expect.stringContaining(service.url),
     });
     share({ storedKey: service.apiKey });
-    expect((await host.openDesk(undefined)).session.client.baseUrl).toBe(service.url);
+    expect((await host.openAccount(undefined)).session.client.baseUrl).toBe(service.url);
     share({ storedKey: service.apiKey, pluginConfig: { baseUrl: `${service.url}/` } });
-    expect((await host.openDesk(undefined)).session.client.baseUrl).toBe(service.url);
+    expect((await host.openAccount(undefined)).session.client.baseUrl).toBe(service.url);
   });
 
   test("takes keys out of the log, also ones that look like nothing", async () => {
     const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: "plain-looking-key" } });
     const host = shareHost(api, folder.environment);
-    await host.openDesk(undefined);
+    await host.openAccount(undefined);
     host.log.warn("Refused plain-looking-key and svc_live_abcdefgh.");
     expect(recorded.lines).toEqual(["Refused [redacted] and svc_live_[redacted]."]);
   });
 
   test("opens one session per account, also for calls at the same moment", async () => {
     const host = share(paired());
-    const desks = await Promise.all(Array.from({ length: 5 }, () => host.openDesk(undefined)));
-    expect(new Set(desks).size).toBe(1);
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => host.openAccount(undefined)));
+    expect(new Set(sessions).size).toBe(1);
     share(paired());
-    expect(await host.openDesk(undefined)).toBe(desks[0]);
+    expect(await host.openAccount(undefined)).toBe(sessions[0]);
   });
 
   test("opens anew with changed settings and lets a running call end in the old session", async () => {
     const host = share(paired());
-    const old = await host.openDesk(undefined);
+    const old = await host.openAccount(undefined);
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const running = old.session.call({
@@ -153,7 +164,7 @@ describe("the shared host", () => {
     });
     await asked.promise;
     share(paired({ validation: "strict" }));
-    const next = await host.openDesk(undefined);
+    const next = await host.openAccount(undefined);
     expect(next).not.toBe(old);
     const closing = host.close();
     answer.resolve();
@@ -164,86 +175,88 @@ describe("the shared host", () => {
 
   test("opens again after a refusal of the settings", async () => {
     const host = share(paired({ mediaRoots: ["/"] }));
-    await expect(host.openDesk(undefined)).rejects.toMatchObject({ code: "invalid_config", field: "mediaRoots" });
+    await expect(host.openAccount(undefined)).rejects.toMatchObject({ code: "invalid_config", field: "mediaRoots" });
     share(paired());
-    await expect(host.openDesk(undefined)).resolves.toBeDefined();
+    await expect(host.openAccount(undefined)).resolves.toBeDefined();
   });
 
   test("opens again after it was closed", async () => {
     const host = share(paired());
-    const first = await host.openDesk(undefined);
+    const first = await host.openAccount(undefined);
     await host.close();
-    expect(await host.openDesk(undefined)).not.toBe(first);
+    expect(await host.openAccount(undefined)).not.toBe(first);
   });
 });
 
 describe("registering", () => {
-  test("leaves the runtime alone and nothing open, however often it happens", async () => {
-    const host = share(paired());
-    await host.openDesk(undefined);
-    const handles = process.getActiveResourcesInfo().length;
-    process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
-    try {
-      for (let count = 0; count < 50; count += 1) {
-        const { api, recorded } = createFakeApi(paired());
-        svcPlugin.register(api);
-        expect(recorded.runtimeReads).toBe(0);
-        await host.openDesk(undefined);
+  test.runIf(process.platform === "linux")(
+    "leaves the runtime alone and nothing open, however often it happens",
+    async () => {
+      const host = share(paired());
+      await host.openAccount(undefined);
+      const handles = process.getActiveResourcesInfo().length;
+      process.env.OPENCLAW_STATE_DIR = folder.environment.stateDir;
+      try {
+        for (let count = 0; count < 50; count += 1) {
+          const { api, recorded } = createFakeApi(paired());
+          svcPlugin.register(api);
+          expect(recorded.runtimeReads).toBe(0);
+          await host.openAccount(undefined);
+        }
+      } finally {
+        delete process.env.OPENCLAW_STATE_DIR;
       }
-    } finally {
-      delete process.env.OPENCLAW_STATE_DIR;
-    }
-    expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles);
-    expect(readdirSync(join(host.places.state, "accounts"))).toHaveLength(1);
-    const [account = ""] = readdirSync(join(host.places.state, "accounts"));
-    expect(readdirSync(join(host.places.state, "accounts", account, "journal"))).toHaveLength(1);
-  });
+      expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(handles);
+      expect(readdirSync(join(host.places.state, "accounts"))).toHaveLength(1);
+      expect(countOpenJournals()).toBe(1);
+    },
+  );
 
-  test("in another copy of the plugin takes over with the books, never for a look at it", async () => {
+  test("in another copy of the plugin takes over with the askState, never for a look at it", async () => {
     vi.resetModules();
     const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
     const shareCopy = (host: FakeHost) => copy.shareHost(createFakeApi(host).api, folder.environment);
     const host = share(paired());
-    const [desk, books] = [await host.openDesk(undefined), await host.openBooks()];
+    const [account, askState] = [await host.openAccount(undefined), await host.openAskState()];
     expect(shareCopy({ mode: "discovery" })).toBe(host);
-    expect(await host.openDesk(undefined)).toBe(desk);
+    expect(await host.openAccount(undefined)).toBe(account);
 
     const next = shareCopy(paired());
     expect(next).not.toBe(host);
-    expect(await next.openBooks()).toBe(books);
-    expect(await host.openDesk(undefined), "the sessions of the copy before are closed").not.toBe(desk);
+    expect(await next.openAskState()).toBe(askState);
+    expect(await host.openAccount(undefined), "the sessions of the copy before are closed").not.toBe(account);
     await host.close();
     expect(shareCopy({ mode: "discovery" })).toBe(next);
     await next.close();
   });
 
-  test("tries again to load the books where another copy of the plugin could not", async () => {
+  test("tries again to load the askState where another copy of the plugin could not", async () => {
     vi.resetModules();
-    vi.doMock("../../../src/runtimes/openclaw/books.ts", () => {
+    vi.doMock("../../../src/runtimes/openclaw/ask/shown-cards.ts", () => {
       throw new Error("removed");
     });
     const gone = await import("../../../src/runtimes/openclaw/svc-host.ts");
-    const opening = gone.shareHost(createFakeApi(paired()).api, folder.environment).openBooks();
+    const opening = gone.shareHost(createFakeApi(paired()).api, folder.environment).openAskState();
     const next = share(paired());
     await expect(opening).rejects.toThrow();
-    vi.doUnmock("../../../src/runtimes/openclaw/books.ts");
-    expect((await next.openBooks()).tickets.list()).toEqual([]);
+    vi.doUnmock("../../../src/runtimes/openclaw/ask/shown-cards.ts");
+    expect((await next.openAskState()).waitingCalls.list()).toEqual([]);
   });
 
-  test("again and again from new copies leaves one open journal", async () => {
+  test.runIf(process.platform === "linux")("again and again from new copies leaves one open journal", async () => {
     let host = share(paired());
     for (let count = 0; count < 5; count += 1) {
-      await host.openDesk(undefined);
+      await host.openAccount(undefined);
       vi.resetModules();
       const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
       const previous = host;
       host = copy.shareHost(createFakeApi(paired()).api, folder.environment);
       await previous.close();
     }
-    await host.openDesk(undefined);
-    const [account = ""] = readdirSync(join(host.places.state, "accounts"));
-    expect(readdirSync(join(host.places.state, "accounts", account, "journal"))).toHaveLength(1);
+    await host.openAccount(undefined);
+    expect(countOpenJournals()).toBe(1);
     await host.close();
+    expect(countOpenJournals()).toBe(0);
   });
 
   test("closes the sessions when the host drops the latest registration, and only then", async () => {
@@ -253,14 +266,14 @@ describe("registering", () => {
     svcPlugin.register(latest.api);
     delete process.env.OPENCLAW_STATE_DIR;
     const host = shareHost(latest.api, folder.environment);
-    const desk = await host.openDesk(undefined);
+    const account = await host.openAccount(undefined);
     for (const dispose of earlier.recorded.disposals) await dispose();
-    expect(await host.openDesk(undefined)).toBe(desk);
+    expect(await host.openAccount(undefined)).toBe(account);
     for (const dispose of latest.recorded.disposals) await dispose();
-    const next = await host.openDesk(undefined);
-    expect(next).not.toBe(desk);
+    const next = await host.openAccount(undefined);
+    expect(next).not.toBe(account);
     await latest.recorded.services.find(({ id }) => id === "svc-sessions")?.stop?.(STOP);
-    expect(await host.openDesk(undefined)).not.toBe(next);
+    expect(await host.openAccount(undefined)).not.toBe(next);
   });
 
   test("touches no runtime while the host only reads the commands", () => {

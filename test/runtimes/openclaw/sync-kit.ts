@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostApi } from "../../../src/runtimes/openclaw/host-api.ts";
-import type { HostConfig } from "../../../src/runtimes/openclaw/host-config.ts";
+import type { HostApi, HostConfig } from "../../../src/runtimes/openclaw/host/host-api.ts";
+
 import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { findFreePort } from "../../service/free-port.ts";

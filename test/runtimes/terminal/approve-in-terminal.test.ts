@@ -1,8 +1,11 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ApprovalSubject, createApprovalRequest } from "../../../src/approvals/request.ts";
-import { createTerminalApprover, type TerminalApprover } from "../../../src/runtimes/terminal/approve-in-terminal.ts";
-import { createUnattendedApprover } from "../../../src/runtimes/terminal/approve-unattended.ts";
+import { type ApprovalSubject, createApprovalRequest } from "../../../src/calls/ask/request.ts";
+import {
+  createTerminalApprover,
+  createUnattendedApprover,
+  type TerminalApprover,
+} from "../../../src/runtimes/terminal/approve-in-terminal.ts";
 
 const signal = new AbortController().signal;
 let input: PassThrough;
@@ -53,7 +56,8 @@ describe("createTerminalApprover", () => {
     input.write(typed);
     const { id, fingerprint } = request;
     expect(await approve(request, { signal })).toEqual({ ...expected, id, fingerprint });
-    expect(shown).toContain("Approval needed: Create a page");
+    expect(shown).toContain("Approval needed\nAction    │ Create a page\n");
+    expect(shown).toContain("\nApprove?  │ notes_create_page, writes, Local notes\n[a]pprove");
     expect(shown).toContain("[a]pprove, [e]dit, [d]ecline");
   });
 
@@ -83,8 +87,8 @@ describe("createTerminalApprover", () => {
       arguments: { title: "Groceries" },
     });
     expect(shown.match(/Approval needed/g)).toHaveLength(2);
-    expect(shown).toContain('"title": "Groceries"');
-    expect(shown).toContain("Edited by you");
+    expect(shown).toContain("title: Groceries");
+    expect(shown).toContain("[edited by you");
   });
 
   it("keeps the call when the edit is no JSON object", async () => {
@@ -107,14 +111,13 @@ describe("createTerminalApprover", () => {
     await approve(request, { signal });
     const end = new Date(request.expiresAt);
     const wall = new Date(end.getTime() - end.getTimezoneOffset() * 60_000).toISOString();
-    expect(shown).toContain(`Expires:   ${wall.slice(0, 10)} ${wall.slice(11, 19)}\n`);
+    expect(shown).toContain(`Expires   │ ${wall.slice(0, 10)} ${wall.slice(11, 19)}\n`);
   });
 
-  it("declines at the end of input, also for the next request", async () => {
+  it("gives no decision at the end of input, also for the next request", async () => {
     input.end();
     for (let round = 0; round < 2; round += 1) {
-      const decision = await approve(createRequest(), { signal });
-      expect(decision).toMatchObject({ type: "decline", message: "There was no answer at the terminal." });
+      await expect(approve(createRequest(), { signal })).rejects.toThrow("There was no answer at the terminal.");
     }
   });
 
@@ -140,8 +143,10 @@ describe("createTerminalApprover", () => {
 
   it("shows what was cut on v", async () => {
     input.write("v\nd\n");
-    await approve(createRequest({ arguments: { text: `${"x".repeat(6_000)}THE END` } }), { signal });
+    await approve(createRequest({ arguments: { text: `${"x".repeat(9_000)}THE END` } }), { signal });
+    expect(shown.indexOf("[cut: ")).toBeGreaterThan(0);
     expect(shown.indexOf("[cut: ")).toBeLessThan(shown.indexOf("THE END"));
+    expect(shown.match(/^Approve\?/gm)).toHaveLength(2);
   });
 
   it("uses no colour unless asked to", async () => {

@@ -69,6 +69,62 @@ test("suggestions are at most three, reads first", () => {
   expect(catalog.suggest("zzzz")).toEqual([]);
 });
 
+test.each([
+  ["mail_send_mesage", "mail_send_message"],
+  ["mailsendmessage", "mail_send_message"],
+  ["drive_deletefile", "drive_delete_file"],
+  ["drive_uplaod_file", "drive_upload_file"],
+])("suggestions for %s hold %s, though reads come first", (asked, right) => {
+  const suggested = catalog.suggest(asked);
+  expect(suggested.map(({ toolName }) => toolName)).toContain(right);
+  const levels = suggested.map(({ action }) => action.level === "read");
+  expect(levels).toEqual([...levels].sort().reverse());
+});
+
+test("suggestions of one app are found by the action's own name", () => {
+  expect(catalog.suggest("send_mesage", "mail").map(({ action }) => action.id)).toContain("send_message");
+  expect(catalog.suggest("deletefile", "mail").some(({ integration }) => integration.slug !== "mail")).toBe(false);
+});
+
+test("a wrong name is found again among thousands of tools", () => {
+  const many = Array.from({ length: 12_000 }, (_, at): [string, Action["level"], string] => [
+    `act_on_thing_${at}`,
+    "write",
+    "Acts.",
+  ]);
+  const large = createCatalog([app("big", many)]);
+  expect(large.suggest("bigactonthing1234").map(({ toolName }) => toolName)).toContain("big_act_on_thing_1234");
+});
+
+describe("looser spellings", () => {
+  const twins = createCatalog([
+    app("tw-in", [["look_up", "read", ""]]),
+    app("twin", [
+      ["look", "read", ""],
+      ["lo_ok", "write", ""],
+    ]),
+    app("only-one", [["do_it", "read", ""]]),
+  ]);
+
+  test("never hide an id that is there exactly", () => {
+    for (const slug of ["twin", "tw-in"]) expect(twins.findIntegration(slug)?.slug).toBe(slug);
+    for (const id of ["look", "lo_ok"]) expect(twins.findAction("twin", id)?.action.id).toBe(id);
+    expect(twins.findAction("tw-in", "look_up")?.toolName).toBe("tw-in_look_up");
+  });
+
+  test("mean nothing where they could mean several", () => {
+    for (const spelling of ["TWIN", "tw_in", "t win"]) expect(twins.findIntegration(spelling)).toBeUndefined();
+    expect(twins.findAction("twin", "LOOK")).toBeUndefined();
+  });
+
+  test("mean the only one they can", () => {
+    for (const spelling of ["Only One", "onlyone", "ONLY_ONE"]) {
+      expect(twins.findIntegration(spelling)?.slug).toBe("only-one");
+      expect(twins.findAction(spelling, "Do-It")?.action.id).toBe("do_it");
+    }
+  });
+});
+
 test("names are exact and unique", () => {
   expect(catalog.find("drive_upload_file")?.action.id).toBe("upload_file");
   expect(catalog.find("DRIVE_UPLOAD_FILE")).toBeUndefined();

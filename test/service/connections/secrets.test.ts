@@ -92,10 +92,11 @@ describe("secrets of connections", () => {
   });
 
   test.each([
-    ["damaged", (file: string) => writeFile(file, "not a key\n"), /is damaged/],
+    ["damaged", (file: string) => writeFile(file, "not a key\n"), /is empty or damaged/],
     ["open to others", (file: string) => chmod(file, 0o640), /is open to other users/],
   ])("a key file that is %s stops the start and is left alone", async (_name, spoil, message) => {
-    await start();
+    const service = await start();
+    await service.service.connections.add({ integration: "vault", label: "V", settings: SETTINGS });
     await readStore();
     await spoil(join(dataDir, KEY_FILE));
     const before = await readFile(join(dataDir, KEY_FILE), "utf8");

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Integration } from "../../../src/service/integrations/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { type Browser, openBrowser, readCsrf } from "../pages/browser.ts";
+import { type Browser, openBrowser, readCsrf } from "../http/pages/browser.ts";
 
 let service: TestService;
 let browser: Browser;

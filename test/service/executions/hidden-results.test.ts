@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Integration } from "../../../src/service/integrations/integration.ts";
-import { hideInResult } from "../../../src/service/secrets/hide-in-result.ts";
+import { hideInResult } from "../../../src/service/secrets/hide-secrets.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { openBrowser } from "../pages/browser.ts";
+import { openBrowser } from "../http/pages/browser.ts";
 
 const SECRET = 'K1 "sécret"/value+7';
 const PASSWORD = "pass-word-4711";
@@ -37,7 +37,6 @@ const mirror: Integration = {
         url: `https://example.org/?key=${encodeURIComponent(String(settings.key))}&pin=${settings.pin}`,
         form: new URLSearchParams({ key: String(settings.key) }).toString(),
         basic: `Basic ${base64(`${settings.user}:${settings.key}`)}`,
-        bytes: base64(`a${settings.key}`),
         plain: PASSWORD,
         kept: { user: settings.user, count: 12, none: null, quote: 'a \\"b\\" c' },
       }),
@@ -67,11 +66,11 @@ test("a secret that a system repeats in a result reaches neither agents nor the 
     "[hidden]": { text: '{"deep":"[hidden]"}' },
     url: "https://example.org/?key=[hidden]&pin=4711",
     form: "key=[hidden]",
-    bytes: "Y[hidden]",
+    basic: "Basic [hidden]",
     plain: "[hidden]",
     kept: { user: "ann", count: 12, none: null, quote: 'a \\"b\\" c' },
   };
-  expect(result).toEqual({ ...hidden, basic: expect.stringMatching(/^Basic \w{0,5}\[hidden\]$/) });
+  expect(result).toEqual(hidden);
   const browser = openBrowser();
   await browser.open(await service.service.signInUrl());
   const { text: log } = await browser.open(`${service.url}/log/${canonical.execution_id}`);

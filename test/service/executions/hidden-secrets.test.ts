@@ -3,7 +3,7 @@ import type { Integration } from "../../../src/service/integrations/integration.
 import { createProviderError } from "../../../src/service/integrations/provider-failure.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
-import { openBrowser, readCsrf } from "../pages/browser.ts";
+import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 
 const SECRET = "open-sesame-17";
 const READ = { level: "read", requiresConfirmation: false, idempotent: true, scopes: [] } as const;

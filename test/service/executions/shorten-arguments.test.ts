@@ -48,9 +48,9 @@ describe("a refused call of the canonical endpoint", () => {
     ["a long text of the wrong type", { count: "x".repeat(4_000_000) }],
     [
       "many names that are not known",
-      Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`unknown_${i}`, i])),
+      Object.fromEntries(Array.from({ length: 49_000 }, (_, i) => [`unknown_${i}`, i])),
     ],
-    ["many list entries of the wrong type", { list: Array.from({ length: 100_000 }, () => 1) }],
+    ["many list entries of the wrong type", { list: Array.from({ length: 49_000 }, () => 1) }],
     ["a long name", { ["n".repeat(4_000_000)]: 1 }],
   ])("leaves little behind: %s", async (_name, input) => {
     const { apiKey } = await service.keys.issue({ accountId: service.accountId, label: "Test", client: null });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isHtmlPage } from "../../../src/service/fetch/html-page.ts";
-import { findPreviewImage } from "../../../src/service/fetch/preview-image.ts";
+import { findPreviewImage, isHtmlPage } from "../../../src/service/fetch/html-page.ts";
+
 import { inPieces } from "../files/envelope.ts";
 
 const PAGE = new URL("https://site.example/posts/1?x=2");

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
+import { type BlobStore, createBlobStore, type StoredFile } from "../../../src/service/files/blob-store.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { useTempFolder } from "./temp-folder.ts";
@@ -20,13 +20,15 @@ beforeEach(() => {
 const label = { name: "a.txt", mimetype: "text/plain", tool: "drive_upload_file" };
 const put = (content: string, account = "1") => blobs.receive(account, label, inPieces(content, 3), { maxBytes: 100 });
 
+const bytesOf = (file: StoredFile) => join(folder(), "1", "bytes", file.s3key.split("/")[3] ?? "");
+
 async function age(path: string): Promise<void> {
   const old = new Date(Date.now() - 2 * HOUR);
   await utimes(path, old, old);
 }
 
 describe("the blob store", () => {
-  it("keeps bytes by content, private, and gives every upload its own key", async () => {
+  it("keeps bytes private, and gives every upload its own key", async () => {
     const [one, two] = [await put("hello"), await put("hello")];
     expect(one).toMatchObject({
       name: "a.txt",
@@ -37,10 +39,10 @@ describe("the blob store", () => {
     });
     expect(one.s3key).toMatch(/^1\/drive_upload_file\/request\/[A-Za-z0-9_-]{32}$/);
     expect(two.s3key).not.toBe(one.s3key);
-    const path = join(folder(), "1", one.sha256.slice(0, 2), one.sha256);
+    const path = bytesOf(one);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder(), "1"))).mode & 0o777).toBe(0o700);
-    expect(await readdir(join(folder(), "1", one.sha256.slice(0, 2)))).toEqual([one.sha256]);
+    expect((await stat(join(folder(), "1", "keys", `${one.s3key.split("/")[3]}.json`))).mode & 0o777).toBe(0o600);
     expect(await text(blobs.open(one))).toBe("hello");
     expect(await readdir(join(folder(), ".tmp"))).toEqual([]);
   });
@@ -102,12 +104,10 @@ describe("the blob store", () => {
     expect(await readdir(join(folder(), ".tmp"))).toEqual([]);
   });
 
-  it("sweeps what has expired, keeps what a key still names, and clears leftovers of a crash", async () => {
+  it("sweeps files that have expired, keeps the others, and clears leftovers of a crash", async () => {
     const old = await put("same");
-    const gone = await put("only old");
     now += 20 * HOUR;
     const young = await put("same");
-    for (const file of [old, gone]) await age(join(folder(), "1", file.sha256.slice(0, 2), file.sha256));
     const leftover = join(folder(), ".tmp", "left");
     const running = join(folder(), ".tmp", "running");
     await writeFile(leftover, "x");
@@ -115,39 +115,29 @@ describe("the blob store", () => {
     await age(leftover);
     now += 5 * HOUR;
     await blobs.sweep();
+    expect(await blobs.get("1", old.s3key)).toBeUndefined();
     expect(await blobs.get("1", young.s3key)).toBeDefined();
     expect(await text(blobs.open(young))).toBe("same");
     expect(await readdir(join(folder(), "1", "keys"))).toHaveLength(1);
-    await expect(stat(join(folder(), "1", gone.sha256.slice(0, 2), gone.sha256))).rejects.toThrow("ENOENT");
+    await expect(stat(bytesOf(old))).rejects.toThrow("ENOENT");
     expect(await readdir(join(folder(), ".tmp"))).toEqual(["running"]);
   });
 
-  it("removes bytes in two steps, so that a key made in between by another process keeps them", async () => {
-    const file = await put("same");
-    const path = join(folder(), "1", file.sha256.slice(0, 2), file.sha256);
-    const later = createBlobStore({ dir: folder(), now: () => now + 25 * HOUR, ttlMs: 24 * HOUR });
-    await age(path);
-    await later.sweep();
-    await expect(stat(path)).rejects.toThrow("ENOENT");
-    // As if the key of the other process had been written just after the sweep had looked for one.
-    const key = join(folder(), "1", "keys", `${file.s3key.split("/").at(-1)}.json`);
-    await writeFile(key, JSON.stringify(file));
-    expect(await blobs.get("1", file.s3key)).toEqual(file);
-    expect(await text(blobs.open(file))).toBe("same");
-
-    await age(path);
-    await later.sweep();
-    await age(`${path}.old`);
-    await later.sweep();
-    expect(await readdir(join(path, ".."))).toEqual([]);
+  it("sweeps bytes that got no key, and no bytes of another key", async () => {
+    const [lost, kept] = [await put("same"), await put("same")];
+    await rm(join(folder(), "1", "keys", `${lost.s3key.split("/")[3]}.json`));
+    expect(await blobs.get("1", lost.s3key)).toBeUndefined();
+    expect(await text(blobs.open(kept))).toBe("same");
+    now += 24 * HOUR;
+    await blobs.sweep();
+    for (const kind of ["keys", "bytes"]) expect(await readdir(join(folder(), "1", kind))).toEqual([]);
   });
 
   it("takes damaged metadata and cut bytes for a missing file", async () => {
     const file = await put("hello");
-    const path = join(folder(), "1", file.sha256.slice(0, 2), file.sha256);
-    await writeFile(path, "hel");
+    await writeFile(bytesOf(file), "hel");
     expect(await blobs.get("1", file.s3key)).toBeUndefined();
-    await put("hello");
+    await writeFile(bytesOf(file), "hello");
     expect(await blobs.get("1", file.s3key)).toBeDefined();
     const key = join(folder(), "1", "keys", `${file.s3key.split("/")[3]}.json`);
     expect(JSON.parse(await readFile(key, "utf8"))).toMatchObject({ name: "a.txt" });

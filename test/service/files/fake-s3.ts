@@ -85,7 +85,7 @@ const hmac = (key: Buffer | string, data: string) => createHmac("sha256", key).u
 
 function isSigned(request: IncomingMessage, body: Buffer): boolean {
   const pattern =
-    /^AWS4-HMAC-SHA256 Credential=AKTEST\/(\d{8})\/eu-test-1\/s3\/aws4_request,SignedHeaders=([a-z0-9;-]+),Signature=([0-9a-f]{64})$/;
+    /^AWS4-HMAC-SHA256 Credential=AKTEST\/(\d{8})\/eu-test-1\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
   const [, day = "", signed = "", signature = ""] = pattern.exec(request.headers.authorization ?? "") ?? [];
   const names = signed.split(";");
   const stamp = String(request.headers["x-amz-date"]);

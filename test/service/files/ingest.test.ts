@@ -4,10 +4,11 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
-import { createIngestTokens, type IngestTokens, type SpentTokens } from "../../../src/service/files/ingest-tokens.ts";
+import { createIngestTokens, type IngestTokens, writeUploadCommand } from "../../../src/service/files/ingest-tokens.ts";
 import { type IngestRequest, receiveIngest } from "../../../src/service/files/receive-ingest.ts";
-import { writeUploadCommand } from "../../../src/service/files/upload-command.ts";
+
 import type { ServiceError } from "../../../src/service/service-error.ts";
+import type { SpentTokens } from "../../../src/service/store/spent-tokens.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";

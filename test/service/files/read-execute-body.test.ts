@@ -290,7 +290,7 @@ describe("readExecuteBody", () => {
     let closed = false;
     const body: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({
-        next: async () => ({ done: false, value: Buffer.alloc(MIB, "[") }),
+        next: async () => ({ done: false, value: Buffer.alloc(MIB, " ") }),
         return: async () => {
           closed = true;
           return { done: true, value: undefined };

@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BlobStore } from "../../../src/service/files/blob-store.ts";
-import { createS3BlobStore } from "../../../src/service/files/s3-blobs.ts";
+import { type BlobStore, createStoreAt } from "../../../src/service/files/blob-store.ts";
 import { createS3Client, type S3Client, type S3Place } from "../../../src/service/files/s3-client.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
@@ -29,7 +28,7 @@ afterEach(async () => {
 function openStore(change: Partial<S3Place> = {}): BlobStore {
   const client = createS3Client({ ...s3.place, prefix: "svc/", ...change }, () => now);
   clients.push(client);
-  return createS3BlobStore({ s3: client, stagingDir: folder(), now: () => now, ttlMs: 24 * HOUR });
+  return createStoreAt(client, folder(), { now: () => now, ttlMs: 24 * HOUR });
 }
 
 const label = { name: "a.txt", mimetype: "text/plain", tool: "drive_upload_file" };

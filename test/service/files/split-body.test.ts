@@ -32,7 +32,7 @@ async function split(text: string | Buffer, cuts: readonly number[] = []) {
       return file;
     },
     maxFileBytes: 1 << 20,
-    maxSkeletonBytes: 1 << 20,
+    maxRestBytes: 1 << 20,
     count: () => undefined,
   });
   return { ...result, staged };
@@ -216,7 +216,7 @@ describe("splitBody", () => {
     expect(result.findFile((result.value as { x: string }).x)).toBeUndefined();
   });
 
-  it("refuses a skeleton above its cap without keeping it", async () => {
+  it("refuses a rest above its cap without keeping it", async () => {
     await expect(split(JSON.stringify({ a: "x".repeat(1 << 20) }))).rejects.toMatchObject({ reason: "too_large" });
   });
 });

@@ -1,8 +1,5 @@
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chooseEngine } from "../../../src/service/flows/engines/choose-engine.ts";
-import type { FlowEngine, OpenEngine } from "../../../src/service/flows/engines/flow-engine.ts";
+import type { KyselyPlugin } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { by, listSteps, openTestFlows, principal, start, type TestFlows, waitFor } from "./flow-lab.ts";
 
 const { accountId } = principal;
@@ -14,11 +11,8 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
 
-function open(
-  createEngine: (dataDir: string) => OpenEngine = (dataDir) => chooseEngine({ dataDir }),
-  settleMs = 10_000,
-) {
-  return openTestFlows({ createEngine, settleMs, onEnd: (cleanUp) => cleanUps.push(cleanUp) });
+function open(options: Pick<Parameters<typeof openTestFlows>[0], "look"> = {}) {
+  return openTestFlows({ ...options, onEnd: (cleanUp) => cleanUps.push(cleanUp) });
 }
 
 /**
@@ -127,52 +121,38 @@ describe("a process that dies in the middle of a call", () => {
   });
 });
 
-describe("an engine that does not work", () => {
-  test("keeps the flow pending; it runs when the engine works again", async () => {
-    const faults = [new Error("disk full"), new Error("disk full")];
-    const t = await open((dataDir) => async (options) => {
-      const fault = faults.pop();
-      if (fault !== undefined) throw fault;
-      return chooseEngine({ dataDir })(options);
-    });
-    const { flow } = await start(t.flows, "chain");
-    expect(flow).toMatchObject({ status: "pending", currentStep: "read" });
-    expect(t.lab.ran).toEqual([]);
-    const view = await waitFor(t.flows, flow.id, (one) => one.flow.status === "waiting");
-    expect(listSteps(view)[0]).toBe("read:completed:1");
+describe("a store that fails", () => {
+  let isBroken: boolean;
+  let failed: Promise<void>;
+  let t: TestFlows;
+  beforeEach(async () => {
+    isBroken = true;
+    const seen = Promise.withResolvers<void>();
+    failed = seen.promise;
+    const refuseClaims: KyselyPlugin = {
+      transformQuery({ node }) {
+        const isClaim = node.kind === "UpdateQueryNode" && JSON.stringify(node).includes('"running"');
+        if (!isClaim || !isBroken) return node;
+        seen.resolve();
+        throw new Error("disk full");
+      },
+      transformResult: async ({ result }) => result,
+    };
+    t = await open({ look: (store) => store.withPlugin(refuseClaims) });
   });
 
-  test("a segment that it took and lost is given to it again", async () => {
-    const lost: string[] = [];
-    const t = await open(
-      (dataDir) => async (options) => {
-        const engine = await chooseEngine({ dataDir })(options);
-        const start: FlowEngine["start"] = async (key, input) => {
-          if (lost.length === 0) lost.push(key);
-          else await engine.start(key, input);
-        };
-        return { ...engine, start };
-      },
-      100,
-    );
+  test("keeps the flow pending; it runs when the store works again", async () => {
     const { flow } = await start(t.flows, "chain");
-    expect(flow.status).toBe("pending");
-    await t.flows.sweep();
-    expect((await t.flows.get(accountId, flow.id)).flow.status).toBe("pending");
-    const later = performance.now() + 10_001;
-    vi.spyOn(performance, "now").mockImplementation(() => later);
-    cleanUps.push(async () => vi.restoreAllMocks());
-    await t.flows.sweep();
-    await waitFor(t.flows, flow.id, (view) => view.flow.status === "waiting");
+    await failed;
+    expect(flow).toMatchObject({ status: "pending", currentStep: "read" });
+    expect(t.lab.ran).toEqual([]);
+    isBroken = false;
+    const view = await waitFor(t.flows, flow.id, (one) => one.flow.status === "waiting");
+    expect(listSteps(view)[0]).toBe("read:completed:1");
     expect(t.lab.ran).toEqual(["look:things"]);
   });
 
   test("a pending flow can be cancelled and never runs", async () => {
-    let isBroken = true;
-    const t = await open((dataDir) => async (options) => {
-      if (isBroken) throw new Error("disk full");
-      return chooseEngine({ dataDir })(options);
-    });
     const { flow } = await start(t.flows, "chain");
     expect((await t.flows.cancel(accountId, flow.id)).flow.status).toBe("cancelled");
     isBroken = false;
@@ -181,52 +161,14 @@ describe("an engine that does not work", () => {
     expect(other.flow.status).toBe("completed");
     expect(t.lab.ran).toEqual(["look:late"]);
   });
-
-  test.each([
-    ["lost", (file: string) => rm(file), []],
-    [
-      "damaged",
-      (file: string) => writeFile(file, "not a database at all".repeat(500)),
-      [expect.stringMatching(/flows\.db\.damaged\.$/)],
-    ],
-  ])("a file that is %s loses no flow", async (_what, spoil, said) => {
-    let folder = "";
-    const t = await open((dataDir) => {
-      folder = dataDir;
-      return chooseEngine({ dataDir });
-    });
-    const waiting = await start(t.flows, "chain");
-    const running = await start(t.flows, "later", { seconds: 60 });
-    await t.flows.close();
-    // As if it had been running.
-    await t.store
-      .updateTable("flows")
-      .set({ status: "running", wake_at: null })
-      .where("id", "=", running.flow.id)
-      .execute();
-    await t.store.updateTable("flow_steps").set({ status: "completed" }).where("step_key", "=", "wait").execute();
-    for (const suffix of ["-wal", "-shm"]) await rm(join(folder, `flows.db${suffix}`), { force: true });
-    await spoil(join(folder, "flows.db"));
-    const flows = await t.open();
-    await waitFor(flows, running.flow.id, ({ flow }) => flow.status === "completed");
-    expect(t.lab.errors).toEqual(said);
-    expect((await flows.approve(accountId, waiting.flow.id, by)).flow.status).toBe("completed");
-  });
 });
 
-test("no engine is opened before a flow needs one", async () => {
-  let opened = 0;
-  const engine = (dataDir: string): OpenEngine => {
-    return async (options): Promise<FlowEngine> => {
-      opened++;
-      return chooseEngine({ dataDir })(options);
-    };
-  };
-  const t = await open(engine);
-  await t.flows.sweep();
-  await t.flows.list(accountId, 30);
-  expect(opened).toBe(0);
-  await start(t.flows, "chain");
-  await start(t.flows, "chain");
-  expect(opened).toBe(1);
+test("a flow that nobody runs is run by the next sweep, once", async () => {
+  const t = await open();
+  const { flow } = await start(t.flows, "later", { seconds: 60 });
+  await t.store.updateTable("flow_steps").set({ status: "completed" }).where("step_key", "=", "wait").execute();
+  await t.store.updateTable("flows").set({ status: "running", wake_at: null }).where("id", "=", flow.id).execute();
+  await Promise.all([t.flows.sweep(), t.flows.sweep()]);
+  await waitFor(t.flows, flow.id, (view) => view.flow.status === "completed");
+  expect(t.lab.ran).toEqual(["look:late"]);
 });

@@ -9,7 +9,6 @@ import { createExecutor } from "../../../src/service/executions/execute-tool.ts"
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
-import type { FlowEngine, OpenEngine } from "../../../src/service/flows/engines/flow-engine.ts";
 import { defineTemplate, type FlowTemplate } from "../../../src/service/flows/flow-template.ts";
 import { type Flows, openFlows } from "../../../src/service/flows/flows.ts";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
@@ -34,8 +33,6 @@ export interface TestFlows {
   readonly flows: Flows;
   readonly lab: FlowLab;
   readonly store: Store;
-  /** The engine that was opened last. */
-  engine(): FlowEngine;
   /** Opens the flows again over the same store, as another process would after this one died. */
   open(): Promise<Flows>;
 }
@@ -62,6 +59,7 @@ const labTemplates: readonly FlowTemplate[] = [
       {
         key: "read",
         type: "tool_call",
+        app: "lab",
         plan: () => ({ toolName: "lab_look", calls: [call("things")], collect: ([found]) => found }),
       },
       { key: "build", type: "transform", run: ({ input }) => ({ titles: input.titles }) },
@@ -74,6 +72,7 @@ const labTemplates: readonly FlowTemplate[] = [
       {
         key: "put",
         type: "tool_call",
+        app: "lab",
         skip: ({ input }) => input.titles.length === 0,
         plan: ({ input }) => ({ toolName: "lab_put", calls: input.titles.map((title) => call(title)), collect }),
       },
@@ -88,6 +87,7 @@ const labTemplates: readonly FlowTemplate[] = [
       {
         key: "read",
         type: "tool_call",
+        app: "lab",
         plan: () => ({ toolName: "lab_look", calls: [call("late")], collect: ([found]) => found }),
       },
     ],
@@ -96,7 +96,12 @@ const labTemplates: readonly FlowTemplate[] = [
     ...facts("bold"),
     input: titles,
     steps: [
-      { key: "put", type: "tool_call", plan: () => ({ toolName: "lab_put", calls: [call("unasked")], collect }) },
+      {
+        key: "put",
+        type: "tool_call",
+        app: "lab",
+        plan: () => ({ toolName: "lab_put", calls: [call("unasked")], collect }),
+      },
     ],
   }),
   defineTemplate({
@@ -104,10 +109,16 @@ const labTemplates: readonly FlowTemplate[] = [
     input: titles,
     steps: [
       { key: "approve", type: "approval", show: () => ({ message: "Put and set?" }) },
-      { key: "set", type: "tool_call", plan: () => ({ toolName: "lab_set", calls: [call("state")], collect }) },
+      {
+        key: "set",
+        type: "tool_call",
+        app: "lab",
+        plan: () => ({ toolName: "lab_set", calls: [call("state")], collect }),
+      },
       {
         key: "put",
         type: "tool_call",
+        app: "lab",
         plan: () => ({
           toolName: "lab_put",
           calls: [
@@ -184,7 +195,6 @@ const connections: Connections = { list: async () => [connection], add: refuse, 
 
 /** Opens flows over a new store; `cleanUp` is given what ends them. */
 export async function openTestFlows(o: {
-  createEngine: (dataDir: string) => OpenEngine;
   /** Milliseconds to wait for a flow before it is answered as it is. */
   settleMs?: number;
   /** What the flows see of the store. Default: the store. */
@@ -200,7 +210,6 @@ export async function openTestFlows(o: {
   const catalog = createCatalog([createLabApp(lab)]);
   await mkdir(join(dataDir, "blobs"));
   const blobs = createBlobStore({ dir: join(dataDir, "blobs"), now });
-  let engine: FlowEngine | undefined;
   const open = async () => {
     const id = createId("node");
     const log = createExecutionLog(store, now, { nodeId: id });
@@ -221,10 +230,6 @@ export async function openTestFlows(o: {
       connections,
       files: { blobs, ingestTokens: undefined, urlFiles: createUrlFiles({ blobs, allowed: new Set() }) },
       templates: labTemplates,
-      openEngine: async (options) => {
-        engine = await o.createEngine(dataDir)(options);
-        return engine;
-      },
       now,
       log: ({ level, message }) => level === "error" && lab.errors.push(message),
       settleMs: o.settleMs ?? 10_000,
@@ -232,11 +237,7 @@ export async function openTestFlows(o: {
     o.onEnd(() => flows.close());
     return flows;
   };
-  const findEngine = () => {
-    if (engine === undefined) throw new Error("No flow has been started.");
-    return engine;
-  };
-  return { flows: await open(), lab, store, open, engine: findEngine };
+  return { flows: await open(), lab, store, open };
 }
 
 /** Starts a flow of the lab. */

@@ -1,6 +1,5 @@
 import type { KyselyPlugin } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chooseEngine } from "../../../src/service/flows/engines/choose-engine.ts";
 import type { FlowRow, FlowStepRow } from "../../../src/service/store/schema.ts";
 import { by, listSteps, openTestFlows, principal, start, type TestFlows, waitFor } from "./flow-lab.ts";
 
@@ -24,7 +23,6 @@ beforeEach(async () => {
     },
   };
   t = await openTestFlows({
-    createEngine: (dataDir) => chooseEngine({ dataDir }),
     look: (store) => store.withPlugin(afterLook),
     onEnd: (cleanUp) => cleanUps.push(cleanUp),
   });
@@ -95,7 +93,6 @@ describe("cancel", () => {
 
 test("an approval is answered at once when the flow is cancelled, however long its step takes", async () => {
   const slow = await openTestFlows({
-    createEngine: (dataDir) => chooseEngine({ dataDir }),
     settleMs: 600_000,
     onEnd: (cleanUp) => cleanUps.push(cleanUp),
   });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { executionEnvelopeSchema } from "../../../src/wire/execution.ts";
+import { readGolden } from "../../contract/read-golden.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call, execute } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
@@ -95,9 +96,9 @@ describe("each documented refusal", () => {
       missingFields: ["list[0].id"],
       invalidFields: ["text", "count", "kind", "extra"],
     });
-    expect(json.details).toContain("arguments.list[0].id is required");
-    expect(json.details).toContain("arguments.count must be integer, not string");
-    expect(json.details).toContain("arguments.extra is not an argument of this tool");
+    expect(json.details).toContainEqual(expect.stringMatching(/^list\[0\]\.id: is required and missing, expected /));
+    expect(json.details).toContain('count: expected integer, got string "3"');
+    expect(json.details).toContainEqual(expect.stringMatching(/^extra: expected no such key \(known: /));
     expect(json.hint).toContain("/api/tools/lab_look");
     expect(json.canonical).toMatchObject({ status: "blocked", error_code: "validation_error", execution_id: null });
     expect(lab.ran).toEqual([]);
@@ -185,6 +186,35 @@ describe("each documented refusal", () => {
     });
     expect(json.details.length).toBeLessThanOrEqual(3);
     expect(json.details[0]).toBe("lab_look");
+    expect(lab.ran).toEqual([]);
+  });
+
+  test("413 is only ever the golden bare error: what is too large for an app is no 413", async () => {
+    const golden = Object.keys(readGolden("resources/bare-error") as object);
+    const inApp = await execute(service, "lab_fail", { how: "too_large" });
+    expect(inApp.status).toBe(400);
+    expect(inApp.json).toMatchObject({
+      ok: false,
+      error: { code: "message_too_large" },
+      canonical: { status: "failed", error_code: "validation_error" },
+    });
+    const body = `{"arguments":{"text":"${"x".repeat(9 * 1024 * 1024)}"}}`;
+    const inBody = await execute(service, "lab_look", body);
+    expect([inBody.status, Object.keys(inBody.json)]).toEqual([413, golden]);
+  });
+
+  test.each([
+    ["lab_putt", "lab_put"],
+    ["labput", "lab_put"],
+    ["Lab-Put", "lab_put"],
+    ["lab_lok", "lab_look"],
+  ])("404: %s, a nearly right name, comes with the right one", async (asked, right) => {
+    const { status, json } = await execute(service, asked, { confirmed: true });
+    expect([status, json.details.length <= 3, json.details.includes(right)]).toEqual([404, true, true]);
+    expect(json.hint).toContain(right);
+    const described = await call(`${service.url}/api/tools/${asked}`, { key: service.apiKey });
+    expect([described.status, Object.keys(described.json)]).toEqual([404, ["error"]]);
+    expect(described.json.error).toContain(`'${right}'`);
     expect(lab.ran).toEqual([]);
   });
 

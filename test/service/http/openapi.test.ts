@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createApp } from "../../../src/service/http/app.ts";
 import { buildDocument } from "../../../src/service/http/openapi/build-document.ts";
-import { allOperations } from "../../../src/service/http/openapi/operations/all-operations.ts";
+import { allOperations } from "../../../src/service/http/routes/openapi.ts";
 import type { ServiceParts } from "../../../src/service/http/service-parts.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";

@@ -96,6 +96,7 @@ describe("paths of a drive", () => {
     ["./a", "dot"],
     ["/etc/passwd", "absolute"],
     ["~/x", "home"],
+    ["~", "home itself"],
     ["a\\..\\x", "backslash"],
     ["a\u0000b", "NUL"],
     ["a\nb", "newline"],
@@ -122,6 +123,22 @@ describe("paths of a drive", () => {
         { invalidFields: [`arguments.${field}`] },
       ]);
     }
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it.each(["~lock.txt", "~$report.docx", "~~", "a~"])("takes %j for a name like any other", async (name) => {
+    const stored = await run("upload_file", { file: { name, mimetype: "image/png", s3key: "k" } });
+    expect(stored.path).toBe(name);
+    expect(await run("read_file", { path: name })).toMatchObject({ size: 16 });
+    const moved = await run("move_file", { path: name, destination: `~folder/${name}` });
+    expect(moved.path).toBe(`~folder/${name}`);
+    await run("delete_file", { path: `~folder/${name}` });
+    expect(await readdir(join(root, "~folder"))).toEqual([]);
+  });
+
+  it("stores no file that could not be named again", async () => {
+    const error = await refusal(run("upload_file", { file: { name: "~", mimetype: "image/png", s3key: "k" } }));
+    expect(error.options.extra).toEqual({ invalidFields: ["arguments.file.name"] });
     expect(await readdir(root)).toEqual([]);
   });
 

@@ -57,6 +57,14 @@ describe("notes_create_page", () => {
     );
   });
 
+  it("reads, changes and removes a page whose name begins with a tilde", async () => {
+    const { path } = await run("create_page", { title: "~draft$ of mine", parent: "~old" });
+    expect(path).toBe("~old/~draft$ of mine.md");
+    expect(await run("read_page", { page_id: path })).toMatchObject({ path });
+    await run("delete_page", { page_id: path });
+    expect(await readdir(join(vault, "~old"))).toEqual([]);
+  });
+
   it("gives equal titles numbered files unless told to refuse", async () => {
     const first = await run("create_page", { title: "Same" });
     const second = await run("create_page", { title: "Same" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toCanonicalCode } from "../../../src/service/canonical/error-code.ts";
+import { toCanonicalCode } from "../../../src/service/executions/summarise-outcome.ts";
 import {
   createProviderError,
   type ProviderFailure,

@@ -59,9 +59,10 @@ describe("a write over a client that can ask its human", () => {
     expect(structuredContent).toMatchObject({ status: "succeeded", output: { stored: "Minutes" } });
     expect(lab.ran).toEqual(["put"]);
     expect(shown).toHaveLength(1);
-    expect(shown[0]).toMatch(/^Lab: Put\n/);
-    expect(shown[0]).toContain('"title": "Minutes"');
+    expect(shown[0]).toMatch(/^```\nAction {4}│ Put\n/);
+    expect(shown[0]).toContain("title: Minutes");
     expect(shown[0]).toContain("Where does it go?");
+    expect(shown[0]).toMatch(/\nApprove\? {2}│ lab_put, write, My lab\n```$/);
   });
 
   test.each([
@@ -131,6 +132,22 @@ describe("an approval", () => {
       await tryPut({ requestState: asked.requestState, inputResponses: APPROVED });
     }
     expect(lab.ran).toEqual(["put", "put"]);
+  });
+
+  test("counts for the account that was shown: with another default the human is asked again", async () => {
+    const { connections } = service.service;
+    const first = await connectLab();
+    const second = await connections.add({ integration: "lab", label: "Private", settings: {} });
+    await connections.update(first.id, { isDefault: true });
+    const { result: asked } = await tryPut();
+    await connections.update(second.id, { isDefault: true });
+    const { result: again } = await tryPut({ requestState: asked.requestState, inputResponses: APPROVED });
+    expect(again.resultType).toBe("input_required");
+    expect(again.inputRequests.approval.params.message).toContain("Private");
+    expect(await service.effects()).toEqual([]);
+    await connections.update(first.id, { isDefault: true });
+    await tryPut({ requestState: asked.requestState, inputResponses: APPROVED });
+    expect((await service.effects()).map(({ connectionId }) => connectionId)).toEqual([first.id]);
   });
 
   test("without the state of a question is no approval", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { callTool } from "../../../src/service/mcp/call-tool.ts";
 import type { McpCall, McpTool } from "../../../src/service/mcp/mcp-features.ts";
+import { callTool } from "../../../src/service/mcp/run-method.ts";
 
 const LISTS = { type: "object", additionalProperties: { type: "array", items: { type: "string" } } };
 
@@ -21,14 +21,14 @@ async function findDetails(inputSchema: McpTool["inputSchema"], args: Record<str
 describe("what is wrong with the arguments of a tool", () => {
   test("is named as it was sent", async () => {
     const schema = { type: "object", properties: {}, additionalProperties: false };
-    expect(await findDetails(schema, { "größe/b c": 1 })).toEqual(["größe/b c is not an argument of test_any."]);
+    expect(await findDetails(schema, { "größe/b c": 1 })).toEqual(["größe/b c: expected no value here, got number 1"]);
     expect(await findDetails(LISTS, { list: ["a", 1] })).toEqual([expect.stringMatching(/^list\[1\]: /)]);
   });
 
   test("below a long name is not looked at without end", async () => {
     const begun = performance.now();
     const details = await findDetails(LISTS, { ["n".repeat(100_000)]: Array(9_000).fill(1) });
-    expect(details).toEqual([expect.stringMatching(/^n{500}…: /)]);
+    expect(details).toEqual([expect.stringMatching(/^n{499}…: /)]);
     expect(performance.now() - begun).toBeLessThan(3_000);
   });
 });

@@ -58,7 +58,7 @@ describe("arguments of a tool", () => {
     const begun = performance.now();
     const { isError, structuredContent } = await callTool(service, "test_add", { part });
     expect([isError, structuredContent.error_code]).toEqual([true, "validation_error"]);
-    expect(structuredContent.message).toContain("nested too deeply");
+    expect(structuredContent.message).toMatch(/^part: (takes too long to check$|expected )/);
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(added).toEqual([]);
   });

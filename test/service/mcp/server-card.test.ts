@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { identifyServer } from "../../../src/service/mcp/server-identity.ts";
+import { identifyServer } from "../../../src/service/mcp/server-card.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call } from "../http-calls.ts";

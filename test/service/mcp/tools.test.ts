@@ -284,6 +284,7 @@ describe("connections", () => {
       integration_id: "lab",
       connected: true,
       state: "healthy",
+      connection_id: id,
       account_label: "My lab",
       can_execute: true,
       needs_reauth: false,

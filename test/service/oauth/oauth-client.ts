@@ -1,5 +1,5 @@
 import * as oauth from "oauth4webapi";
-import { openBrowser, readCsrf } from "../pages/browser.ts";
+import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 
 /** The loopback servers of these tests speak plain http. */
 const insecure = { [oauth.allowInsecureRequests]: true } as const;

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { openStoreOf } from "../find-store.ts";
+import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 import { call } from "../http-calls.ts";
-import { openBrowser, readCsrf } from "../pages/browser.ts";
 import { type OAuthClient, openOwnerBrowser, REDIRECT_URI, registerClient } from "./oauth-client.ts";
 
 const MINUTE = 60_000;
@@ -152,6 +152,42 @@ describe("the round trip", () => {
   });
 });
 
+describe("an error of a request", () => {
+  const elsewhere = { redirect_uris: ["https://phishing.example/"], client_name: "Stranger" };
+  const withError = (url: string, [name, value]: readonly [string, string]) => {
+    const changed = new URL(url);
+    changed.searchParams.set(name, value);
+    return changed.href;
+  };
+
+  test.each([
+    ["code_challenge_method", "plain"],
+    ["prompt", "none"],
+    ["response_type", "token"],
+    ["code_challenge", "short"],
+    ["resource", "https://other.example/"],
+    ["request", "x.y.z"],
+  ])("stays on our page while nobody approved the app: %s=%s", async (...error) => {
+    const stranger = await registerClient(service.url, elsewhere);
+    for (const mode of ["query", "fragment", "form_post"]) {
+      const url = withError(withError((await stranger.start()).url, error), ["response_mode", mode]);
+      const reply = await openBrowser().open(url);
+      expect([reply.status, reply.headers.location]).toEqual([400, undefined]);
+      expect(reply.text).toContain("Start again in the app");
+      expect(reply.text).not.toContain("phishing.example");
+      expect(reply.headers["content-security-policy"]).toContain("form-action 'self';");
+    }
+  });
+
+  test("goes to an app that the owner approved, until he withdraws it", async () => {
+    const tokens = await getTokens();
+    const ask = async () => openBrowser().open(withError((await client.start()).url, ["prompt", "none"]));
+    expect(String((await ask()).headers.location)).toMatch(/^http:\/\/127\.0\.0\.1:33418\/callback\?.*error=/);
+    await client.revoke(String(tokens.refresh_token));
+    expect((await ask()).status).toBe(400);
+  });
+});
+
 describe("the approval page", () => {
   test("shows who asks, where the browser goes, and what the app may do", async () => {
     const owner = await openOwner();
@@ -241,25 +277,44 @@ describe("the approval page", () => {
     expect(page.text).not.toContain("Test app");
   });
 
-  test("notes where an app and its request came from, and keeps them once the owner has seen them", async () => {
+  test("a decision counts for a minute, for its request, and in the browser that began it", async () => {
+    const owner = await openOwner();
+    const asked = await owner.follow((await client.start()).url);
+    const answer = { csrf: readCsrf(asked.page), decision: "approve" };
+    const decided = String((await owner.browser.submit(asked.url, answer)).headers.location);
+    const stranger = await openOwner();
+    const other = await stranger.follow((await client.start()).url);
+    const foreign = decided.replace(new URL(asked.url).pathname, new URL(other.url).pathname);
+    const forged = decided.replace(/approve\.\d+/, `approve.${Date.now() + 1000 * MINUTE}`);
+    for (const url of [decided, foreign]) expect((await stranger.browser.open(url)).status, url).toBe(410);
+    for (const url of [forged, decided.replace("approve.", "decline.")]) {
+      expect((await owner.browser.open(url)).status, url).toBe(410);
+    }
+    ahead = MINUTE + 1;
+    expect((await owner.browser.open(decided)).status).toBe(410);
+    ahead = 0;
+    expect((await owner.browser.open(decided)).status).toBe(303);
+  });
+
+  test("keeps an app and its request once the owner has seen them", async () => {
     const store = await openStoreOf(service.dataDir);
     try {
       const list = async () => {
         const rows = store.selectFrom("oauth_records").selectAll().where("model", "in", ["Client", "Interaction"]);
-        return (await rows.orderBy("model").execute()).map((row) => [row.model, row.network, row.opened_at !== null]);
+        return (await rows.orderBy("model").execute()).map((row) => [row.model, row.opened_at !== null]);
       };
       const { url } = await client.start();
       const stranger = openBrowser();
       const approval = new URL(String((await stranger.open(url)).headers.location), url).href;
       await stranger.open(approval);
       const unseen = [
-        ["Client", "127.0.0.1", false],
-        ["Interaction", "127.0.0.1", false],
+        ["Client", false],
+        ["Interaction", false],
       ];
       expect(await list()).toEqual(unseen);
       await stranger.open(await service.service.signInUrl());
       expect((await stranger.open(approval)).status).toBe(200);
-      expect(await list()).toEqual(unseen.map(([model, network]) => [model, network, true]));
+      expect(await list()).toEqual(unseen.map(([model]) => [model, true]));
     } finally {
       await store.destroy();
     }
@@ -268,9 +323,14 @@ describe("the approval page", () => {
   test("cannot be answered twice", async () => {
     const owner = await openOwner();
     const asked = await owner.follow((await client.start()).url);
-    const answer = { csrf: readCsrf(asked.page), decision: "approve" };
-    expect((await owner.browser.submit(asked.url, answer)).status).toBe(303);
-    expect((await owner.browser.submit(asked.url, answer)).status).toBe(410);
+    const csrf = readCsrf(asked.page);
+    const press = async (decision: string) => owner.browser.submit(asked.url, { csrf, decision });
+    const [first, second] = [await press("decline"), await press("approve")];
+    expect([first.status, second.status]).toEqual([303, 303]);
+    const { url: callback } = await owner.follow(String(first.headers.location));
+    expect(new URL(callback).searchParams.get("error")).toBe("access_denied");
+    expect((await owner.follow(String(second.headers.location))).page.status).toBe(410);
+    expect((await press("approve")).status).toBe(410);
     expect((await owner.browser.open(asked.url)).status).toBe(410);
   });
 });
@@ -402,7 +462,8 @@ describe("an authorization request", () => {
     ["a resource that is not ours", { resource: "https://other.example/api/mcp" }, "invalid_target"],
     ["the wrong resource of ours", { resource: "http://127.0.0.1/api/tools" }, "invalid_target"],
     ["the token in the address", { response_type: "token" }, "unsupported_response_type"],
-  ])("with %s is refused at the app", async (_what, changes, error) => {
+  ])("with %s is refused at the app, once it was approved", async (_what, changes, error) => {
+    await getTokens();
     const { url } = await (await openOwner()).follow(change((await client.start()).url, changes));
     const answer = new URL(url);
     const found = answer.searchParams.get("error") ?? new URLSearchParams(answer.hash.slice(1)).get("error");

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { prepareMcp } from "../../../src/service/added/mcp/prepare-mcp.ts";
+import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
 import { type OpenService, openService } from "../../../src/service/open-service.ts";
-import { prepareMcp } from "../../../src/service/sources/mcp/prepare-mcp.ts";
-import { openSourceDesk } from "../../../src/service/sources/open-source-desk.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
+import { waitForTool } from "../added/wait-for-tool.ts";
 import { execute } from "../http-calls.ts";
-import { waitForTool } from "../sources/wait-for-tool.ts";
 
 /** An added MCP server that only one of two nodes can start. */
 
@@ -54,7 +54,7 @@ async function watchStates({ store }: OpenService): Promise<() => Promise<string
 test("an app added beside one node reaches all; the node that can start it has the last word on how it does", async () => {
   const able = await open("able");
   const unable = await open("unable");
-  const script = fileURLToPath(new URL("../sources/mcp/fixture-server.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../added/mcp/fixture-server.ts", import.meta.url));
   const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: ["TOKEN"] } as const;
   const place = { slug: "shelf", name: undefined, definition: { ...definition, trusted: true } };
   const settings = { TOKEN: "token-of-the-shelf" };

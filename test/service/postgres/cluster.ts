@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { createOwnerSessions } from "../../../src/service/auth/owner-sessions.ts";
 import { createConnections } from "../../../src/service/connections/connections.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
-import { findAccount } from "../../../src/service/store/find-account.ts";
-import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { findAccount, openStore, type Store } from "../../../src/service/store/open-store.ts";
+
 import { decideAsOwner } from "../../../src/service/test-kit/decide-as-owner.ts";
 import { findFreePort } from "../free-port.ts";
 import { call, post, type Reply } from "../http-calls.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { forgetEnded } from "../../../src/service/store/forget-ended.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { forgetEnded } from "../../../src/service/store/retention.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -49,8 +49,8 @@ test("several nodes remove the same at one time, and nothing that runs or waits"
   const calls = ids.map((flow_id, n) => ({ key: flow_id, flow_id, execution_id: `exe_${n}` }));
   await store.insertInto("flow_calls").values(calls).execute();
 
-  const now = () => START + 91 * DAY;
-  await Promise.all(nodes.map((node) => forgetEnded({ store: node, now, days: 90, isStopping: () => false })));
+  const time = START + 91 * DAY;
+  await Promise.all(nodes.map((node) => forgetEnded({ store: node, time, days: 90, isStopping: () => false })));
 
   const flows = await store.selectFrom("flows").select("status").execute();
   expect(flows.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => "waiting"));

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { createIdempotencyKeys } from "../../../src/service/canonical/idempotency-keys.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import { createExecutionLog, type ExecutionLog } from "../../../src/service/executions/execution-log.ts";
+import { createIdempotencyKeys } from "../../../src/service/executions/idempotency-keys.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
 import { ledgerIntegration } from "./ledger-integration.ts";

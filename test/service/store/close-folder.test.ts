@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ServiceLog } from "../../../src/service/service-log.ts";
-import { closeFolder } from "../../../src/service/store/close-folder.ts";
-import { claimDataFolder } from "../../../src/service/store/data-folder.ts";
+import { claimDataFolder, closeFolder } from "../../../src/service/store/data-folder.ts";
 
 const uid = process.getuid?.() ?? 0;
 const startedAt = new Date(0).toISOString();

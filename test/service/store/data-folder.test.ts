@@ -10,6 +10,7 @@ import { openSqlite, openStore } from "../../../src/service/store/open-store.ts"
 import { decideAsOwner } from "../../../src/service/test-kit/decide-as-owner.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { pairStartReplySchema } from "../../../src/wire/registration.ts";
+import { openBrowser } from "../http/pages/browser.ts";
 import { call, execute, post } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";
 import { killChild, killChildren, serveChild } from "../served-child.ts";
@@ -177,14 +178,14 @@ describe("the folder itself", () => {
     });
   });
 
-  test("that a newer version has changed is refused, and left as it is", async () => {
+  test("that another version has changed is refused, and left as it is", async () => {
     await (await openService({ dataDir: folder, port: 0 })).close();
     const database = openSqlite(join(folder, "svc.db"));
     database.exec("INSERT INTO kysely_migration VALUES ('9999-later', '2030-01-01T00:00:00.000Z')");
     database.close();
     const error = await refusal(openService({ dataDir: folder, port: 0 }));
     expect(error).toMatchObject({ code: "invalid_config", field: "dataDir" });
-    expect(error.message).toBe("A newer version has changed this database (9999-later).");
+    expect(error.message).toBe("Another version has changed this database (9999-later).");
     expect(error.hint).toContain("restore the backup");
   });
 
@@ -198,7 +199,7 @@ describe("the folder itself", () => {
     const child = await serve(folder);
     const link = await createSignInLink({ dataDir: folder });
     expect(link.startsWith(`${child.url}/sign-in?token=`)).toBe(true);
-    expect((await call(link)).status).toBe(303);
+    expect((await openBrowser().open(link)).status).toBe(303);
     expect((await call(link)).status).toBe(410);
   });
 });

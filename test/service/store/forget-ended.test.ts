@@ -2,10 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chooseEngine } from "../../../src/service/flows/engines/choose-engine.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { checkOptions, type ServiceOptions } from "../../../src/service/service-options.ts";
-import { forgetEnded } from "../../../src/service/store/forget-ended.ts";
+import { forgetEnded } from "../../../src/service/store/retention.ts";
 import type { ExecutionRow } from "../../../src/service/store/schema.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import type { FlowView } from "../../../src/wire/flow.ts";
@@ -21,7 +20,6 @@ let cleanUps: (() => Promise<unknown>)[];
 beforeEach(async () => {
   cleanUps = [];
   t = await openTestFlows({
-    createEngine: (dataDir) => chooseEngine({ dataDir }),
     onEnd: (cleanUp) => cleanUps.push(cleanUp),
   });
   await t.store
@@ -38,7 +36,7 @@ function toText(later: number): string {
 }
 
 function forget(days = 90, isStopping = () => false): Promise<void> {
-  return forgetEnded({ store: t.store, now: () => t.lab.time, days, isStopping });
+  return forgetEnded({ store: t.store, time: t.lab.time, days, isStopping });
 }
 
 async function log(id: string, row: Partial<ExecutionRow> = {}): Promise<void> {
@@ -196,8 +194,10 @@ describe("the service", () => {
     const find = async ({ url, apiKey }: TestService) => (await call(`${url}${path}`, { key: apiKey })).status;
     expect(await find(first)).toBe(200);
     await first.close();
-    time += 29 * DAY;
-    const second = await open({ retentionDays: 28 });
+    time += DAY;
+    await (await open({ retentionDays: 1 })).close();
+    time += DAY;
+    const second = await open({ retentionDays: 1 });
     await expect.poll(() => find(second)).toBe(404);
   });
 

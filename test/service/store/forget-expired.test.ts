@@ -1,8 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createIdempotencyKeys } from "../../../src/service/executions/idempotency-keys.ts";
 import { createOAuthRecords } from "../../../src/service/oauth/oauth-records.ts";
-import { forgetExpired } from "../../../src/service/store/forget-expired.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import { forgetExpired } from "../../../src/service/store/retention.ts";
 import { createSpentTokens } from "../../../src/service/store/spent-tokens.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 
@@ -17,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => store.destroy());
 
 test("what an app gets by renewing its tokens goes a day after its end", async () => {
-  const tokens = createOAuthRecords({ store, now: () => time, readNetwork: () => "" }).adapter("RefreshToken");
+  const tokens = createOAuthRecords({ store, now: () => time }).adapter("RefreshToken");
   await tokens.upsert("first", { grantId: "g" }, 3600);
   await tokens.consume("first");
   await tokens.upsert("second", { grantId: "g" }, 30 * 3600);
@@ -53,9 +54,31 @@ test("what the owner typed for a sign-in goes when it has expired", async () => 
   expect(await store.selectFrom("provider_sign_ins").selectAll().execute()).toEqual([]);
 });
 
+test("an idempotency key goes when it has expired and enough newer ones are there, not by its age alone", async () => {
+  const keys = createIdempotencyKeys(store, () => time);
+  const take = (key: string) => keys.claim(store, { accountId: "a", key, inputHash: key }, `exe_${key}`);
+  const list = async () =>
+    (await store.selectFrom("idempotency_keys").select("key").orderBy("number").execute()).map(({ key }) => key);
+  for (const key of ["one", "two", "three", "four"]) await take(key);
+  // Taken while the clock was a month ahead: they are the newest by time, and not by number.
+  time += 30 * 24 * HOUR;
+  await take("ahead");
+  time -= 30 * 24 * HOUR;
+  await take("five");
+  await forgetExpired(store, time + 60 * 24 * HOUR, 10);
+  expect(await list()).toEqual(["one", "two", "three", "four", "ahead", "five"]);
+  await forgetExpired(store, time + 6 * 24 * HOUR, 1);
+  expect(await list()).toHaveLength(6);
+  await forgetExpired(store, time + 8 * 24 * HOUR, 1);
+  expect(await list()).toEqual(["ahead", "five"]);
+  expect(await keys.find("a", "four")).toBeUndefined();
+  expect(await keys.find("a", "five")).toMatchObject({ executionId: "exe_five" });
+});
+
 test.each([
   ["oauth_records", "delete from oauth_records where expires_at < ?"],
-  ["idempotency_keys", "delete from idempotency_keys where expires_at < ?"],
+  ["idempotency_keys", "delete from idempotency_keys where number <= ? and expires_at < ?"],
+  ["idempotency_keys", "select max(number) from idempotency_keys"],
   ["pairing_sessions", "delete from pairing_sessions where expires_at < ?"],
   ["executions", "select id from executions where account_id = ? and started_at < ? and (started_at, id) > (?, ?)"],
   [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
-import { inSoftTransaction } from "../../../src/service/store/soft-transaction.ts";
+import { inSoftTransaction } from "../../../src/service/store/turns.ts";
 
 let folder: string;
 let store: Store;

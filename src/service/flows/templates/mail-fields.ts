@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FLOW_MAX_RESULTS } from "../../../wire/limits.ts";
+import { FLOW_MAX_RESULTS } from "../../../wire/constants.ts";
 import { connectionIdSchema, type FlowState, type StepDefinition } from "../flow-template.ts";
 
 const { min, max } = FLOW_MAX_RESULTS;
@@ -35,6 +35,7 @@ export type FoundMessage = z.infer<typeof messageSchema>;
 export const fetchUnread = {
   key: "fetch_unread",
   type: "tool_call",
+  app: "mail",
   plan: ({ input, connections }) => ({
     toolName: "mail_search",
     connectionId: connections.mail,

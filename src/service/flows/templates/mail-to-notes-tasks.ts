@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shortenText } from "../../../base/text.ts";
 import { connectionIdSchema, defineTemplate, type FlowState } from "../flow-template.ts";
 import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-fields.ts";
 import { checkParent, collectPages, type PlannedPage, parentSchema, planPage, toFolder } from "./notes-fields.ts";
@@ -48,6 +49,7 @@ export const mailToNotesTasks = defineTemplate({
     {
       key: "create_pages",
       type: "tool_call",
+      app: "notes",
       skip: isEmpty,
       plan(state) {
         const calls = readTasks(state).map((page, index) => planPage(page, state.flowId, index));
@@ -64,7 +66,7 @@ export const mailToNotesTasks = defineTemplate({
 
 function buildPage(message: FoundMessage, parent: string): PlannedPage {
   const subject = toOneLine(message.subject) || "(no subject)";
-  const title = subject.length > MAX_TITLE ? `${subject.slice(0, MAX_TITLE - 1).toWellFormed()}…` : subject;
+  const title = shortenText(subject, MAX_TITLE);
   const lines = [`- [ ] ${subject}`, "", `From: ${toOneLine(message.from)}  `, `Date: ${dateOf(message)}`];
   if (message.snippet !== "") lines.push("", `> ${toOneLine(message.snippet)}`);
   return {

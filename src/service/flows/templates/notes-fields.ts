@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseFolderPath } from "../../files/folder-path.ts";
+import { parseFolderPath } from "../../files/folder.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type PlannedCall, refuseInput } from "../flow-template.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { exactTime } from "../../exact-time.ts";
+import { exactTime } from "../../../base/exact-time.ts";
+import { shortenText } from "../../../base/text.ts";
 import { connectionIdSchema, defineTemplate, refuseInput } from "../flow-template.ts";
 import { checkParent, collectPages, parentSchema, planPage, toFolder } from "./notes-fields.ts";
 
@@ -51,6 +52,7 @@ export const notesReminder = defineTemplate({
     {
       key: "create_reminder",
       type: "tool_call",
+      app: "notes",
       plan: ({ input, flowId, connections }) => ({
         toolName: "notes_create_page",
         connectionId: connections.notes,
@@ -77,5 +79,5 @@ function toTime(input: ReminderInput, startedAt: number): string {
 
 function toTitle(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ");
-  return `Reminder: ${line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…` : line}`;
+  return `Reminder: ${shortenText(line, MAX_TITLE)}`;
 }

@@ -1,8 +1,8 @@
 import { type ZodType, z } from "zod";
-import { bareErrorSchema } from "../../../wire/bare-error.ts";
-import { describeComponents, describeSchema } from "./describe-schema.ts";
-import { describeSecurity, SECURITY } from "./describe-security.ts";
-import type { Operation, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
+import { API_KEY_HEADER } from "../../../wire/constants.ts";
+import { bareErrorSchema } from "../../../wire/execution.ts";
+import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
+import type { Operation, OperationAccess, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
 
 /** Version of the interface, as the API document says. */
 const INTERFACE_VERSION = "1.0.0";
@@ -110,4 +110,84 @@ function mergeBodies(own: OperationAnswer["body"], common: OperationAnswer["body
 function describeMedia(body: OperationBody, describe: Describe): object {
   if (body === "nothing") return {};
   return { schema: body === "binary" ? { type: "string", contentEncoding: "binary" } : describe(body) };
+}
+
+/** Ways to be let in, any one of which is enough ("Authentication"). */
+const SECURITY: Readonly<Record<OperationAccess, object[]>> = {
+  key: [{ apiKey: [] }, { bearerKey: [] }],
+  mcp: [{ apiKey: [] }, { bearerKey: [] }, { oauth: [OAUTH_SCOPES[0]] }],
+  ingest: [{ uploadToken: [] }],
+  anybody: [],
+};
+
+/** The security schemes of the document. */
+function describeSecurity(baseUrl: string): object {
+  return {
+    apiKey: { type: "apiKey", in: "header", name: API_KEY_HEADER, description: "Wins when both forms are sent." },
+    bearerKey: { type: "http", scheme: "bearer", description: "The API key as a bearer token." },
+    uploadToken: { type: "http", scheme: "bearer", description: "Single-use token of a missing_file_bytes hint." },
+    oauth: {
+      type: "oauth2",
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${baseUrl}/oauth/authorize`,
+          tokenUrl: `${baseUrl}/oauth/token`,
+          refreshUrl: `${baseUrl}/oauth/token`,
+          scopes: Object.fromEntries(OAUTH_SCOPES.map((scope) => [scope, SCOPE_MEANING[scope]])),
+        },
+      },
+    },
+  };
+}
+
+const SCOPE_MEANING: Readonly<Record<(typeof OAUTH_SCOPES)[number], string>> = {
+  openid: "Identify the authorizing user; required.",
+  email: "Read the user's email address.",
+  profile: "Read basic profile information.",
+};
+
+const COMPONENTS = "#/components/schemas/";
+
+/** Shapes that have a name in the document. */
+type ShapeRegistry = ReturnType<typeof z.registry<{ id: string }>>;
+
+/** The named shapes. */
+function describeComponents(registry: ShapeRegistry): Record<string, object> {
+  const { schemas } = z.toJSONSchema(registry, { ...JSON_SCHEMA, uri: (id) => `${COMPONENTS}${id}` });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, dropHead(schema)]));
+}
+
+/** One schema; those of the registry become references. */
+function describeSchema(schema: ZodType, registry: ShapeRegistry): object {
+  const id = registry.get(schema)?.id;
+  if (id !== undefined) return { $ref: `${COMPONENTS}${id}` };
+  const { $defs: _components, ...described } = dropHead(
+    z.toJSONSchema(schema, { ...JSON_SCHEMA, metadata: registry }),
+  ) as { $defs?: unknown };
+  return moveReferences(described) as object;
+}
+
+const JSON_SCHEMA = {
+  target: "draft-2020-12",
+  io: "input",
+  unrepresentable: "any",
+  override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: { default?: unknown } }) {
+    // The value a reader falls back to is nothing that a sender needs to know.
+    if (zodSchema._zod.def.type === "catch") delete jsonSchema.default;
+  },
+} as const;
+
+function dropHead({ $schema: _schema, $id: _id, ...rest }: { $schema?: unknown; $id?: unknown }): object {
+  return rest;
+}
+
+function moveReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moveReferences);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", COMPONENTS) : moveReferences(member),
+    ]),
+  );
 }

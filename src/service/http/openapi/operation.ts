@@ -1,4 +1,7 @@
 import type { ZodType } from "zod";
+import { bareErrorSchema } from "../../../wire/execution.ts";
+import { RESULT_HEADER } from "../render-outcome.ts";
+import { resultHeaderSchema, shapes } from "./shapes.ts";
 
 /** Who may call: a live API key; a key or an OAuth token; a single-use upload token; anybody. */
 export type OperationAccess = "key" | "mcp" | "ingest" | "anybody";
@@ -17,7 +20,7 @@ export interface OperationParameter {
 /** Bodies by content type; `binary` stands for bytes of any kind, `nothing` for an empty body. */
 export type OperationBody = ZodType | "binary" | "nothing";
 
-/** What one status means. */
+/** The meaning of one status. */
 export interface OperationAnswer {
   readonly description: string;
   /** Several shapes when the status has several causes. */
@@ -45,3 +48,40 @@ export interface Operation {
    */
   readonly answers: Readonly<Record<number, OperationAnswer>>;
 }
+
+/** A bare error ("Errors", envelope 3). */
+export function bare(description: string): OperationAnswer {
+  return { description, body: bareErrorSchema };
+}
+
+/** A refused or failed tool-name execution ("Errors", envelope 2). */
+export function envelope(description: string, headers?: Readonly<Record<string, string>>): OperationAnswer {
+  return { description, body: shapes.FailedEnvelope, ...(headers && { headers }) };
+}
+
+/** A catalog problem ("Errors", envelope 1). */
+export function problem(description: string): OperationAnswer {
+  return { description, body: shapes.BlockedSummary };
+}
+
+/** A text in the query. */
+export function query(name: string, description: string, required = false): OperationParameter {
+  return { name, in: "query", description, required };
+}
+
+/** A text in the path. */
+export function segment(name: string, description: string): OperationParameter {
+  return { name, in: "path", description };
+}
+
+/** Header of answers that ask to wait. */
+export const RETRY_AFTER = { "retry-after": "Seconds to wait before the next try." } as const;
+
+/** The opt-in of both endpoints that execute. */
+export const RESULT: OperationParameter = {
+  name: RESULT_HEADER,
+  in: "header",
+  description:
+    "`offload` replaces an output above 64 kB by a StoredResult; GET /api/executions/{id} has the output itself.",
+  schema: resultHeaderSchema,
+};

@@ -39,10 +39,11 @@ import {
   pairStartReplySchema,
 } from "../../../wire/registration.ts";
 import { toolListSchema, toolSchema, toolSearchSchema } from "../../../wire/tool.ts";
-import { RESULT_OFFLOAD } from "../shrink-output.ts";
+import { PROBLEM_CODES } from "../../health/health.ts";
+import { RESULT_OFFLOAD } from "../render-outcome.ts";
 
 /*
- * What this service promises to send. The shapes in `wire/` say what a client accepts, so most of their members may be
+ * The promises of this service. The shapes in `wire/` describe everything a client accepts, so most of their members may be
  * missing; an answer that leaves one of these out is off the document.
  */
 
@@ -172,6 +173,11 @@ export const shapes = {
   ActionDetail: actionDetail,
   CatalogSearch: catalogSearch,
   IngestReceipt: ingestReplySchema.required({ name: true, mimetype: true, size: true, md5: true }),
+  Health: z.looseObject({
+    ok: z.literal(false),
+    error: z.string(),
+    problems: z.array(z.looseObject({ code: z.enum(PROBLEM_CODES), message: z.string() })).min(1),
+  }),
   Flow: flow,
   FlowView: flowView,
   FlowTemplates: flowTemplatesSchema.extend({ templates: z.array(flowTemplate) }),

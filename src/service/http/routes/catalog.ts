@@ -1,15 +1,84 @@
 import type { Context, Hono } from "hono";
+import { z } from "zod";
 import { describeAction, findIntegrations, listActions, searchCatalog } from "../../catalog/browse-catalog.ts";
 import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";
+import { type Operation, problem, query, segment } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
 import { readFlag, readLimit, readText } from "../read-query.ts";
-import { renderProblem } from "../render-error.ts";
+import { renderProblem } from "../render-outcome.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** The document shows no default; the maximum keeps one answer small. */
 const PAGE_SIZE = { max: 100, byDefault: 25 } as const;
 const MAX_PAGE = 1_000_000;
+
+const CONNECTED_ONLY = { ...query("connected_only", "Leaves out apps that are not connected."), schema: z.boolean() };
+
+/** OpenAPI description of these endpoints. */
+export const catalogOperations: readonly Operation[] = [
+  {
+    method: "get",
+    path: "/api/integrations",
+    summary: "Lists apps, connected or not.",
+    tag: "Catalog",
+    access: "key",
+    parameters: [
+      query("query", "Words; the best fitting apps come first."),
+      query("category", "Category of apps."),
+      CONNECTED_ONLY,
+      query("supports_action", "Action id or tool name that the app must have."),
+      { ...query("page", "From 1."), schema: z.int().min(1).default(1) },
+      { ...query("page_size", "1 to 100."), schema: z.int().min(1).max(100).default(25) },
+    ],
+    answers: { 200: { description: "One page of apps", body: shapes.IntegrationPage } },
+  },
+  {
+    method: "get",
+    path: "/api/actions",
+    summary: "Lists the actions of an app.",
+    tag: "Catalog",
+    access: "key",
+    parameters: [
+      query("integration_id", "Slug of the app.", true),
+      query("intent", "What should be done; fitting actions come first."),
+    ],
+    answers: {
+      200: { description: "All actions of the app", body: shapes.ActionList },
+      400: problem("`integration_id` is missing"),
+      404: problem("No such app"),
+    },
+  },
+  {
+    method: "get",
+    path: "/api/actions/{integration_id}/{action_id}",
+    summary: "Describes one action with the schema that its input is checked against.",
+    tag: "Catalog",
+    access: "key",
+    parameters: [segment("integration_id", "Slug of an app."), segment("action_id", "Action id or full tool name.")],
+    answers: {
+      200: { description: "The action", body: shapes.ActionDetail },
+      404: problem("No such app or action"),
+    },
+  },
+  {
+    method: "get",
+    path: "/api/search",
+    summary: "Finds actions and apps by words.",
+    tag: "Catalog",
+    access: "key",
+    parameters: [
+      query("query", "What should be done, in a few words.", true),
+      CONNECTED_ONLY,
+      { ...query("limit", "1 to 100."), schema: z.int().min(1).max(100).default(25) },
+    ],
+    answers: {
+      200: { description: "Finds by relevance", body: shapes.CatalogSearch },
+      400: problem("`query` is missing"),
+    },
+  },
+];
 
 /** "Catalog discovery (canonical model)". Problems are answered as execution summaries. */
 export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {

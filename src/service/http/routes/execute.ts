@@ -1,15 +1,45 @@
 import type { Hono } from "hono";
+import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
 import type { Principal } from "../../auth/api-keys.ts";
 import { createFileAccess } from "../../executions/file-access.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
-import { readToolRequest } from "../../executions/read-tool-request.ts";
+import { readToolRequest } from "../../executions/read-requests.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, unauthorized } from "../guard.ts";
-import { type IncomingBody, openBody } from "../incoming-body.ts";
-import { renderEnvelope } from "../render-error.ts";
+import { bare, envelope, type Operation, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
+import { readRenderOptions, renderEnvelope } from "../render-outcome.ts";
+import { type IncomingBody, openBody } from "../request-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { readRenderOptions } from "../shrink-output.ts";
+
+/** OpenAPI description of these endpoints. */
+export const executeOperations: readonly Operation[] = [
+  {
+    method: "post",
+    path: "/api/tools/{name}/execute",
+    summary: "Runs a tool; takes file bytes and a choice of connection.",
+    tag: "Tools",
+    access: "key",
+    parameters: [segment("name", "Full tool name from a list or search."), RESULT],
+    request: { required: true, content: { "application/json": toolExecuteRequestSchema } },
+    answers: {
+      200: { description: "It ran", body: shapes.SucceededEnvelope },
+      400: envelope("The arguments or their files are not valid"),
+      401: envelope("The key is refused, or the connection must be signed in to again"),
+      402: envelope("The usage limit of the day is reached"),
+      403: envelope("The connection lacks scopes that the tool needs"),
+      404: envelope("There is no such tool, or the provider does not have what was asked for"),
+      409: envelope("Not connected, or several connections and none chosen"),
+      412: envelope("Needs the approval of a human: send again with `confirmed` true"),
+      413: bare("The files hold more than 100 MB, or the rest more than 8 MB"),
+      422: envelope("The integration or the connection is not set up correctly"),
+      429: envelope("The provider limits the rate", RETRY_AFTER),
+      500: envelope("It failed unexpectedly"),
+      503: envelope("The provider is not available or took too long"),
+    },
+  },
+];
 
 /** "Execution (tool-name model)". */
 export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {

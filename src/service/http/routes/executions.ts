@@ -1,15 +1,75 @@
 import type { Context, Hono } from "hono";
-import { readCanonicalRequest } from "../../canonical/read-canonical-request.ts";
+import { canonicalExecuteRequestSchema } from "../../../wire/execution.ts";
+import type { StoredExecution } from "../../executions/outcome.ts";
+import { readCanonicalRequest, readIdempotencyKey } from "../../executions/read-requests.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey, unauthorized } from "../guard.ts";
-import { watchClient } from "../incoming-body.ts";
-import { readJsonObject } from "../read-json.ts";
-import { renderStored, renderSummary } from "../render-error.ts";
+import { bare, type Operation, problem, query, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
+import { readRenderOptions, renderStored, renderSummary } from "../render-outcome.ts";
+import { readJsonObject, watchClient } from "../request-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { readRenderOptions } from "../shrink-output.ts";
 
 /** Largest body: as much as the tool-name endpoint takes besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
+
+/** OpenAPI description of these endpoints. */
+export const executionOperations: readonly Operation[] = [
+  {
+    method: "post",
+    path: "/api/executions",
+    summary:
+      "Runs an action on the connection named as connection_id, else on the default one; an idempotency_key makes it safe to repeat for seven days.",
+    tag: "Executions",
+    access: "key",
+    parameters: [RESULT],
+    request: { required: true, content: { "application/json": canonicalExecuteRequestSchema } },
+    answers: {
+      200: { description: "It ran", body: shapes.SucceededSummary },
+      400: bare("`integration_id`, `action_id` or an object `input` is missing, or `files` was sent"),
+      401: { description: "The key is refused", body: shapes.BlockedSummary },
+      409: problem(
+        "It did not run: confirmation, connection, scopes, unknown action, or a key with other input or connection",
+      ),
+      500: {
+        description: "The input is not valid, or it ran and failed",
+        body: shapes.FailedSummary,
+        headers: RETRY_AFTER,
+      },
+    },
+  },
+  {
+    method: "get",
+    path: "/api/executions",
+    summary: "Finds what was done under an idempotency_key, or is being done. Nothing is run.",
+    tag: "Executions",
+    access: "key",
+    parameters: [query("idempotency_key", "1 to 200 characters, as sent to POST /api/executions.", true)],
+    answers: {
+      200: {
+        description: "The execution that has the key",
+        body: [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary],
+      },
+      400: bare("`idempotency_key` is missing or too long"),
+      404: bare("Nothing was done under this key so far"),
+    },
+  },
+  {
+    method: "get",
+    path: "/api/executions/{id}",
+    summary: "Reads an execution with its whole output.",
+    tag: "Executions",
+    access: "key",
+    parameters: [segment("id", "An execution_id.")],
+    answers: {
+      200: {
+        description: "The execution",
+        body: [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary],
+      },
+      404: bare("No such execution of this account"),
+    },
+  },
+];
 
 /** "Execution (canonical)". */
 export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -21,11 +81,21 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
     const outcome = await parts.canonical.execute({ ...request, principal, clientGone });
     return renderSummary(outcome, readRenderOptions(c.req.raw.headers));
   });
-  app.get("/api/executions/:id", requireKey(parts), async (c) => {
-    const found = await parts.canonical.find(c.get("principal").accountId, c.req.param("id"));
-    if (found === undefined) throw new ServiceError(404, "execution_not_found", "Execution not found.", { bare: true });
-    return renderStored(found);
+  app.get("/api/executions", requireKey(parts), async (c) => {
+    const key = readIdempotencyKey(c.req.query("idempotency_key"));
+    if (key === undefined) {
+      throw new ServiceError(400, "invalid_request", "idempotency_key is required.", { bare: true });
+    }
+    return renderFound(await parts.canonical.findByKey(c.get("principal").accountId, key));
   });
+  app.get("/api/executions/:id", requireKey(parts), async (c) =>
+    renderFound(await parts.canonical.find(c.get("principal").accountId, c.req.param("id"))),
+  );
+}
+
+function renderFound(found: StoredExecution | undefined): Response {
+  if (found === undefined) throw new ServiceError(404, "execution_not_found", "Execution not found.", { bare: true });
+  return renderStored(found);
 }
 
 /** "Authentication" 5: on this endpoint a refused key is answered in the endpoint's own shape. */
@@ -46,7 +116,7 @@ function refuseKey(parts: ServiceParts): Response {
 /** The document's statuses of this endpoint have no 413: a body that is too large is a malformed request. */
 async function readBody(c: Context<RouteEnv>): Promise<Record<string, unknown>> {
   try {
-    return await readJsonObject(c.req.raw, BODY_LIMIT);
+    return await readJsonObject(c.env, { limit: BODY_LIMIT });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 413) throw error;
     throw new ServiceError(400, "body_too_large", error.message, { bare: true, cause: error });

@@ -1,17 +1,91 @@
 import type { Hono } from "hono";
+import { z } from "zod";
+import { FLOW_PAGE } from "../../../wire/constants.ts";
 import {
   FLOW_TRIGGER_TYPES,
   type FlowTriggerType,
   flowApproveRequestSchema,
   flowStartRequestSchema,
 } from "../../../wire/flow.ts";
-import { FLOW_PAGE } from "../../../wire/limits.ts";
 import { refuseState } from "../../flows/describe-conflict.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";
-import { readJsonObject } from "../read-json.ts";
+import { bare, type Operation, query, segment } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
 import { readLimit } from "../read-query.ts";
+import { readJsonObject } from "../request-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
+
+const FLOWS = { tag: "Flows", access: "key" } as const;
+const VIEW = { description: "The flow and its steps", body: shapes.FlowView } as const;
+const UNKNOWN = bare("No such flow of this account");
+const TOO_LARGE = bare("The body is larger than 1 MB");
+
+/** A step of the owner that changes where a flow stands. */
+function move(verb: "approve" | "resume" | "cancel", summary: string): Operation {
+  const body = verb === "approve" ? flowApproveRequestSchema : z.looseObject({});
+  return {
+    ...FLOWS,
+    method: "post",
+    path: `/api/flows/{id}/${verb}`,
+    summary,
+    parameters: [segment("id", "A flow id.")],
+    request: { required: false, content: { "application/json": body } },
+    answers: {
+      200: VIEW,
+      404: UNKNOWN,
+      409: bare("The flow is not in a state that allows this"),
+      413: TOO_LARGE,
+    },
+  };
+}
+
+/** OpenAPI description of these endpoints. */
+export const flowOperations: readonly Operation[] = [
+  {
+    ...FLOWS,
+    method: "get",
+    path: "/api/flows/templates",
+    summary: "Lists what flows can be started.",
+    answers: { 200: { description: "The templates", body: shapes.FlowTemplates } },
+  },
+  {
+    ...FLOWS,
+    method: "post",
+    path: "/api/flows/start",
+    summary: "Starts a flow from a template.",
+    request: { required: true, content: { "application/json": flowStartRequestSchema } },
+    answers: {
+      200: { description: "The flow as it stands shortly after", body: shapes.FlowStarted },
+      400: bare("An unknown template, or an input that the template does not take"),
+      413: TOO_LARGE,
+    },
+  },
+  {
+    ...FLOWS,
+    method: "get",
+    path: "/api/flows",
+    summary: "Lists flows, most recent first.",
+    parameters: [
+      {
+        ...query("limit", `1 to ${FLOW_PAGE.max}; other numbers are clamped.`),
+        schema: z.int().min(1).max(FLOW_PAGE.max).default(FLOW_PAGE.default),
+      },
+    ],
+    answers: { 200: { description: "The flows", body: shapes.FlowList } },
+  },
+  {
+    ...FLOWS,
+    method: "get",
+    path: "/api/flows/{id}",
+    summary: "Reads a flow with its steps.",
+    parameters: [segment("id", "A flow id.")],
+    answers: { 200: VIEW, 404: UNKNOWN },
+  },
+  move("approve", "Approves the step that a flow waits on."),
+  move("resume", "Drives a waiting flow on, or tries a failed one again."),
+  move("cancel", "Ends a flow."),
+];
 
 /** "Flows". */
 export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -20,7 +94,7 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.use("/api/flows/*", requireKey(parts));
   app.get("/api/flows/templates", (c) => c.json({ templates: [...flows.templates] }));
   app.post("/api/flows/start", async (c) => {
-    const start = readStart(await readJsonObject(c.req.raw));
+    const start = readStart(await readJsonObject(c.env));
     const flow = await flows.start({ principal: c.get("principal"), ...start });
     return c.json({ flowId: flow.flow.id, flow, templates: [...flows.templates] });
   });
@@ -36,7 +110,7 @@ function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, baseUrl }: S
   app.post("/api/flows/:id/approve", async (c) => {
     const { accountId, apiKeyId } = c.get("principal");
     const id = c.req.param("id");
-    const { stepKey } = readApproval(await readJsonObject(c.req.raw));
+    const { stepKey } = readApproval(await readJsonObject(c.env));
     if (flowApprovals === "dashboard") {
       await flows.get(accountId, id);
       throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}/flows/${id}`);
@@ -45,7 +119,7 @@ function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, baseUrl }: S
   });
   for (const verb of ["resume", "cancel"] as const) {
     app.post(`/api/flows/:id/${verb}`, async (c) => {
-      await readJsonObject(c.req.raw);
+      await readJsonObject(c.env);
       return c.json(await flows[verb](c.get("principal").accountId, c.req.param("id")));
     });
   }

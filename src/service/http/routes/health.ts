@@ -1,14 +1,44 @@
 import type { Hono } from "hono";
-import { ServiceError } from "../../service-error.ts";
+import { z } from "zod";
+import type { Problem } from "../../health/health.ts";
 import type { RouteEnv } from "../guard.ts";
-import { renderBare } from "../render-error.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
-/** `GET /health`, without a key: 200 while the service can work, 503 while a shared database cannot be reached. */
+/** Seconds after which a caller may look again. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** OpenAPI description of these endpoints. */
+export const healthOperations: readonly Operation[] = [
+  {
+    method: "get",
+    path: "/health",
+    summary: "Tells whether the service can work.",
+    tag: "Service",
+    access: "anybody",
+    answers: {
+      200: { description: "It can", body: z.looseObject({ ok: z.literal(true) }) },
+      503: { description: "It cannot, or not fully; what is wrong, the worst first", body: shapes.Health },
+    },
+  },
+];
+
+/** `GET /health`, without a key: 200 while the service can work, 503 with its problems while it cannot. */
 export function addHealthRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  app.get("/health", (c) => {
-    if (parts.node.isReachable()) return c.json({ ok: true });
-    const message = "The database of this service cannot be reached at the moment.";
-    return renderBare(new ServiceError(503, "database_unavailable", message, { retryAfterSeconds: 2 }));
+  app.get("/health", async (c) => {
+    const problems = await listProblems(parts);
+    const [first] = problems;
+    c.header("cache-control", "no-store");
+    if (first === undefined) return c.json({ ok: true });
+    c.header("retry-after", String(RETRY_AFTER_SECONDS));
+    return c.json({ ok: false, error: first.message, problems }, 503);
   });
+}
+
+/** Current problems of the service, the worst first. */
+export async function listProblems({ node, watch }: Pick<ServiceParts, "node" | "watch">): Promise<Problem[]> {
+  const message = "The database of this service cannot be reached at the moment.";
+  const unreachable: Problem[] = node.isReachable() ? [] : [{ code: "database_unavailable", message }];
+  return [...unreachable, ...(await watch.listProblems())];
 }

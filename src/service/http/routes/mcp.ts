@@ -1,19 +1,85 @@
 import type { Context, Hono } from "hono";
-import { OAUTH_SCOPES, SERVER_CARD_CONTENT_TYPE } from "../../../wire/mcp.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../../../wire/constants.ts";
+import {
+  MCP_PATH,
+  mcpListingSchema,
+  OAUTH_SCOPES,
+  rpcRequestSchema,
+  rpcResponseSchema,
+  SERVER_CARD_CONTENT_TYPE,
+  serverCardSchema,
+} from "../../../wire/mcp.ts";
+import type { ApiKeys, Principal } from "../../auth/api-keys.ts";
+import { createValueGuard } from "../../files/json-limits.ts";
 import { createMcp } from "../../mcp/create-mcp.ts";
-import { type McpAccess, readMcpAccess } from "../../mcp/mcp-access.ts";
-import { MCP_PATH } from "../../mcp/mcp-path.ts";
 import { isKnownCard, renderServerCard } from "../../mcp/server-card.ts";
-import { OAUTH_PATHS } from "../../oauth/oauth-paths.ts";
+import type { OAuth } from "../../oauth/create-oauth.ts";
+import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, unauthorized } from "../guard.ts";
-import { watchClient } from "../incoming-body.ts";
-import { readBytes } from "../read-json.ts";
-import { renderBare } from "../render-error.ts";
+import { bare, type Operation } from "../openapi/operation.ts";
+import { renderBare } from "../render-outcome.ts";
+import { readBytes, watchClient } from "../request-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Largest body: as much as the endpoints that execute take besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
+
+const IF_NONE_MATCH = {
+  name: "if-none-match",
+  in: "header",
+  description: "The etag of a card that is known.",
+} as const;
+
+/** The card on one of its two paths. */
+function card(path: string): Operation {
+  return {
+    method: "get",
+    path,
+    summary: "The MCP server card.",
+    tag: "MCP",
+    access: "anybody",
+    parameters: [IF_NONE_MATCH],
+    answers: {
+      200: { description: "The card", body: serverCardSchema, contentType: SERVER_CARD_CONTENT_TYPE },
+      304: { description: "The known card is the current one", body: "nothing" },
+    },
+  };
+}
+
+/** OpenAPI description of these endpoints. */
+export const mcpOperations: readonly Operation[] = [
+  {
+    method: "get",
+    path: MCP_PATH,
+    summary: "Lists MCP tools, prompts and resources without a handshake.",
+    tag: "MCP",
+    access: "mcp",
+    answers: {
+      200: { description: "The listing", body: mcpListingSchema },
+      403: bare("The access token lacks the scope openid"),
+      405: bare("A stream was asked for, and there is none"),
+    },
+  },
+  {
+    method: "post",
+    path: MCP_PATH,
+    summary: "Answers one JSON-RPC 2.0 message.",
+    tag: "MCP",
+    access: "mcp",
+    request: { required: true, content: { "application/json": rpcRequestSchema } },
+    answers: {
+      200: { description: "The response", body: rpcResponseSchema },
+      202: { description: "The message was a notification", body: "nothing" },
+      400: { description: "The message cannot be read or is not valid", body: rpcResponseSchema },
+      403: bare("The access token lacks the scope openid"),
+      404: { description: "The method is unknown", body: rpcResponseSchema },
+      413: bare("The message is larger than 8 MB"),
+    },
+  },
+  card(`${MCP_PATH}/server-card`),
+  card("/.well-known/mcp/server-card.json"),
+];
 
 /** "MCP": the endpoint, with an API key or an OAuth access token. */
 export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -36,7 +102,9 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const access = await readMcpAccess(c.req.raw.headers, parts);
     if (access.type !== "granted") return refuseAccess(access, parts);
     const clientGone = watchClient(c.env);
-    const text = (await readBytes(c.req.raw, BODY_LIMIT)).toString("utf8");
+    const bytes = await readBytes(c.env, { limit: BODY_LIMIT });
+    createValueGuard()(bytes);
+    const text = bytes.toString("utf8");
     const { status, body } = await mcp.answer({
       text,
       headers: readHeaders(c),
@@ -91,4 +159,26 @@ function refuseAccess(access: Exclude<McpAccess, { type: "granted" }>, { baseUrl
   const problem = access.type === "missing" ? "" : `error="${access.type}", `;
   refusal.headers.set("www-authenticate", `Bearer ${problem}${metadata}, scope="${scope}"`);
   return refusal;
+}
+
+/** Who may use the MCP endpoint, or why not, in the words of RFC 6750. */
+type McpAccess =
+  | { readonly type: "granted"; readonly principal: Principal }
+  | { readonly type: "missing" | "invalid_token" | "insufficient_scope" };
+
+/**
+ * Reads the credentials of a request: an API key in either of its headers, or an OAuth access token with the scope
+ * `openid` ("Authentication" 2 and 4). A text with the prefix of API keys is never tried as a token.
+ */
+async function readMcpAccess(headers: Headers, parts: { keys: ApiKeys; oauth: OAuth }): Promise<McpAccess> {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  if (headers.has(API_KEY_HEADER) || bearer?.startsWith(API_KEY_PREFIX)) {
+    const principal = await parts.keys.authenticate(headers);
+    return principal === undefined ? { type: "invalid_token" } : { type: "granted", principal };
+  }
+  if (bearer === undefined) return { type: "missing" };
+  const caller = await parts.oauth.authenticate(bearer);
+  if (caller === undefined) return { type: "invalid_token" };
+  if (!caller.scopes.has(OAUTH_SCOPES[0])) return { type: "insufficient_scope" };
+  return { type: "granted", principal: caller.principal };
 }

@@ -1,22 +1,43 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
-import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
-import { MCP_PATH } from "../../mcp/mcp-path.ts";
-import { describeDestination, toFormTarget } from "../../oauth/destination.ts";
-import { OAUTH_PATHS } from "../../oauth/oauth-paths.ts";
-import { noOAuthRequestBody, oauthApprovalBody } from "../../pages/oauth-page.ts";
-import { cleanText } from "../../registration/clean-text.ts";
+import { z } from "zod";
+import { cleanText } from "../../../base/text.ts";
+import { MCP_PATH, OAUTH_SCOPES } from "../../../wire/mcp.ts";
+import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import { ServiceError } from "../../service-error.ts";
-import { listConnectedApps } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
-import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
-import { readCallerAddress } from "../read-caller-address.ts";
-import { readDecision } from "../read-decision.ts";
-import { sendPage } from "../send-page.ts";
+import { listConnectedApps } from "../names.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { askToSignIn, findOwner, readDecision, readOwnForm } from "../owner-browser.ts";
+import { noOAuthRequestBody, oauthApprovalBody } from "../pages/oauth-page.ts";
+import { sendPage } from "../pages/page.ts";
+import { cutLateBody } from "../request-body.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { readSessionPath } from "../session-path.ts";
 
 /** Longest app name on the page. */
 const MAX_NAME = 60;
+
+/** Metadata of OAuth, on one of its paths. */
+function metadata(path: string, summary: string): Operation {
+  const body = z.looseObject({});
+  return {
+    method: "get",
+    path,
+    summary,
+    tag: "OAuth",
+    access: "anybody",
+    answers: { 200: { description: "The metadata", body } },
+  };
+}
+
+/** OpenAPI description of these endpoints. */
+export const oauthOperations: readonly Operation[] = [
+  metadata("/.well-known/oauth-protected-resource", "Where to get access tokens for the MCP endpoint."),
+  metadata("/.well-known/oauth-protected-resource/api/mcp", "The same, for clients that add the path of the resource."),
+  metadata("/.well-known/oauth-authorization-server", "What the authorization server can do."),
+  metadata("/.well-known/openid-configuration", "The same, for OpenID Connect clients."),
+];
 
 /** OAuth 2.0 for `/api/mcp` ("Authentication" 4): metadata, the library's own addresses, and our approval page. */
 export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -37,7 +58,8 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     );
   }
   const answer = async (c: Context<RouteEnv>) => {
-    await parts.oauth.answer(c.env, readCallerAddress(c.env));
+    if (!c.env.incoming.complete) cutLateBody(c.env);
+    await parts.oauth.answer(c.env);
     return RESPONSE_ALREADY_SENT;
   };
   app.get(OAUTH_PATHS.authorizationServer, answer);
@@ -52,7 +74,7 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/oauth/apps/:id/end", async (c) => {
     const { owner } = await readOwnForm(c, parts);
     const isEnded = await parts.oauth.endApp(owner.accountId, c.req.param("id"));
-    if (!isEnded) throw new ServiceError(404, "unknown_app", "This app has no access, or not any more.");
+    if (!isEnded) throw new ServiceError(404, "unknown_app", "This app does not have access.");
     return c.redirect("/devices?notice=withdrawn", 303);
   });
 }
@@ -68,14 +90,17 @@ export async function listOAuthApps(parts: ServiceParts, accountId: string) {
 }
 
 function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { oauth } = parts;
+  const nothing = (c: Context<RouteEnv>, csrfToken?: string) =>
+    sendPage(c, { title: "Nothing to decide", body: noOAuthRequestBody(), csrfToken, status: 410 });
   app.get(`${OAUTH_PATHS.approve}/:uid`, async (c) => {
+    // The browser that began the request is known here only: at a session path it is known to be the owner's.
+    if (readSessionPath(c.req.url) === "" && !(await oauth.isBegunHere(c.env, c.req.param("uid")))) return nothing(c);
     const owner = await findOwner(c, parts);
     if (owner === undefined) return askToSignIn(c, parts);
     const { csrfToken } = owner;
-    const pending = await parts.oauth.findPending(c.env, c.req.param("uid"));
-    if (pending === undefined) {
-      return sendPage(c, { title: "Nothing to decide", body: noOAuthRequestBody(), csrfToken, status: 410 });
-    }
+    const pending = await oauth.findPending(c.req.param("uid"));
+    if (pending === undefined) return nothing(c, csrfToken);
     const body = oauthApprovalBody({
       ...pending,
       ...describeDestination(pending.redirectUri),
@@ -93,14 +118,31 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
   app.post(`${OAUTH_PATHS.approve}/:uid`, async (c) => {
     const { owner, form } = await readOwnForm(c, parts);
-    const pending = await parts.oauth.findPending(c.env, c.req.param("uid"));
-    if (pending === undefined) {
-      const body = noOAuthRequestBody();
-      return sendPage(c, { title: "Nothing to decide", body, csrfToken: owner.csrfToken, status: 410 });
-    }
-    const { accountId } = owner;
-    const approved = readDecision(form) === "approve";
-    const decision = approved ? ({ type: "approve", accountId } as const) : ({ type: "decline" } as const);
-    return c.redirect(await parts.oauth.decide(c.env, pending, decision), 303);
+    const pending = await oauth.findPending(c.req.param("uid"));
+    if (pending === undefined) return nothing(c, owner.csrfToken);
+    const decision = await oauth.sign(pending.id, readDecision(form));
+    return c.redirect(`${parts.baseUrl}${c.req.path}/${decision}`, 303);
   });
+  // Outside of the session path, where the browser shows that it began the request.
+  app.get(`${OAUTH_PATHS.approve}/:uid/:decision`, async (c) => {
+    const { uid, decision } = c.req.param();
+    const next = await oauth.finish(c.env, uid, decision);
+    return next === undefined ? nothing(c) : c.redirect(next, 303);
+  });
+}
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Where a browser ends up, in words for the owner: the host, or the scheme of an installed app. */
+function describeDestination(redirectUri: string): { destination: string; isLocal: boolean } {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol !== "http:" && protocol !== "https:") return { destination: `${protocol}//`, isLocal: true };
+  return { destination: host, isLocal: LOOPBACK.has(hostname) };
+}
+
+/** The source expression that lets a form lead there; an IPv6 address has none of its own. */
+function toFormTarget(redirectUri: string): string {
+  const { protocol, origin, hostname } = new URL(redirectUri);
+  const isWeb = protocol === "http:" || protocol === "https:";
+  return isWeb && !hostname.startsWith("[") ? origin : protocol;
 }

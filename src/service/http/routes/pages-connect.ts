@@ -1,18 +1,19 @@
 import type { Hono } from "hono";
+import { appStopped } from "../../catalog/not-found.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
 import { listMissingScopes } from "../../connections/scopes.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { connectBody, continueBody, reconnectBody } from "../../pages/connect-page.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
-import { requireConnection } from "../require-connection.ts";
-import { sendPage } from "../send-page.ts";
+import { connectBody, continueBody, reconnectBody } from "../pages/connect-page.ts";
+import { sendPage } from "../pages/page.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { requireConnection } from "./pages-connections.ts";
 
-/** The forms that connect and reconnect an app. What was typed is shown again when something is wrong with it. */
+/** The forms that connect and reconnect an app. Invalid input is shown again with its problems. */
 export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addConnectForm(app, parts);
   addReconnectForm(app, parts);
@@ -26,9 +27,13 @@ function addConnectForm(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const { csrfToken } = owner;
     const integration = requireIntegration(parts, c.req.param("slug"));
     const connections = await parts.connections.list(integration.slug);
+    const known = connections.find((connection) => connection.isDefault);
+    // Nobody wants the empty folder of the first start once there is a real account.
+    const isDefault = known !== undefined && parts.connector.isFirstApp(known);
     const body = connectBody({
       integration,
-      form: { label: connections.length === 0 ? integration.name : "", access: "full", values: {} },
+      form: { label: connections.length === 0 ? integration.name : "", access: "full", values: {}, isDefault },
+      defaultLabel: known?.label,
       problems: new Map(),
       csrfToken,
       redirectUri: parts.providerSignIns.redirectUri,
@@ -48,7 +53,9 @@ function addConnectForm(app: Hono<RouteEnv>, parts: ServiceParts): void {
       return sendPage(c, { ...page, ...continuePage(integration, result.url), csrfToken });
     if (result.ok) return c.redirect("/connections?notice=connected", 303);
     const { redirectUri } = parts.providerSignIns;
-    const body = connectBody({ integration, form, problems: result.problems, csrfToken, redirectUri, unwell: [] });
+    const known = (await parts.connections.list(integration.slug)).find((connection) => connection.isDefault);
+    const shown = { integration, form, defaultLabel: known?.label };
+    const body = connectBody({ ...shown, problems: result.problems, csrfToken, redirectUri, unwell: [] });
     return sendPage(c, { ...page, title: `Connect ${integration.name}`, body, csrfToken, status: 400 });
   });
 }
@@ -82,7 +89,7 @@ function addReconnectForm(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** Keeps what was typed and finds where the owner signs in, or what is wrong with it. */
+/** Keeps the form and finds the sign-in address, or the problems of the form. */
 async function beginSignIn(
   { providerSignIns }: ServiceParts,
   o: { integration: Integration; form: ConnectionForm; csrfToken: string; connection: Connection | undefined },
@@ -107,19 +114,21 @@ function continuePage({ name }: Integration, url: URL) {
   return { title: `Sign in to ${name}`, body: continueBody({ name, url }) };
 }
 
-/** @throws ServiceError 404 `integration_not_found`. */
+/** @throws ServiceError 404 `integration_not_found`, 422 when the app stopped working. */
 export function requireIntegration({ catalog }: ServiceParts, slug: string): Integration {
   const integration = catalog.integrations.find((candidate) => candidate.slug === slug);
+  if (integration?.stopped !== undefined) throw appStopped(integration);
   if (integration !== undefined) return integration;
   throw new ServiceError(404, "integration_not_found", "There is no such app. The connections page lists all of them.");
 }
 
-/** @throws ServiceError 404 `connection_not_found`, 409 when its app is gone. */
+/** @throws ServiceError 404 `connection_not_found`, 409 when its app is gone, 422 when that stopped working. */
 export async function requireReconnectable(
   parts: ServiceParts,
   id: string,
 ): Promise<{ connection: Connection; integration: Integration }> {
   const { connection, integration } = await requireConnection(parts, id);
+  if (integration?.stopped !== undefined) throw appStopped(integration);
   if (integration !== undefined) return { connection, integration };
   const message = `“${connection.label}” belongs to an app that is no longer installed. It can only be disconnected.`;
   throw new ServiceError(409, "integration_not_found", message);
@@ -129,6 +138,7 @@ function readForm(sent: URLSearchParams, { settingsForm = [] }: Integration): Co
   return {
     label: sent.get("label") ?? "",
     access: sent.get("access") === "read" ? "read" : "full",
+    isDefault: sent.get("default") === "yes",
     values: Object.fromEntries(settingsForm.map(({ name }) => [name, sent.get(`set.${name}`) ?? ""])),
   };
 }

@@ -1,12 +1,13 @@
 import type { Hono } from "hono";
+import type { Connection } from "../../connections/connections.ts";
 import { readLabel } from "../../connections/connector.ts";
-import { connectionBody } from "../../pages/connection-page.ts";
-import { type ConnectedApp, connectionsBody } from "../../pages/connections-page.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { type ConnectedApp, connectionBody, connectionsBody } from "../pages/connections-page.ts";
+import { sendPage } from "../pages/page.ts";
 import { findNotice } from "../read-query.ts";
-import { requireConnection } from "../require-connection.ts";
-import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -72,4 +73,18 @@ async function listApps({ catalog, connections, sources }: ServiceParts): Promis
     added: undefined,
   }));
   return [...installed, ...gone];
+}
+
+/**
+ * The connection with this id, and its app unless that is no longer installed.
+ *
+ * @throws ServiceError 404 `connection_not_found`.
+ */
+export async function requireConnection(
+  { connections, catalog }: ServiceParts,
+  id: string,
+): Promise<{ connection: Connection; integration: Integration | undefined }> {
+  const connection = (await connections.list()).find((candidate) => candidate.id === id);
+  if (connection === undefined) throw new ServiceError(404, "connection_not_found", "There is no such connection.");
+  return { connection, integration: catalog.integrations.find(({ slug }) => slug === connection.integration) };
 }

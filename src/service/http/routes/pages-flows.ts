@@ -1,12 +1,11 @@
 import type { Context, Hono } from "hono";
-import { FLOW_PAGE } from "../../../wire/limits.ts";
-import { flowBody, unknownFlowBody } from "../../pages/flow-page.ts";
-import { flowsBody } from "../../pages/flows-page.ts";
+import { FLOW_PAGE } from "../../../wire/constants.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
+import { flowBody, flowsBody, unknownFlowBody } from "../pages/flow-page.ts";
+import { sendPage } from "../pages/page.ts";
 import { findNotice } from "../read-query.ts";
-import { sendPage } from "../send-page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -19,7 +18,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 /** How the log of a flow names who approved it here. */
 const APPROVER = "the owner, in the dashboard";
 
-/** The list of flows, and the page of each with what its owner can do about it. */
+/** The list of flows, and the page of each with its decisions. */
 export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   app.get("/flows", async (c) => {
@@ -77,7 +76,7 @@ async function answerMove(
   return c.redirect(`${path}?notice=${notice}`, 303);
 }
 
-/** What `answer` gives, or a page which says that the flow is not there. */
+/** The response of `answer`, or the page of an unknown flow. */
 async function orUnknown(c: Context<RouteEnv>, csrfToken: string, answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer();

@@ -1,15 +1,15 @@
 import type { Hono } from "hono";
 import { z } from "zod";
 import type { ActivityFilter } from "../../executions/activity.ts";
-import { restoreError } from "../../executions/stored-error.ts";
-import { executionBody } from "../../pages/execution-page.ts";
-import { logBody } from "../../pages/log-page.ts";
+import { restoreError } from "../../executions/outcome.ts";
 import { ServiceError } from "../../service-error.ts";
-import { nameApp } from "../app-names.ts";
 import type { RouteEnv } from "../guard.ts";
-import { nameExecutions } from "../name-executions.ts";
+import { nameApp, nameExecutions } from "../names.ts";
+
 import { askToSignIn, findOwner } from "../owner-browser.ts";
-import { sendPage } from "../send-page.ts";
+import { executionBody, logBody } from "../pages/log-page.ts";
+
+import { sendPage } from "../pages/page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const PAGE_SIZE = 25;

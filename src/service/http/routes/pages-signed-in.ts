@@ -1,24 +1,24 @@
 import type { Context, Hono } from "hono";
+import { cleanText } from "../../../base/text.ts";
 import { readSettings } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
-import type { SignInOrder } from "../../grants/provider-sign-ins.ts";
+import type { SignInOrder } from "../../connections/grants/provider-sign-ins.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { connectBody, reconnectBody } from "../../pages/connect-page.ts";
-import { cleanText } from "../../registration/clean-text.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";
 import { askToSignIn, findOwner } from "../owner-browser.ts";
-import { sendPage } from "../send-page.ts";
+import { connectBody, reconnectBody } from "../pages/connect-page.ts";
+import { sendPage } from "../pages/page.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { requireIntegration, requireReconnectable } from "./pages-connect.ts";
 
-/** Where providers lead the owner back to after he signed in there. */
+/** Redirect address of providers after the owner signed in there. */
 export const SIGNED_IN_PATH = "/signed-in";
 
 const WORDS_MAX = 200;
 
-/** What comes back from a provider: only what this very browser began counts, and only once. */
+/** The return from a provider: it counts once, in the browser that began the sign-in. */
 export function addSignedInPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get(SIGNED_IN_PATH, async (c) => {
     const owner = await findOwner(c, parts);
@@ -67,7 +67,7 @@ type Finish = Target & {
   readonly refusal: string;
 };
 
-/** Gets the tokens, keeps them and connects the app; what is wrong, or undefined. */
+/** Gets the tokens, keeps them and connects the app; the problems, or undefined. */
 async function finish(parts: ServiceParts, { integration, connection, begun, code, refusal }: Finish) {
   if (code === undefined) return new Map([["", refusal]]);
   const { form, verifier } = begun;

@@ -1,10 +1,8 @@
 import type { Integration } from "../integration.ts";
-import { createFolder, deleteFile, moveFile } from "./change-files.ts";
+import { createFolder, deleteFile, moveFile, uploadFile } from "./change-files.ts";
 import { driveFolder } from "./drive-folder.ts";
-import { listFiles } from "./list-files.ts";
+import { listFiles, searchFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
-import { searchFiles } from "./search-files.ts";
-import { uploadFile } from "./upload-file.ts";
 
 /** A folder of this machine as a drive. Setting: `folder`, an absolute path. */
 export const driveIntegration: Integration = {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import { MAX_FILE_BYTES } from "../../../wire/limits.ts";
-import { parseEntryPath } from "../../files/folder-path.ts";
-import { withFile } from "../../files/open-file.ts";
+import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
+import { parseEntryPath, withFile } from "../../files/folder.ts";
+
 import { looksLikeText, sniffMimetype } from "../../files/sniff-mimetype.ts";
 import { defineAction } from "../define-action.ts";
 import type { ActionContext } from "../integration.ts";

@@ -1,3 +1,4 @@
+import { ServiceError } from "../../service-error.ts";
 import type { Action, ActionContext } from "../integration.ts";
 import type { Draft } from "./compose-message.ts";
 import type { MailMessage, MessagePart, ParsedMail } from "./mail-message.ts";
@@ -81,3 +82,14 @@ export const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
 
 /** Opens the mailbox of the connection in `context`; does no I/O yet. */
 export type OpenMailBox = (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => MailBox;
+
+/** 413 `message_too_large`: a message of more than {@link MAX_MESSAGE_BYTES} is not read. `size` in bytes. */
+export function refuseLarge(id: string, size: number): ServiceError {
+  const limit = `${MAX_MESSAGE_BYTES / 1024 / 1024} MB`;
+  return new ServiceError(
+    413,
+    "message_too_large",
+    `The message "${id}" has ${size} bytes; at most ${limit} are read.`,
+    { type: "provider", hint: "Open it with a mail program." },
+  );
+}

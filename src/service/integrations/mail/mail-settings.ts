@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { z } from "zod";
-import { refuseSetting } from "../../files/folder-error.ts";
+import { refuseSetting } from "../../provider-error.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
 import { parseAddress } from "./mail-address.ts";
 

@@ -1,4 +1,4 @@
-import { createGate, type Gate } from "../../files/gate.ts";
+import { createGate, type Gate } from "../../../base/semaphore.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";
@@ -90,7 +90,7 @@ export class MaildirBox implements MailBox {
   async search(query: MailQuery, { folder, limit }: { folder: string; limit: number }): Promise<FoundMessages> {
     const { connection, signal } = this.#context;
     const found: FoundMessage[] = [];
-    const parser = createSearchParser(this.#parser, signal);
+    const parser = createSearchParser(this.#parser, { account: connection.id, signal });
     const listed = await listMessages(connection, folder);
     const candidates = listed.filter((one) => matchesPlace(query, toPlace(one)));
     for (const one of candidates.slice(0, MAX_OPENED)) {
@@ -114,7 +114,10 @@ export class MaildirBox implements MailBox {
     const { connection, signal } = this.#context;
     const place = await findMessage(connection, id);
     const bytes = await readMessageBytes(connection, place);
-    return { place: toPlace(place), ...(await this.#parser.parse(bytes, { ...part, id, signal })) };
+    return {
+      place: toPlace(place),
+      ...(await this.#parser.parse(bytes, { ...part, id, account: connection.id, signal })),
+    };
   }
 
   mark(places: readonly MailPlace[], as: MailMark): Promise<MailPlace[]> {

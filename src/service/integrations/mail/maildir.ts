@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
-import { refuseMissing } from "../../files/folder-error.ts";
-import { withFile } from "../../files/open-file.ts";
+import { withFile } from "../../files/folder.ts";
 import { writeFileDurably } from "../../files/write-file.ts";
+import { refuseMissing } from "../../provider-error.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ConnectionView } from "../integration.ts";
 import { fromDiskName, normaliseFolder, STANDARD_FOLDERS, toFolderParts } from "./folder-name.ts";
-import { MAX_MESSAGE_BYTES } from "./mail-box.ts";
+import { MAX_MESSAGE_BYTES, refuseLarge } from "./mail-box.ts";
 import { mailFolder } from "./mail-settings.ts";
-import { refuseLarge } from "./refuse-large.ts";
 
 /** Ends the unique names of messages this service delivered. */
 const OWN_SUFFIX = ".svc";

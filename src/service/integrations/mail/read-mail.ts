@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { MAX_FILE_BYTES } from "../../../wire/limits.ts";
-import { refuseMissing } from "../../files/folder-error.ts";
+import { sha256Hex } from "../../../base/hash.ts";
+import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
 import { looksLikeText } from "../../files/sniff-mimetype.ts";
+import { refuseMissing } from "../../provider-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { defineMailAction } from "./define-mail-action.ts";
 import type { MailAttachment } from "./mail-message.ts";
@@ -137,7 +137,7 @@ export const getAttachment = defineMailAction({
         `The message has ${message.attachments.length} attachment(s), so there is none with index ${index}.`,
         "Read the message to see its attachments.",
       );
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const sha256 = sha256Hex(bytes);
     return { ...attachment, sha256, ...(await describeContent(attachment, { bytes, maxChars: max_chars }, context)) };
   },
 });

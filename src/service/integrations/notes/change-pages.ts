@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { refuseValue } from "../../files/folder-error.ts";
-import { defineNotesAction } from "./define-notes-action.ts";
+import { refuseValue } from "../../provider-error.ts";
+import { defineNotesAction } from "./notebook.ts";
 
 /** Properties with arguments or a meaning of their own. */
 const RESERVED = ["id", "title", "tags", "created", "updated"];

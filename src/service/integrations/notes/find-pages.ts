@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineNotesAction } from "./define-notes-action.ts";
+import { defineNotesAction } from "./notebook.ts";
 
 const parent = z
   .string()
@@ -60,7 +60,7 @@ export const readPage = defineNotesAction({
   id: "read_page",
   title: "Read a page",
   description:
-    "Returns a page's Markdown text and all properties of its front matter, or of its database in Notion. What Markdown cannot hold is named in the text, such as [Notion: video].",
+    "Returns a page's Markdown text and all properties of its front matter, or of its database in Notion. In Notion, tags such as <video> or <unknown> stand for blocks that Markdown cannot hold.",
   level: "read",
   requiresConfirmation: false,
   idempotent: true,

@@ -1,5 +1,5 @@
 import { Document, isMap, parseDocument } from "yaml";
-import { refuseValue } from "../../files/folder-error.ts";
+import { refuseValue } from "../../provider-error.ts";
 
 const MAX_FRONT_MATTER = 64 * 1024;
 

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { explainFolderError, refuseValue } from "../../files/folder-error.ts";
-import { parseFolderPath } from "../../files/folder-path.ts";
-import { createGate } from "../../files/gate.ts";
-import { moveToTrash, TRASH_FOLDER } from "../../files/trash.ts";
-import { writeFileDurably } from "../../files/write-file.ts";
+import { createGate } from "../../../base/semaphore.ts";
+import { parseFolderPath } from "../../files/folder.ts";
+import { explainFolderError } from "../../files/folder-error.ts";
+import { moveToTrash, TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
+
+import { refuseValue } from "../../provider-error.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { cutSnippet, scorePage, toWords } from "./match-page.ts";

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
-import { refuseMissing } from "../../files/folder-error.ts";
-import { parseEntryPath } from "../../files/folder-path.ts";
-import { readWholeFile } from "../../files/open-file.ts";
+import { parseEntryPath, readWholeFile } from "../../files/folder.ts";
+
+import { refuseMissing } from "../../provider-error.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
 import type { PageSummary } from "./notebook.ts";

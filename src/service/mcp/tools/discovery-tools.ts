@@ -7,18 +7,20 @@ import {
 } from "../../catalog/browse-catalog.ts";
 import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { McpResult, McpTool, ToolAnnotations } from "../mcp-features.ts";
-import { structuredResult } from "../tool-results.ts";
-import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "../tool-schemas.ts";
+import type { McpResult, McpTool } from "../mcp-features.ts";
+import { reads, refuse, structuredResult, type ToolParts } from "./tool-results.ts";
 import {
   ACTION_DETAIL_RESULT,
+  ACTION_ID,
   ACTION_LIST_RESULT,
+  INTEGRATION_ID,
   INTEGRATION_LIST_RESULT,
   INTEGRATION_RESULT,
+  objectSchema,
   SEARCH_RESULT,
+  textSchema,
   WHOAMI_RESULT,
-} from "./discovery-results.ts";
-import { refuse, type ToolParts } from "./tool-parts.ts";
+} from "./tool-schemas.ts";
 
 /** Longest text that is searched for. */
 const MAX_QUERY = 500;
@@ -28,7 +30,7 @@ const MAX_PAGE = 1_000_000;
 
 const CONNECTED_ONLY = { type: "boolean", default: false, description: "True leaves out apps that are not connected." };
 
-/** The tools that only look: who asks, what there is, and how an action is called. */
+/** The reading tools: the account, the catalog, and how an action is called. */
 export function createDiscoveryTools(parts: ToolParts): McpTool[] {
   return [whoamiTool(parts), searchTool(parts), ...integrationTools(parts), ...actionTools(parts)];
 }
@@ -170,10 +172,6 @@ async function orRefuse(work: () => Promise<Record<string, unknown>>): Promise<M
     if (error instanceof ServiceError) return refuse(error);
     throw error;
   }
-}
-
-function reads(title: string): ToolAnnotations {
-  return { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 }
 
 function countSchema(description: string, { byDefault, max }: { byDefault: number; max: number }) {

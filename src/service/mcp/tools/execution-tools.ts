@@ -1,13 +1,17 @@
-import { MAX_IDEMPOTENCY_KEY } from "../../canonical/idempotency-keys.ts";
-import { type CanonicalRequest, readCanonicalRequest } from "../../canonical/read-canonical-request.ts";
-import { summariseOutcome } from "../../canonical/summarise-outcome.ts";
+import { isRecord } from "../../../base/json.ts";
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../wire/card-layout.ts";
+import { drawArguments, drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
+import type { CatalogEntry } from "../../catalog/catalog-entry.ts";
+import { explainPolicy, findDefaultConnection } from "../../catalog/describe-tool.ts";
+import { hashInput } from "../../executions/idempotency-keys.ts";
 import type { StoredExecution } from "../../executions/outcome.ts";
+import { type CanonicalRequest, readCanonicalRequest } from "../../executions/read-requests.ts";
+import { summariseOutcome } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
-import { problemResult, structuredResult } from "../tool-results.ts";
-import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "../tool-schemas.ts";
-import { APPROVAL, askApproval, readApproval } from "./ask-approval.ts";
-import { refuse, type ToolParts, toToolWords } from "./tool-parts.ts";
+import type { InputRequest, McpCall, McpResult, McpTool } from "../mcp-features.ts";
+import { problemResult, reads, refuse, structuredResult, type ToolParts, toToolWords } from "./tool-results.ts";
+import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "./tool-schemas.ts";
 
 /** `svc.execute` and `svc.get_execution`. */
 export function createExecutionTools(parts: ToolParts): McpTool[] {
@@ -39,13 +43,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
       description: "Shows an execution by its id, with its stored output.",
       inputSchema: objectSchema({ execution_id: EXECUTION_ID }, ["execution_id"]),
       outputSchema: SUMMARY_SCHEMA,
-      annotations: {
-        title: "Show an execution",
-        readOnlyHint: true,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
+      annotations: reads("Show an execution"),
       async call({ execution_id }, { principal }) {
         const found = await parts.canonical.find(principal.accountId, String(execution_id));
         if (found !== undefined) return renderSummary(found, false);
@@ -77,19 +75,32 @@ const EXECUTE_INPUT = objectSchema(
 
 async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall): Promise<McpResult> {
   const { principal, clientGone } = call;
-  const answer = readApproval(call);
+  const subject = await describeSubject(parts, args);
+  const answer = readApproval(call, subject?.shown);
   if (answer === "approved") {
-    // An approval counts once: whoever repeats the call gets the result of the first.
+    // An approval counts once: a repeated call gets the result of the first.
     const idempotencyKey = args.idempotencyKey ?? `mcp-approval-${call.state?.id}`;
-    return render(await parts.canonical.execute({ ...args, confirm: true, idempotencyKey, principal, clientGone }));
+    const connectionId = subject?.connection?.id;
+    const approved = { ...args, connectionId, confirm: true, idempotencyKey, principal, clientGone };
+    return render(await parts.canonical.execute(approved));
   }
   const confirm = args.confirm && answer === undefined;
   const outcome = await parts.canonical.execute({ ...args, confirm, principal, clientGone });
   if (outcome.error?.code !== "confirmation_required") return render(outcome);
   if (answer === "declined") return render(decline(outcome));
-  const { entry } = outcome;
-  if (entry === undefined || !call.canAsk("form")) return render(outcome);
-  return call.ask(askApproval(entry, args.input), { asked: APPROVAL });
+  if (subject === undefined || !call.canAsk("form")) return render(outcome);
+  const { entry, connection, shown } = subject;
+  const question = askApproval({ entry, input: args.input, account: connection?.label });
+  return call.ask(question, { asked: APPROVAL, shown });
+}
+
+/** The current subject of a call; `shown` differs once the account, its label or the level of the action does. */
+async function describeSubject({ catalog, connections }: ToolParts, { integrationId, actionId }: CanonicalRequest) {
+  const entry = catalog.findAction(integrationId, actionId);
+  if (entry === undefined) return undefined;
+  const connection = findDefaultConnection(await connections.list(entry.integration.slug));
+  const shown = hashInput([entry.toolName, entry.action.level, connection?.id ?? null, connection?.label ?? null]);
+  return { entry, connection, shown };
 }
 
 function decline(outcome: StoredExecution): StoredExecution {
@@ -108,4 +119,81 @@ function renderSummary(outcome: StoredExecution, isError: boolean): McpResult {
   const summary = summariseOutcome(outcome);
   const hint = typeof summary.hint === "string" ? { hint: toToolWords(summary.hint) } : {};
   return structuredResult({ ...summary, ...hint }, isError);
+}
+
+/** Key of the question and of its answer. */
+export const APPROVAL = "approval";
+/** Clients show forms in narrow windows; some render Markdown in them. */
+const COLUMNS = 64;
+const ROWS = 80;
+const SEE_ALL = "Your client shows the whole call: look there, or decline.";
+
+/** The call to approve. */
+interface AskedCall {
+  readonly entry: CatalogEntry;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Label of the account it would use. */
+  readonly account: string | undefined;
+}
+
+/** The question to the human: the call with its final input. */
+export function askApproval(call: AskedCall): Readonly<Record<string, InputRequest>> {
+  const drawn = layOutFacts(describeCall(call), { columns: COLUMNS, rows: ROWS });
+  const question = layOutFacts([fact("Approve?", nameCall(call))], {
+    columns: COLUMNS,
+    rows: Number.POSITIVE_INFINITY,
+  });
+  const lines = [...fence([...drawn.rows, ...question.rows]), ...(drawn.isWhole ? [] : [SEE_ALL])];
+  const approve = {
+    type: "boolean",
+    title: "Approve",
+    description: "Run exactly this call, once.",
+    default: false,
+  };
+  const requestedSchema = { type: "object", properties: { approve }, required: ["approve"] };
+  const params = { mode: "form", message: lines.join("\n"), requestedSchema };
+  return { [APPROVAL]: { method: "elicitation/create", params } };
+}
+
+function describeCall({ entry, input, account }: AskedCall): CardFact[] {
+  const { integration, action } = entry;
+  const prose = (label: string, lines: readonly string[]) => {
+    const values = lines.map((line) => ({ line: drawProse(line, IN_FENCE) }));
+    return { label, values, isBoilerplate: true };
+  };
+  return [
+    fact("Action", drawText(action.title, IN_FENCE)),
+    fact("Tool", drawText(entry.toolName, IN_FENCE)),
+    fact("App", drawText(integration.name, IN_FENCE)),
+    ...(account === undefined ? [] : [fact("Account", drawText(account, IN_FENCE))]),
+    fact("Effect", action.level),
+    Object.keys(input).length === 0
+      ? fact("Arguments", "none")
+      : { label: "Arguments", values: drawArguments(Object.entries(input), IN_FENCE) },
+    prose("Why asked", [explainPolicy(entry) ?? ""]),
+    prose("Check", action.askBefore ?? []),
+  ];
+}
+
+function fact(label: string, line: string): CardFact {
+  return { label, values: [{ line }] };
+}
+
+/** Tool, effect and account, to stand beside the question. */
+function nameCall({ entry, account }: AskedCall): string {
+  const parts = [entry.toolName, entry.action.level, account ?? entry.integration.name];
+  return parts.map((part) => drawPart(part, IN_FENCE)).join(", ");
+}
+
+/**
+ * The decision of the human; undefined when this call was not asked about or not answered. A yes counts only while `shown`, the
+ * digest of the subject of the call, is the same as when the question was asked.
+ */
+function readApproval(call: McpCall, shown: string | undefined): "approved" | "declined" | undefined {
+  const asked = isRecord(call.state?.data) && call.state.data.asked === APPROVAL ? call.state.data : undefined;
+  const answer = call.answers[APPROVAL];
+  if (asked === undefined || !isRecord(answer)) return undefined;
+  const { action, content } = answer;
+  if (action !== "accept" || !isRecord(content) || content.approve !== true) return "declined";
+  return asked.shown === shown ? "approved" : undefined;
 }

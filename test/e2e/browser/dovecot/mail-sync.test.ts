@@ -7,7 +7,7 @@ import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { sendToAna } from "../../../service/integrations/mail/kit/mail-accounts.ts";
 import { PASSWORDS, startDovecot, type TestDovecot } from "../../../service/integrations/mail/kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../../../service/integrations/mail/kit/start-smtp.ts";
-import { findBarriers, launchChromium, measureOverflow, openWindow } from "../chromium.ts";
+import { findBarriers, launchChromium, measureOverflow, openWindow, signIn } from "../chromium.ts";
 
 let browser: Browser;
 let dovecot: TestDovecot;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   smtp = await startSmtp(dovecot);
   service = await startTestService();
   page = await openWindow(browser, { colorScheme: "light", width: 390 });
-  await page.goto(await service.service.signInUrl());
+  await signIn(page, await service.service.signInUrl());
 });
 afterAll(async () => {
   await browser?.close();

@@ -1,6 +1,6 @@
 import { Validator } from "@cfworker/json-schema";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createArgumentGuard } from "../../../../src/schema/argument-guard.ts";
+import { createArgumentGuard } from "../../../../src/schema/repair/argument-guard.ts";
 import type { TestService } from "../../../../src/testing.ts";
 import { call, execute, type Reply } from "../../http-calls.ts";
 import { DOCUMENTED_ANSWERS, type ProviderFault, RETRY_AFTER_SECONDS } from "./provider-faults.ts";

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { McpDefinition } from "../../../../src/service/sources/mcp/mcp-definition.ts";
-import { prepareMcp } from "../../../../src/service/sources/mcp/prepare-mcp.ts";
-import { openSourceDesk } from "../../../../src/service/sources/open-source-desk.ts";
+import type { McpDefinition } from "../../../../src/service/added/mcp/mcp-definition.ts";
+import { prepareMcp } from "../../../../src/service/added/mcp/prepare-mcp.ts";
+import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
 import { startTestService } from "../../../../src/testing.ts";
-import { startHttpMcpServer } from "../../sources/mcp/http-server.ts";
-import { waitForTool } from "../../sources/wait-for-tool.ts";
+import { startHttpMcpServer } from "../../added/mcp/http-server.ts";
+import { waitForTool } from "../../added/wait-for-tool.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 
@@ -37,7 +37,7 @@ async function setUpHttp(): Promise<ContractSubject> {
 
 async function setUpStdio(): Promise<ContractSubject> {
   const folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
-  const script = fileURLToPath(new URL("../../sources/mcp/fixture-server.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../../added/mcp/fixture-server.ts", import.meta.url));
   const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: ["TOKEN"] } as const;
   const started = await startWith({ ...definition, trusted: true }, { TOKEN: "token-of-the-contract" });
   return {

@@ -25,7 +25,7 @@ async function setUp() {
     async meet(fault: ProviderFault) {
       const answer = toHttpAnswer(fault);
       if (answer === undefined) await notion.stop();
-      else notion.fail(({ method }) => (method === "POST" ? answer : undefined));
+      else notion.fail(({ method }) => (method === "POST" || answer.status === 401 ? answer : undefined));
     },
     async recover() {
       notion.fail(() => undefined);

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { openSourceDesk } from "../../../../src/service/sources/open-source-desk.ts";
-import { prepareOpenApi } from "../../../../src/service/sources/openapi/prepare-openapi.ts";
+import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import { startTestService } from "../../../../src/testing.ts";
-import { startMockApi } from "../../sources/openapi/mock-api.ts";
-import { waitForTool } from "../../sources/wait-for-tool.ts";
+import { startMockApi } from "../../added/openapi/mock-api.ts";
+import { waitForTool } from "../../added/wait-for-tool.ts";
 import { describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, meetsFaults } from "./http-faults.ts";
 

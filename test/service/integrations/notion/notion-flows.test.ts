@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { awaitCompletion, awaitStatus, readFlow, send, startFlow } from "../../flows/flow-calls.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
+import { openBrowser, readCsrf } from "../../http/pages/browser.ts";
 import { execute } from "../../http-calls.ts";
-import { openBrowser, readCsrf } from "../../pages/browser.ts";
 import { killChild, killChildren, serveChild } from "../../served-child.ts";
 import { type Asked, startNotion, type TestNotion, TOKEN } from "./kit/start-notion.ts";
 

@@ -1,11 +1,13 @@
-import { createGate } from "../../../files/gate.ts";
+import { Worker } from "node:worker_threads";
+import { createGate, type Gate } from "../../../../base/semaphore.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { MessagePart, ParsedMail } from "../mail-message.ts";
-import { separateBytes } from "./parse-order.ts";
-import { type ParseThread, ParseTimeout, startParseThread } from "./parse-thread.ts";
+import { type ParseAnswer, type ParseOrder, separateBytes } from "./parse-order.ts";
 
 /** Most messages that are parsed at the same time. */
 const PLACES = 4;
+/** Most of one account: what one mailbox was sent holds up no other one, and a slow message not the rest of its own. */
+const ACCOUNT_PLACES = PLACES - 1;
 /** Messages above this size, in bytes, are parsed one at a time: that takes eight times their size in memory. */
 const LARGE = 32 * 1024 * 1024;
 /** A thread that nobody used for so long is ended. */
@@ -25,6 +27,8 @@ interface ParserOptions {
 interface ParseCall extends MessagePart {
   /** The `message_id` that failures name. */
   readonly id: string;
+  /** The connection whose message it is; one account never takes all places. */
+  readonly account?: string;
   readonly signal: AbortSignal;
   /** Milliseconds that parsing may take; default 20,000. */
   readonly limitMs?: number;
@@ -45,6 +49,7 @@ export interface MailParser {
 export function createMailParser(o: ParserOptions = {}): MailParser {
   const gate = createGate(PLACES);
   const largeGate = createGate(1);
+  const accounts = new Map<string, Gate>();
   const idle: { readonly thread: ParseThread; readonly timer: NodeJS.Timeout }[] = [];
   const threads = new Set<ParseThread>();
 
@@ -71,16 +76,27 @@ export function createMailParser(o: ParserOptions = {}): MailParser {
     idle.push({ thread, timer });
   }
 
-  async function enter(size: number, signal: AbortSignal): Promise<() => void> {
-    const leaveLarge = size > LARGE ? await largeGate.enter(signal) : undefined;
+  function getAccountGate(account: string): Gate {
+    const own = accounts.get(account) ?? createGate(ACCOUNT_PLACES);
+    accounts.set(account, own);
+    return own;
+  }
+
+  async function enter(size: number, account: string | undefined, signal: AbortSignal): Promise<() => void> {
+    const gates = [
+      ...(account === undefined ? [] : [getAccountGate(account)]),
+      ...(size > LARGE ? [largeGate] : []),
+      gate,
+    ];
+    const entered: (() => void)[] = [];
+    const leave = () => {
+      for (const one of entered.toReversed()) one();
+    };
     try {
-      const leave = await gate.enter(signal);
-      return () => {
-        leave();
-        leaveLarge?.();
-      };
+      for (const one of gates) entered.push(await one.enter(signal));
+      return leave;
     } catch (error) {
-      leaveLarge?.();
+      leave();
       throw error;
     }
   }
@@ -91,8 +107,8 @@ export function createMailParser(o: ParserOptions = {}): MailParser {
   }
 
   return {
-    async parse(bytes, { id, signal, limitMs = LIMIT_MS, ...part }) {
-      const leave = await enter(bytes.length, signal);
+    async parse(bytes, { id, account, signal, limitMs = LIMIT_MS, ...part }) {
+      const leave = await enter(bytes.length, account, signal);
       const thread = take();
       try {
         const answer = await thread.carryOut({ bytes: separateBytes(bytes), part }, { limitMs, signal });
@@ -129,4 +145,79 @@ function refuse(id: string, { did, cause }: { readonly did: string; readonly cau
     hint: "Do not repeat the call: open the mailbox with a mail program and look at this message.",
     cause,
   });
+}
+
+const SOURCE = new URL("./parse-worker.ts", import.meta.url);
+// This file's own ending tells whether sources or the built package run.
+const SCRIPT = import.meta.url.endsWith(".ts") ? SOURCE : new URL("./parse-worker.js", import.meta.url);
+/** Strings and objects of one message; bytes are not counted. */
+const HEAP_MB = 512;
+
+/** A thread that parses one message at a time. It does not keep the process from ending while nobody waits for it. */
+interface ParseThread {
+  /**
+   * Parses a message; its bytes belong to the thread from then on. Rejects with {@link ParseTimeout} after `limitMs` of
+   * parsing, with the signal's reason, or with what ended the thread. Whoever gets a rejection has to end the thread.
+   */
+  carryOut(order: ParseOrder, o: { readonly limitMs: number; readonly signal: AbortSignal }): Promise<ParseAnswer>;
+  /** False for a thread that has ended. */
+  isAlive(): boolean;
+  /** Ends the thread, whatever it is doing. */
+  end(): Promise<void>;
+}
+
+/** A message took longer than it may. */
+class ParseTimeout extends Error {
+  override readonly name = "ParseTimeout";
+}
+
+/** Starts a thread. */
+function startParseThread(heapMb = HEAP_MB): ParseThread {
+  const worker = new Worker(SCRIPT, { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+  const ready = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<never>();
+  for (const { promise } of [ready, ended]) promise.catch(() => undefined);
+  let answer: ((answer: ParseAnswer) => void) | undefined;
+  let isAlive = true;
+  worker.unref();
+  worker.on("message", (said: ParseAnswer) => {
+    if (said.type === "ready") ready.resolve();
+    else answer?.(said);
+  });
+  worker.on("messageerror", ended.reject);
+  worker.on("error", ended.reject);
+  worker.on("exit", () => {
+    isAlive = false;
+    ended.reject(new Error("The thread ended."));
+  });
+
+  return {
+    async carryOut(order, { limitMs, signal }) {
+      signal.throwIfAborted();
+      const stopped = Promise.withResolvers<never>();
+      const stop = () => stopped.reject(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      let limit: NodeJS.Timeout | undefined;
+      worker.ref();
+      try {
+        // Loading the code is no fault of the message.
+        await Promise.race([ready.promise, ended.promise, stopped.promise]);
+        const parsed = new Promise<ParseAnswer>((resolve) => {
+          answer = resolve;
+        });
+        limit = setTimeout(() => stopped.reject(new ParseTimeout()), limitMs);
+        worker.postMessage(order, [order.bytes.buffer]);
+        return await Promise.race([parsed, ended.promise, stopped.promise]);
+      } finally {
+        worker.unref();
+        clearTimeout(limit);
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    isAlive: () => isAlive,
+    async end() {
+      isAlive = false;
+      await worker.terminate();
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import PostalMime, { type Address, type Attachment, type Email } from "postal-mime";
 import { sanitiseFileName } from "../../../files/file-name.ts";
 import type { MailAttachment, MailMessage, MessagePart, ParsedMail } from "../mail-message.ts";
+import { foldText, type MailQuery, type MailTerm } from "../mail-query.ts";
 import { stripHtml } from "./html-text.ts";
-import { matchesMessage, type SearchedMessage } from "./match-message.ts";
 
 /** Lines below this length, in bytes, are short: encoded attachments have longer ones. */
 const SHORT_LINE = 60;
@@ -110,4 +110,49 @@ function cutShortLines(bytes: Uint8Array): Uint8Array {
 /** Many programs send a blank text beside the HTML that says everything. */
 function readText({ text = "", html = "" }: Email): string {
   return text.trim() === "" ? stripHtml(html) : text;
+}
+
+/** What a search looks at. Whoever wrote the message chose its texts: folding them may take minutes. */
+interface SearchedMessage {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly isAttached: boolean;
+}
+
+/** Whether the terms hold that `matchesPlace` cannot tell. */
+function matchesMessage({ terms }: MailQuery, message: SearchedMessage): boolean {
+  const folded = new Map<string, string>();
+  const fold = (text: string) => {
+    const known = folded.get(text) ?? foldText(text);
+    folded.set(text, known);
+    return known;
+  };
+  return terms.every((term) => {
+    const held = testMessage(term, message, fold);
+    return held === undefined || held !== term.isNegated;
+  });
+}
+
+function testMessage(term: MailTerm, message: SearchedMessage, fold: (text: string) => string): boolean | undefined {
+  const { subject, from, to, cc, text } = message;
+  const contains = (wanted: string, texts: readonly string[]) => texts.some((one) => fold(one).includes(wanted));
+  switch (term.kind) {
+    case "attachment":
+      return message.isAttached;
+    case "subject":
+      return contains(term.text, [subject]);
+    case "from":
+      return contains(term.text, [from]);
+    case "to":
+      return contains(term.text, to);
+    case "cc":
+      return contains(term.text, cc);
+    case "words":
+      return contains(term.text, [subject, from, ...to, ...cc, text]);
+    default:
+      return undefined;
+  }
 }

@@ -20,7 +20,10 @@ export interface SearchParser {
 }
 
 /** Creates a {@link SearchParser} for one search. */
-export function createSearchParser(parser: MailParser, signal: AbortSignal, limitMs = LIMIT_MS): SearchParser {
+export function createSearchParser(
+  parser: MailParser,
+  { account, signal, limitMs = LIMIT_MS }: { account: string; signal: AbortSignal; limitMs?: number },
+): SearchParser {
   let slow = 0;
   let failed = 0;
   const hear = (error: unknown) => {
@@ -32,6 +35,7 @@ export function createSearchParser(parser: MailParser, signal: AbortSignal, limi
     async parse(bytes, { id }, query) {
       const call = {
         id,
+        account,
         signal,
         limitMs,
         text: { from: 0, length: MAX_TEXT },

@@ -7,18 +7,28 @@ import {
   type MailBox,
   type MailMark,
   type MailPlace,
+  refuseLarge,
   type SentMail,
 } from "../mail-box.ts";
 import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { createSearchParser } from "../parsing/search-parser.ts";
-import { refuseLarge } from "../refuse-large.ts";
+
 import { readFault } from "./connect-failure.ts";
-import { appendMessage, collectMessage, makeFolder } from "./imap-append.ts";
 import { isRefusal } from "./imap-failure.ts";
 import { checkFolderName, listImapFolders, pickFolder, refuseMissingFolder } from "./imap-folders.ts";
-import { groupByFolder, holdMessages, inFolder, moveMessages, refuseMissingMessage } from "./imap-messages.ts";
+import {
+  appendMessage,
+  collectMessage,
+  groupByFolder,
+  holdMessages,
+  inFolder,
+  makeFolder,
+  moveMessages,
+  refuseMissingMessage,
+} from "./imap-messages.ts";
+
 import type { ImapLine, ImapSession } from "./imap-session.ts";
 import { type FetchedMessages, readFound, searchImap } from "./search-imap.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -92,7 +102,8 @@ export class ImapBox implements MailBox {
         searchImap(line, query, { folder, validity, limit: o.limit, now: this.context.now() }),
       );
     });
-    return readFound(found, createSearchParser(this.#parts.parser, this.context.signal));
+    const { signal, connection } = this.context;
+    return readFound(found, createSearchParser(this.#parts.parser, { account: connection.id, signal }));
   }
 
   async find(ids: readonly string[]): Promise<MailPlace[]> {
@@ -101,7 +112,8 @@ export class ImapBox implements MailBox {
 
   async read(id: string, part: MessagePart): Promise<ParsedMail & { place: MailPlace }> {
     const { place, bytes } = await this.#fetch(id);
-    return { place, ...(await this.#parts.parser.parse(bytes, { ...part, id, signal: this.context.signal })) };
+    const { signal, connection } = this.context;
+    return { place, ...(await this.#parts.parser.parse(bytes, { ...part, id, account: connection.id, signal })) };
   }
 
   #fetch(id: string): Promise<{ place: MailPlace; bytes: Uint8Array }> {

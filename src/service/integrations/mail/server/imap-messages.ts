@@ -1,15 +1,22 @@
 import type { FetchMessageObject } from "imapflow";
-import { refuseMissing } from "../../../files/folder-error.ts";
+import { refuseMissing } from "../../../provider-error.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { MailPlace } from "../mail-box.ts";
 import { readFault } from "./connect-failure.ts";
 import { isRefusal } from "./imap-failure.ts";
-import { type ImapFolder, listImapFolders } from "./imap-folders.ts";
+import {
+  type ImapFolder,
+  type ImapPlace,
+  listImapFolders,
+  pickFolder,
+  readImapId,
+  refuseMissingFolder,
+  writeImapId,
+} from "./imap-folders.ts";
 import type { ImapLine } from "./imap-session.ts";
-import { type ImapPlace, readImapId, writeImapId } from "./message-id.ts";
 
 /** A message on the server whose place was looked up. */
-export interface HeldMessage {
+interface HeldMessage {
   readonly place: ImapPlace;
   readonly folder: ImapFolder;
   readonly state: MailPlace;
@@ -129,4 +136,39 @@ function toNewId(
     if (next === undefined || uidValidity === undefined) return undefined;
     return writeImapId({ folder: to.digest, validity: uidValidity, uid: next });
   };
+}
+
+/** The folder with this name, made when it is missing. */
+export async function makeFolder(line: ImapLine, name: string): Promise<ImapFolder> {
+  const known = pickFolder(await listImapFolders(line), name);
+  if (known !== undefined) return known;
+  await line.client.mailboxCreate(name.split("/"));
+  const made = pickFolder(await listImapFolders(line), name);
+  if (made === undefined) throw refuseMissingFolder([], name);
+  return made;
+}
+
+/** Puts a message into a folder; the id it got there. */
+export async function appendMessage(
+  line: ImapLine,
+  folder: ImapFolder,
+  message: { readonly bytes: Buffer; readonly flags: readonly string[]; readonly at: Date },
+): Promise<string> {
+  const { client } = line;
+  const added = line.need(await client.append(folder.path, message.bytes, [...message.flags], message.at));
+  if (added.uid !== undefined && added.uidValidity !== undefined)
+    return writeImapId({ folder: folder.digest, validity: added.uidValidity, uid: added.uid });
+  // Without UIDPLUS the newest message is the one.
+  return inFolder(line, folder, async ({ validity }) => {
+    const newest = await client.fetchOne("*", { uid: true });
+    return writeImapId({ folder: folder.digest, validity, uid: newest === false ? 0 : newest.uid });
+  });
+}
+
+/** All bytes of a message. */
+export async function collectMessage(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  // What is sent over the network ends its lines with both characters.
+  for await (const piece of bytes) pieces.push(piece);
+  return Buffer.from(Buffer.concat(pieces).toString("latin1").replaceAll(/\r?\n/g, "\r\n"), "latin1");
 }

@@ -1,5 +1,5 @@
 import type { ImapFlow, Logger } from "imapflow";
-import { createGate } from "../../../files/gate.ts";
+import { createGate } from "../../../../base/semaphore.ts";
 import type { Action } from "../../integration.ts";
 import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
 import { explainConnect } from "./connect-failure.ts";
@@ -11,11 +11,6 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 45_000;
 /** A connection that nobody used for so long is closed. */
 const IDLE_MS = 60_000;
-
-/** Bytes that a server may say during one piece of work: the largest message, and what is said around it. */
-const MAX_HEARD = MAX_MESSAGE_BYTES + 16 * 1024 * 1024;
-/** How often that is looked at; the library hears some 20 MB meanwhile. */
-const LISTEN_MS = 100;
 
 /** A live connection, for the length of one piece of work. */
 export interface ImapLine {
@@ -116,42 +111,22 @@ export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS):
   };
 }
 
-/** The server said more than any work needs. */
-class EndlessAnswer extends Error {
-  override readonly name = "EndlessAnswer";
-  /** As the library calls a single answer that is too large. */
-  readonly code = "ResponseTooLarge";
-
-  constructor() {
-    super("It does not stop answering.");
-  }
-}
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/**
- * Leaves the connection as soon as the signal aborts: what it was about to answer belongs to nobody any more. Also when the
- * server does not stop answering, since the library keeps everything until a command is done.
- */
+/** Closes the connection as soon as the signal aborts: nobody waits for its answer any more. */
 async function untilAbort<T>({ client }: ImapLine, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (reason: unknown) => {
+  const leave = () => {
     client.close();
-    reject(reason);
+    reject(signal.reason);
   };
-  const leave = () => stop(signal.reason);
   signal.throwIfAborted();
   signal.addEventListener("abort", leave, { once: true });
-  const before = client.stats().received;
-  const listening = setInterval(() => {
-    if (client.stats().received - before > MAX_HEARD) stop(new EndlessAnswer());
-  }, LISTEN_MS).unref();
   try {
     return await Promise.race([work(), aborted]);
   } finally {
-    clearInterval(listening);
     signal.removeEventListener("abort", leave);
   }
 }

@@ -1,17 +1,22 @@
-import { createHash } from "node:crypto";
-import { refuseSetting } from "../../../files/folder-error.ts";
-import { createGate, type Gate } from "../../../files/gate.ts";
+import { sha256Hex } from "../../../../base/hash.ts";
+import { createGate, type Gate } from "../../../../base/semaphore.ts";
+import { refuseSetting } from "../../../provider-error.ts";
 import { ServiceError } from "../../../service-error.ts";
-import type { OpenMailBox } from "../mail-box.ts";
+import type { Action } from "../../integration.ts";
+import { composeMessage, type Draft } from "../compose-message.ts";
+import type { OpenMailBox, SentMail } from "../mail-box.ts";
+import { readMailSettings } from "../mail-settings.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
+import { checkSendLimits, isOwnMessageId, SEND_LIMIT_SPAN_MS } from "../send-limits.ts";
 import { ImapBox } from "./imap-box.ts";
+import { listImapFolders, pickFolder, writeImapId } from "./imap-folders.ts";
+import { appendMessage, collectMessage, inFolder, makeFolder } from "./imap-messages.ts";
 import { createImapSession, type ImapSession } from "./imap-session.ts";
-import { sendMail } from "./send-mail.ts";
+import { sendBySmtp, trySmtp } from "./send-by-smtp.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
-import { openSmtpLine } from "./smtp-line.ts";
 
 /** The accounts on mail servers that are in use, each with one connection. */
-export interface MailAccounts {
+interface MailAccounts {
   open(settings: ServerSettings, ...call: Parameters<OpenMailBox>): ImapBox;
   /** Ends all connections; a later call opens them again. */
   close(): Promise<void>;
@@ -33,7 +38,7 @@ export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: nu
       // token that was renewed is not another account.
       const { secret, ...rest } = settings;
       const facts = settings.signIn === "oauth2" ? rest : settings;
-      const key = createHash("sha256").update(JSON.stringify(facts)).digest("hex");
+      const key = sha256Hex(JSON.stringify(facts));
       const account = accounts.get(key) ?? createAccount(settings, o.idleMs);
       account.settings = settings;
       accounts.set(key, account);
@@ -71,9 +76,7 @@ export async function tryServers(settings: ServerSettings, signal: AbortSignal):
   } finally {
     await session.close();
   }
-  if (smtp === undefined) return;
-  const line = await attempt(smtp, signal, () => openSmtpLine({ ...settings, smtp }, signal));
-  line.end();
+  if (smtp !== undefined) await attempt(smtp, signal, () => trySmtp({ ...settings, smtp }, signal));
 }
 
 async function attempt<T>(server: MailServer, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -85,4 +88,78 @@ async function attempt<T>(server: MailServer, signal: AbortSignal, work: () => P
     const { setting } = error.status === 401 ? { setting: error.options.extra?.setting } : server;
     throw refuseSetting(String(setting), `does not work: ${error.message}`, error);
   }
+}
+
+/** What sending from an account needs. */
+interface Sending {
+  readonly settings: ServerSettings;
+  /** One send at a time, so that simultaneous ones cannot pass a limit together. */
+  readonly gate: Gate;
+  readonly action: Pick<Action, "level" | "idempotent">;
+}
+
+/** Sends a message and files it; that it could not be filed is no reason to say that it was not sent. */
+async function sendMail(draft: Draft, box: ImapBox, o: Sending): Promise<SentMail> {
+  const { connection, signal, now } = box.context;
+  const leave = await o.gate.enter(signal);
+  try {
+    checkSendLimits(readMailSettings(connection.settings), await listSendTimes(box), now());
+    const { delivered, notDelivered, refusals } = await sendBySmtp(o.settings, draft, { signal, action: o.action });
+    const filed = await fileCopy(draft, box).catch(toNote);
+    const notes = [
+      ...(refusals === undefined ? [] : [`The server refused some recipients: ${refusals}`]),
+      ...(filed.note === undefined ? [] : [filed.note]),
+    ];
+    const note = notes.length === 0 ? {} : { note: notes.join(" ") };
+    return { id: filed.id, folder: filed.folder, delivered, notDelivered, ...note };
+  } finally {
+    leave();
+  }
+}
+
+interface Filed {
+  readonly id: string | undefined;
+  readonly folder: string;
+  readonly note?: string;
+}
+
+function toNote(error: unknown): Filed {
+  const why = error instanceof ServiceError ? error.message : "the mailbox did not take it.";
+  return { id: undefined, folder: "Sent", note: `The message was sent, but its copy could not be filed: ${why}` };
+}
+
+/** When this service sent messages in the last day, newest first. */
+function listSendTimes(box: ImapBox): Promise<number[]> {
+  return box.look(async (line) => {
+    const { client } = line;
+    const folder = pickFolder(await listImapFolders(line), "Sent");
+    if (folder === undefined) return [];
+    return inFolder(line, folder, async () => {
+      const since = new Date(box.context.now() - 2 * SEND_LIMIT_SPAN_MS);
+      const uids = line.need(await client.search({ since }, { uid: true }));
+      if (uids.length === 0) return [];
+      const fetched = await client.fetchAll(uids, { uid: true, internalDate: true, envelope: true }, { uid: true });
+      return fetched
+        .filter(({ envelope }) => isOwnMessageId(envelope?.messageId ?? ""))
+        .map(({ internalDate = 0 }) => new Date(internalDate).getTime())
+        .sort((a, b) => b - a);
+    });
+  });
+}
+
+/** Files a sent message, unless the server has done so itself. */
+async function fileCopy(draft: Draft, box: ImapBox): Promise<Filed> {
+  const name = await box.findFolder("Sent", { mayBeMade: true });
+  const bytes = await collectMessage(composeMessage(draft, true));
+  return box.change(async (line) => {
+    const { client } = line;
+    const folder = await makeFolder(line, name);
+    const known = await inFolder(line, folder, async ({ validity }) => {
+      const uids = line.need(await client.search({ header: { "message-id": draft.messageId } }, { uid: true }));
+      return uids.map((uid) => writeImapId({ folder: folder.digest, validity, uid })).at(-1);
+    });
+    // Gmail files what it sends, though a little later.
+    if (known !== undefined || client.capabilities.has("X-GM-EXT-1")) return { id: known, folder: folder.name };
+    return { id: await appendMessage(line, folder, { bytes, flags: ["\\Seen"], at: draft.date }), folder: folder.name };
+  });
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
-import { isOwnHost } from "../../../fetch/own-host.ts";
-import { refuseSetting } from "../../../files/folder-error.ts";
+import { type AllowedHosts, isOwnHost } from "../../../fetch/allowed-hosts.ts";
+
+import { refuseSetting } from "../../../provider-error.ts";
 import type { OAuthGrant } from "../../integration.ts";
 
 const text = z.string().trim().min(1);

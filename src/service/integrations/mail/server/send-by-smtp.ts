@@ -1,19 +1,38 @@
 import { Readable } from "node:stream";
-import type SMTPConnection from "nodemailer/lib/smtp-connection/index.js";
-import { refuseSetting } from "../../../files/folder-error.ts";
+import type { Transporter } from "nodemailer";
+import type { Options, SentMessageInfo } from "nodemailer/lib/smtp-transport/index.js";
+import { refuseSetting } from "../../../provider-error.ts";
+import { ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
+import { createProviderError } from "../../provider-failure.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import { listRecipients } from "../message-fields.ts";
-import type { ServerSettings } from "./server-settings.ts";
-import { describeRefusals, explainSending } from "./smtp-failure.ts";
-import { openSmtpLine, type SmtpLine } from "./smtp-line.ts";
+import { explainConnect, explainTls, nameServer, readFault, refuseSignIn } from "./connect-failure.ts";
+import { refuseFull, refuseSize } from "./imap-failure.ts";
+import type { MailServer, ServerSettings } from "./server-settings.ts";
 
-/** Whom the outgoing server took the message for. */
+const CONNECT_MS = 10_000;
+/** Silence after which a connection counts as lost; less than a call may take. */
+const SILENCE_MS = 45_000;
+
+type SmtpSettings = ServerSettings & { readonly smtp: MailServer };
+
+/** The recipients that the outgoing server accepted. */
 interface Handed {
   readonly delivered: readonly string[];
   readonly notDelivered: readonly string[];
-  /** Why it did not take it for some. */
+  /** Why it refused the others. */
   readonly refusals: string | undefined;
+}
+
+/** Connects to the outgoing server, and signs in where it takes a sign-in. Throws ServiceError. */
+export async function trySmtp(settings: SmtpSettings, signal: AbortSignal): Promise<void> {
+  try {
+    await untilAbort((await createSmtp(settings)).verify(), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw explainSignIn(error, settings) ?? explainConnect(error, settings.smtp);
+  }
 }
 
 /**
@@ -28,46 +47,184 @@ export async function sendBySmtp(
   const { smtp } = settings;
   if (smtp === undefined)
     throw refuseSetting("smtpHost", "is empty: this mailbox can be read, but nothing can be sent from it.");
-  const line = await openSmtpLine({ ...settings, smtp }, o.signal);
   let isHandedOver = false;
   async function* watch(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* composeMessage(draft, false);
+    for await (const bytes of composeMessage(draft, false)) {
+      o.signal.throwIfAborted();
+      yield bytes;
+    }
+    o.signal.throwIfAborted();
     // The server can see the end of the message only after this.
     isHandedOver = true;
   }
-  const message = Readable.from(watch(), { objectMode: false });
+  const raw = Readable.from(watch(), { objectMode: false });
+  const envelope = { from: draft.from.address, to: listRecipients(draft), size: estimateSize(draft) };
   try {
-    const { accepted, rejected, rejectedErrors } = await send(line, draft, message);
+    const transport = await createSmtp({ ...settings, smtp });
+    const sent = await untilAbort(transport.sendMail({ envelope, raw }), o.signal);
+    const { accepted, rejected } = sent;
     return {
       delivered: accepted.map(String),
       notDelivered: rejected.map(String),
-      refusals: rejected.length === 0 ? undefined : describeRefusals(rejectedErrors),
+      refusals: rejected.length === 0 ? undefined : describeRefusals(sent),
     };
   } catch (error) {
+    const early = isHandedOver ? undefined : (explainSignIn(error, { ...settings, smtp }) ?? explainTls(error, smtp));
     const { to, cc, bcc } = draft;
     const list = (boxes: Draft["to"]) => boxes.map(({ address }) => address);
     const recipients = { to: list(to), cc: list(cc), bcc: list(bcc) };
-    throw explainSending(error, { server: smtp, action: o.action, isHandedOver, recipients });
+    throw early ?? explainSending(error, { server: smtp, action: o.action, isHandedOver, recipients });
   } finally {
-    message.destroy();
-    line.end();
+    raw.destroy();
   }
 }
 
-async function send(
-  { connection, broken }: SmtpLine,
-  draft: Draft,
-  message: Readable,
-): Promise<SMTPConnection.SentMessageInfo> {
-  const envelope = { from: draft.from.address, to: listRecipients(draft), size: estimateSize(draft) };
-  const sent = new Promise<SMTPConnection.SentMessageInfo>((resolve, reject) => {
-    connection.send(envelope, message, (error, info) => (error ? reject(error) : resolve(info)));
+async function createSmtp({
+  smtp,
+  user,
+  signIn,
+  secret,
+  ca,
+}: SmtpSettings): Promise<Transporter<SentMessageInfo, Options>> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.security === "tls",
+    requireTLS: smtp.security === "starttls",
+    ignoreTLS: smtp.security === "plain",
+    ...(ca === undefined ? {} : { tls: { ca } }),
+    auth: signIn === "password" ? { user, pass: secret } : { type: "OAuth2", user, accessToken: secret },
+    logger: false,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
   });
-  sent.catch(() => undefined);
-  return await Promise.race([sent, broken]);
+}
+
+/** What comes after an abort belongs to nobody. */
+async function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  work.catch(() => undefined);
+  signal.throwIfAborted();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** A little less than the message will have, in bytes: what is too large for the server even so need not be sent. */
 function estimateSize({ body, files }: Draft): number {
   return files.reduce((sum, { size }) => sum + Math.ceil(size / 3) * 4, Buffer.byteLength(body));
+}
+
+/** Undefined when it was not the sign-in that failed. */
+function explainSignIn(error: unknown, { smtp, signIn }: SmtpSettings) {
+  const { code, responseCode = 0, message, response } = readFault(error);
+  if (code !== "EAUTH") return undefined;
+  if (responseCode >= 400 && responseCode < 500)
+    return createProviderError(
+      { kind: "status", status: 503, message },
+      { app: nameServer(smtp), action: { level: "read", idempotent: true } },
+    );
+  return refuseSignIn(smtp, { signIn, said: response });
+}
+
+/** How far a message had come when sending it failed. */
+interface FailedSending {
+  readonly server: MailServer;
+  readonly action: Pick<Action, "level" | "idempotent">;
+  /** True from the moment on at which the whole message was handed over: only the server knows what became of it. */
+  readonly isHandedOver: boolean;
+  readonly recipients: {
+    readonly to: readonly string[];
+    readonly cc: readonly string[];
+    readonly bcc: readonly string[];
+  };
+}
+
+/**
+ * Why a message was not sent. Without an answer of the server it provably was not as long as a part of it was still here
+ * (503, may be sent again); afterwards 500 `outcome_unknown`.
+ */
+function explainSending(error: unknown, o: FailedSending): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { code, message, responseCode, response = message } = readFault(error);
+  const call = { app: nameServer(o.server), action: o.action };
+  const refused = listRefusals(error);
+  if (refused.length > 0) return refuseRecipients(refused, o);
+  if (code === "EMESSAGE" && responseCode === undefined && !o.isHandedOver) return refuseSize(o.server, message);
+  if (responseCode !== undefined && responseCode >= 400) return explainReply(responseCode, response, o);
+  if (!o.isHandedOver)
+    return createProviderError({ kind: "unreachable", message: `${message} (nothing was sent)` }, call);
+  const kind = code === "EMESSAGE" || code === "EPROTOCOL" ? "garbage" : "lost";
+  return createProviderError({ kind, message }, call);
+}
+
+function explainReply(status: number, said: string, { server, action }: FailedSending): ServiceError {
+  const call = { app: nameServer(server), action };
+  // The enhanced codes of RFC 3463, where a server gives them.
+  const detail = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(said)?.[0].slice(2);
+  if (detail === "3.4" || detail === "2.3" || (status === 552 && detail !== "2.2")) return refuseSize(server, said);
+  if (detail === "2.2") return refuseFull(server, said);
+  if (status === 530 || status === 535) return refuseSignIn(server, { signIn: "password", said });
+  if (status < 500 && /rate|too many|limit/i.test(said))
+    return createProviderError({ kind: "status", status: 429, message: said }, call);
+  if (status < 500) return createProviderError({ kind: "status", status: 503, message: said }, call);
+  return new ServiceError(422, "message_refused", `${call.app} did not take the message: ${said.slice(0, 300)}`, {
+    type: "provider",
+    hint: "It was not sent. Correct what the server names, or ask the human.",
+  });
+}
+
+interface Refusal {
+  readonly address: string;
+  readonly status: number;
+  readonly said: string;
+}
+
+/** nodemailer puts them on the answer or, when no recipient is left, on the error. */
+function listRefusals(error: unknown): Refusal[] {
+  if (typeof error !== "object" || error === null || !("rejectedErrors" in error)) return [];
+  return Array.isArray(error.rejectedErrors) ? error.rejectedErrors.map(toRefusal) : [];
+}
+
+function toRefusal(error: unknown): Refusal {
+  const { responseCode = 0, response, message } = readFault(error);
+  const address = typeof error === "object" && error !== null && "recipient" in error ? String(error.recipient) : "";
+  return { address, status: responseCode, said: response ?? message };
+}
+
+/** The server's words about the recipients that it refused, from the answer to a sent message. */
+function describeRefusals(sent: unknown): string {
+  return listRefusals(sent)
+    .map(({ address, said }) => `${address}: ${said}`)
+    .join("; ")
+    .slice(0, 500);
+}
+
+/** No recipient was taken: 400 naming the arguments, or 503 when all may be taken later. */
+function refuseRecipients(refused: readonly Refusal[], { server, action, recipients }: FailedSending): ServiceError {
+  const said = refused
+    .map((one) => `${one.address}: ${one.said}`)
+    .join("; ")
+    .slice(0, 500);
+  if (refused.every(({ status }) => status < 500))
+    return createProviderError({ kind: "status", status: 503, message: said }, { app: nameServer(server), action });
+  // nodemailer writes domains in lower case.
+  const addresses = new Set(refused.map(({ address }) => address.toLowerCase()));
+  const invalidFields = (["to", "cc", "bcc"] as const).flatMap((field) =>
+    recipients[field].flatMap((address, index) =>
+      addresses.has(address.toLowerCase()) ? [`arguments.${field}[${index}]`] : [],
+    ),
+  );
+  return new ServiceError(400, "recipient_refused", `${nameServer(server)} refused every recipient: ${said}`, {
+    type: "validation",
+    hint: "Nothing was sent. Correct the addresses.",
+    extra: { invalidFields },
+  });
 }

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { sha256Hex } from "../../../../base/hash.ts";
+import { createGate, type Gate } from "../../../../base/semaphore.ts";
 import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
-import { refuseSetting } from "../../../files/folder-error.ts";
-import { createGate, type Gate } from "../../../files/gate.ts";
+import { type AppAgent, createAppAgent } from "../../../fetch/guarded-connector.ts";
+import { refuseSetting } from "../../../provider-error.ts";
 import { ServiceError } from "../../../service-error.ts";
-import { type AppAgent, createAppAgent } from "../../../sources/app-agent.ts";
 import type { ActionContext } from "../../integration.ts";
 import type { OpenNotebook } from "../notebook.ts";
 import { NotionClient } from "./notion-client.ts";
@@ -54,7 +54,7 @@ export function createNotionAccounts(o: NotionOptions): NotionAccounts {
   }
 
   function findGate({ token }: NotionSettings): Gate {
-    const key = createHash("sha256").update(token).digest("hex");
+    const key = sha256Hex(token);
     const gate = gates.get(key) ?? createGate(1);
     gates.set(key, gate);
     return gate;

@@ -2,10 +2,10 @@ import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
 import { hideSecrets } from "../../../secrets/hide-secrets.ts";
 import { ServiceError } from "../../../service-error.ts";
-import { readNetworkFailure } from "../../../sources/network-failure.ts";
-import { findProviderWords } from "../../../sources/provider-words.ts";
 import type { Action, ActionContext } from "../../integration.ts";
-import { createProviderError, readRetryAfter } from "../../provider-failure.ts";
+import { createProviderError, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
+
+import { findProviderWords } from "../../provider-words.ts";
 import { errorSchema, listSchema } from "./notion-objects.ts";
 import type { NotionSettings } from "./notion-settings.ts";
 

@@ -1,4 +1,4 @@
-import { refuseValue } from "../../../files/folder-error.ts";
+import { refuseValue } from "../../../provider-error.ts";
 import { cutSnippet, scorePage, toWords } from "../match-page.ts";
 import type {
   FoundPages,
@@ -10,9 +10,6 @@ import type {
   PageHit,
   PageSummary,
 } from "../notebook.ts";
-import { changeNotionPage } from "./change-notion-page.ts";
-import { createNotionPage } from "./create-notion-page.ts";
-import { readFront } from "./front-block.ts";
 import type { NotionClient } from "./notion-client.ts";
 import { pageSchema } from "./notion-objects.ts";
 import {
@@ -20,19 +17,17 @@ import {
   type ListedPage,
   listPlace,
   MAX_LISTED,
-  readFrontOf,
-  readText,
   searchTitles,
   summariseNotionPage,
 } from "./notion-pages.ts";
 import { findPlace, type Place } from "./notion-places.ts";
+import { readFront, readMarkdown } from "./page-markdown.ts";
 import { readTags, readValues } from "./property-values.ts";
+import { changeNotionPage, createNotionPage } from "./write-notion-page.ts";
 
 /** Most pages of one call that are looked into, and how many at once: Notion answers about three requests a second. */
 const MAX_OPENED = 100;
 const AT_ONCE = 4;
-/** As much of a page's text as a search reads. */
-const SEARCH_CHARS = 40_000;
 
 /** The notebook that is a workspace of Notion, as far as it is shared with a token. */
 export class NotionNotebook implements Notebook {
@@ -90,14 +85,14 @@ export class NotionNotebook implements Notebook {
 
   async read(pageId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<PageExcerpt> {
     const page = await getNotionPage(this.#client, pageId);
-    const { text, yaml, more } = await readText(this.#client, page.id, to);
+    const { body, yaml } = await readMarkdown(this.#client, page.id);
     const front = readFront(yaml);
     return {
       summary: summariseNotionPage(page, [...new Set([...readTags(page), ...front.tags])]),
       properties: { ...readValues(page.properties), ...front.properties },
       problem: front.problem,
-      text: text.slice(from),
-      more,
+      text: body.slice(from, to),
+      more: body.length > to,
     };
   }
 
@@ -138,8 +133,7 @@ export class NotionNotebook implements Notebook {
     if (tag === undefined) return { tagged: pages, isAll: true };
     const hidden = sortByAge(pages.filter((page) => page.mayHideTags));
     const looked = await mapSome(hidden.slice(0, MAX_OPENED), async (page) => {
-      const found = await readFrontOf(this.#client, page.summary.page_id);
-      const { tags } = readFront(found?.yaml);
+      const { tags } = readFront((await readMarkdown(this.#client, page.summary.page_id)).yaml);
       return { ...page, summary: { ...page.summary, tags } };
     });
     const known = [...pages.filter((page) => !page.mayHideTags), ...looked];
@@ -167,10 +161,10 @@ export class NotionNotebook implements Notebook {
   }
 
   async #lookInside(summary: PageSummary, words: readonly string[]): Promise<PageHit | undefined> {
-    const { text, yaml } = await readText(this.#client, summary.page_id, SEARCH_CHARS);
+    const { body, yaml } = await readMarkdown(this.#client, summary.page_id);
     const { tags } = readFront(yaml);
     const page = tags.length === 0 ? summary : { ...summary, tags };
-    const plain = text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
+    const plain = body.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
     return scoreNotionPage(page, plain, words) > 0 ? { ...page, snippet: cutSnippet(plain, words) } : undefined;
   }
 }

@@ -1,29 +1,12 @@
 import { z } from "zod";
 
-/** One run of text with one look. */
-export const richTextSchema = z.looseObject({
-  type: z.string(),
-  plain_text: z.string(),
-  href: z.string().nullish(),
-  annotations: z
-    .looseObject({
-      bold: z.boolean().default(false),
-      italic: z.boolean().default(false),
-      strikethrough: z.boolean().default(false),
-      code: z.boolean().default(false),
-    })
-    .optional(),
-  equation: z.looseObject({ expression: z.string() }).optional(),
-});
-
-/** Text as Notion answers it. */
-export type RichText = z.output<typeof richTextSchema>;
+/** One run of text. */
+const richTextSchema = z.looseObject({ plain_text: z.string() });
 
 /** A block without its children. */
 export const blockSchema = z.looseObject({
   id: z.string(),
   type: z.string(),
-  has_children: z.boolean().default(false),
   in_trash: z.boolean().default(false),
   created_time: z.string().default(""),
   last_edited_time: z.string().default(""),
@@ -78,4 +61,28 @@ export const objectSchema = z.looseObject({ object: z.string() });
 export function toPlainText(value: unknown): string {
   const parsed = z.array(richTextSchema).safeParse(value);
   return parsed.success ? parsed.data.map((one) => one.plain_text).join("") : "";
+}
+
+/**
+ * The id of a page, database or data source, as Notion writes ids, from an id or from the address of a page in the
+ * browser; undefined when the text is neither.
+ */
+export function readNotionId(text: string): string | undefined {
+  const typed = text.trim();
+  const url = /^https?:/i.test(typed) ? URL.parse(typed) : null;
+  if (url === null) return /^[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}$/i.test(typed) ? toId(typed) : undefined;
+  // A page that is open beside a database stands in the parameter p.
+  const last = url.searchParams.get("p") ?? url.pathname.split("/").findLast((part) => part !== "") ?? "";
+  const hex = /[0-9a-f]{32}$/i.exec(last.replaceAll("-", ""))?.[0];
+  return hex === undefined ? undefined : toId(hex);
+}
+
+function toId(text: string): string {
+  const hex = text.replaceAll("-", "").toLowerCase();
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** The address of a page in the browser. */
+export function toPageUrl(id: string): string {
+  return `https://www.notion.so/${id.replaceAll("-", "")}`;
 }

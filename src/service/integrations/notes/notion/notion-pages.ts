@@ -1,13 +1,10 @@
-import { refuseMissing, refuseValue } from "../../../files/folder-error.ts";
+import { refuseMissing, refuseValue } from "../../../provider-error.ts";
 import type { PageSummary } from "../notebook.ts";
-import { createMarkdownWriter } from "./blocks-to-markdown.ts";
-import { readFrontBlock } from "./front-block.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { readNotionId, toPageUrl } from "./notion-id.ts";
-import { type Block, type NotionPage, pageSchema } from "./notion-objects.ts";
-import { type Place, readBlockTitle } from "./notion-places.ts";
-import { findTitleName, readTags, readTitle } from "./property-values.ts";
-import { listBlocks, readBlocks } from "./read-blocks.ts";
+import { type Block, type NotionPage, pageSchema, readNotionId, toPageUrl } from "./notion-objects.ts";
+
+import { listBlocks, type Place, readBlockTitle } from "./notion-places.ts";
+import { readTags, readTitle } from "./property-values.ts";
 
 /** Most pages of one list. */
 export const MAX_LISTED = 1000;
@@ -109,49 +106,4 @@ function toListed(block: Block, parent: string): ListedPage {
     created,
     mayHideTags: true,
   };
-}
-
-/** The YAML of the front block of a page, if it has one. */
-export async function readFrontOf(
-  client: NotionClient,
-  id: string,
-): Promise<{ yaml: string; blockId: string } | undefined> {
-  for await (const block of listBlocks(client, id)) {
-    const yaml = readFrontBlock(block);
-    return yaml === undefined ? undefined : { yaml, blockId: block.id };
-  }
-  return undefined;
-}
-
-/** A page's text and the YAML of its front block. */
-interface PageText {
-  readonly text: string;
-  readonly yaml: string | undefined;
-  /** True when there is more text than was asked for. */
-  readonly more: boolean;
-}
-
-/** Reads a page's text as Markdown, as far as it is needed. */
-export async function readText(client: NotionClient, id: string, maxChars: number): Promise<PageText> {
-  const writer = createMarkdownWriter();
-  let text = "";
-  let yaml: string | undefined;
-  let isFirst = true;
-  for await (const node of readBlocks(client, id)) {
-    const front = isFirst ? readFrontBlock(node.block) : undefined;
-    isFirst = false;
-    if (front !== undefined) yaml = front;
-    else text += writer.write(node);
-    if (text.length > maxChars) return { text: text.slice(0, maxChars), yaml, more: true };
-  }
-  return {
-    text: text === "" ? "" : `${text}\n`.slice(0, maxChars),
-    yaml,
-    more: text.length + 1 > maxChars && text !== "",
-  };
-}
-
-/** Name of the title among a page's values. */
-export function titleNameOf(page: NotionPage): string {
-  return findTitleName(page.properties);
 }

@@ -1,12 +1,17 @@
-import { refuseMissing, refuseValue } from "../../../files/folder-error.ts";
-import { parseFolderPath } from "../../../files/folder-path.ts";
+import { parseFolderPath } from "../../../files/folder.ts";
+import { refuseMissing, refuseValue } from "../../../provider-error.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { readNotionId } from "./notion-id.ts";
-import { type Block, databaseSchema, dataSourceSchema, pageSchema } from "./notion-objects.ts";
-import { findTitleName, type PropertyMap, readTitle } from "./property-values.ts";
-import { listBlocks } from "./read-blocks.ts";
-import { toPlainRuns } from "./rich-text.ts";
+import {
+  type Block,
+  blockSchema,
+  databaseSchema,
+  dataSourceSchema,
+  pageSchema,
+  readNotionId,
+} from "./notion-objects.ts";
+
+import { findTitleName, type PropertyMap, readTitle, toPlainRuns } from "./property-values.ts";
 
 /** Where pages lie. */
 export type Place =
@@ -101,6 +106,14 @@ async function findPage(pages: AsyncIterable<unknown>, title: string): Promise<P
     if (page !== undefined && !page.in_trash && isTitle(readTitle(page), title)) return { kind: "page", id: page.id };
   }
   return undefined;
+}
+
+/** The blocks right below a page, without their children. Those in the trash are left out. */
+export async function* listBlocks(client: NotionClient, id: string): AsyncGenerator<Block> {
+  for await (const one of client.list({ method: "GET", path: `blocks/${encodeURIComponent(id)}/children` })) {
+    const parsed = blockSchema.safeParse(one);
+    if (parsed.success && !parsed.data.in_trash) yield parsed.data;
+  }
 }
 
 async function findBelowPage(client: NotionClient, id: string, title: string): Promise<Place | undefined> {

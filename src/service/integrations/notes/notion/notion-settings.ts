@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
-import { isOwnHost } from "../../../fetch/own-host.ts";
-import { refuseSetting } from "../../../files/folder-error.ts";
+import { type AllowedHosts, isOwnHost } from "../../../fetch/allowed-hosts.ts";
+
+import { refuseSetting } from "../../../provider-error.ts";
 import type { SettingField } from "../../integration.ts";
-import { readNotionId } from "./notion-id.ts";
+import { readNotionId } from "./notion-objects.ts";
 
 /** Settings of a notes connection that is a workspace of Notion. */
 export interface NotionSettings {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { type NotionPage, type Property, toPlainText } from "./notion-objects.ts";
-import { groupRuns, toPlainRuns } from "./rich-text.ts";
 
 /** Columns of a data source, or values of a page, by name. */
 export type PropertyMap = Readonly<Record<string, Property>>;
@@ -107,7 +106,7 @@ const EMPTY: Readonly<Record<string, unknown>> = {
 function writeValue(value: unknown, column: Property): unknown {
   const { type } = column;
   if (value === null) return EMPTY[type];
-  if (type === "rich_text" && !Array.isArray(value)) return writeText(String(value));
+  if (type === "rich_text" && !Array.isArray(value)) return toPlainRuns(String(value));
   if (type === "number") return typeof value === "number" ? value : undefined;
   if (type === "checkbox") return typeof value === "boolean" ? value : undefined;
   if (type === "multi_select") {
@@ -125,9 +124,9 @@ function writeValue(value: unknown, column: Property): unknown {
   return undefined;
 }
 
-function writeText(text: string): unknown {
-  const groups = groupRuns(toPlainRuns(text));
-  return groups.length === 1 ? groups[0] : undefined;
+/** Text as Notion takes it: runs of at most 2,000 UTF-16 units, a limit of its API; no character is torn. */
+export function toPlainRuns(text: string): { readonly type: "text"; readonly text: { readonly content: string } }[] {
+  return (text.match(/[\s\S]{1,1000}/gu) ?? []).map((content) => ({ type: "text", text: { content } }));
 }
 
 function isOption(name: string): boolean {

@@ -405,56 +405,6 @@ describe("servers that talk nonsense", () => {
   });
 });
 
-describe("an outgoing server that does not stop answering", () => {
-  it.each([
-    ["before its greeting", "", "a"],
-    ["in one line", "220 ready\r\n", "a"],
-    ["in lines of one reply", "220 ready\r\n", "250-more\r\n"],
-  ])("is left: %s", async (_where, greeting, piece) => {
-    const { server, port } = await listen((socket) => {
-      const more = Buffer.from(piece.repeat(8000));
-      const pour = () => {
-        while (socket.writable && socket.write(more));
-      };
-      socket.on("drain", pour);
-      socket.write(greeting);
-      if (greeting === "") pour();
-      else socket.once("data", pour);
-    });
-    try {
-      const send = run({ smtpHost: `127.0.0.1:${port}`, smtpSecurity: "plain" });
-      const error = await refusal(send("send_message", message));
-      expect([error.status, error.code, error.message]).toEqual([
-        503,
-        "provider_unavailable",
-        "The SMTP server 127.0.0.1 cannot be reached: The server does not stop answering.",
-      ]);
-    } finally {
-      server.close();
-    }
-  });
-});
-
-it("an incoming server that does not stop answering is left", async () => {
-  const part = `* 1 FETCH (UID 1 BODY[] {1000000}\r\n${"a".repeat(1_000_000)})\r\n`;
-  const { server, port } = await listen((socket) => {
-    const pour = () => {
-      while (socket.writable && socket.write(part));
-    };
-    socket.on("drain", pour);
-    talk(socket, "* SEARCH 1\r\n", "OK done", pour);
-  });
-  try {
-    const extra = { imapHost: `127.0.0.1:${port}`, imapSecurity: "plain" };
-    const error = await refusal(run(extra)("search", {}));
-    expect(facts(error)).toEqual([500, "provider_error", false]);
-    expect(error.message).toContain("It does not stop answering.");
-  } finally {
-    await integration.close?.();
-    server.close();
-  }
-});
-
 it("a message that is larger than any that is read says so", async () => {
   const facts = 'UID 1 FLAGS () INTERNALDATE "01-Nov-2026 00:00:00 +0000" RFC822.SIZE 160000000';
   const { server, port } = await listen((socket) =>

@@ -151,3 +151,18 @@ describe("the threads", () => {
     expect(bytes.buffer.byteLength).toBe(0);
   });
 });
+
+it("leaves a place to other accounts when one was sent four hostile messages", async () => {
+  parser = createMailParser();
+  const order: string[] = [];
+  const hostile = [1, 2, 3, 4].map(async () => {
+    await refusal(
+      parser?.parse(writeEndless(), { id: "evil", account: "a", signal, limitMs: 3_000 }) ?? Promise.reject(),
+    );
+    order.push("hostile");
+  });
+  const { message } = await parser.parse(Buffer.from(PLAIN), { id: "good", account: "b", signal });
+  order.push(message.subject);
+  await Promise.all(hostile);
+  expect(order).toEqual(["Hello", "hostile", "hostile", "hostile", "hostile"]);
+}, 60_000);

@@ -18,6 +18,10 @@ export interface Item {
   isIndexed: boolean;
   /** `properties` of pages and data sources; type and own object of blocks. */
   data: Json;
+  /** A page's own text in enhanced Markdown. */
+  text: string;
+  /** Ids of blocks that the Markdown API cannot show. */
+  readonly unknown: string[];
 }
 
 /** What a workspace of Notion holds, and its limits. */
@@ -29,21 +33,11 @@ export class NotionStore {
     this.#clock += 60_000;
     const time = new Date(this.#clock).toISOString();
     const own = { children: [], created: time, edited: time, isInTrash: false, isIndexed: kind !== "block" };
-    const item: Item = { id: randomUUID(), kind, parent, data, ...own };
+    const content = { text: "", unknown: [] };
+    const item: Item = { id: randomUUID(), kind, parent, data, ...own, ...content };
     this.items.set(item.id, item);
     parent?.children.splice(at, 0, item);
     return item;
-  }
-
-  /** Adds blocks as a request names them. */
-  addBlocks(parent: Item, blocks: readonly Json[], at = parent.children.length): Item[] {
-    return blocks.map((block, index) => {
-      const type = block.type ?? Object.keys(block).find((key) => key !== "object");
-      const { children = [], ...own } = block[type];
-      const item = this.add("block", parent, { type, [type]: complete(own) }, at + index);
-      this.addBlocks(item, children);
-      return item;
-    });
   }
 
   touch(item: Item): void {
@@ -74,25 +68,6 @@ export function complete(value: Json): Json {
     plain_text: value.text.content,
     href: value.text.link?.url ?? null,
   };
-}
-
-/** Why Notion would refuse these blocks; undefined when it would not. */
-export function judgeBlocks(blocks: Json, path = "body.children", depth = 0): string | undefined {
-  if (blocks === undefined) return undefined;
-  if (!Array.isArray(blocks)) return `${path} should be an array.`;
-  if (blocks.length > 100) return `${path}.length should be ≤ \`100\`, instead was \`${blocks.length}\`.`;
-  if (depth > 1) return `${path} is nested deeper than two levels.`;
-  for (const [index, block] of blocks.entries()) {
-    const own = block[block.type];
-    if (own === undefined) return `${path}[${index}] should have a type.`;
-    const problem = judgeText(own, `${path}[${index}].${block.type}`);
-    if (problem !== undefined) return problem;
-    if (block.type === "table" && !own.children?.length) return `${path}[${index}].table.children should be defined.`;
-    const below = judgeBlocks(own.children, `${path}[${index}].${block.type}.children`, depth + 1);
-    if (below !== undefined) return below;
-  }
-  const count = (all: Json[]): number => all.reduce((sum, one) => sum + 1 + count(one[one.type]?.children ?? []), 0);
-  return depth === 0 && count(blocks) > 1000 ? "body has more than 1000 blocks." : undefined;
 }
 
 /** Why Notion would refuse these texts. */

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenPausably } from "../../../pausable-server.ts";
 import type { HttpAnswer } from "../../contract/http-faults.ts";
-import { complete, type Item, type Json, judgeBlocks, judgeText, NotionStore } from "./notion-store.ts";
+import { complete, type Item, type Json, judgeText, NotionStore } from "./notion-store.ts";
+import { changeMarkdown, renderMarkdown, takeMarkdown } from "./page-markdown.ts";
 import { render, renderChild, titleOf } from "./render-notion.ts";
 
 /** The token the server knows. */
@@ -65,9 +66,8 @@ export async function startNotion() {
       const properties = { Name: { id: "title", type: "title", title: {} }, ...columns };
       return store.add("data_source", database, { name, properties });
     },
-    addBlocks: (page: Item, ...blocks: Json[]) => store.addBlocks(page, blocks),
-    /** What is right below a page, as it was written: blocks that are not in the trash. */
-    readBlocks: (page: Item): Json[] => page.children.filter((child) => !child.isInTrash).map(renderChild),
+    /** Adds a block that is no page. */
+    addBlock: (parent: Item, data: Json) => store.add("block", parent, data),
     /** Pages right below one, by their titles. */
     listTitles: (page: Item): string[] =>
       page.children.filter(({ kind, isInTrash }) => kind === "page" && !isInTrash).map(titleOf),
@@ -93,7 +93,7 @@ export async function startNotion() {
 export type TestNotion = Awaited<ReturnType<typeof startNotion>>;
 
 /** True for a request that changes something. */
-export function isWrite({ method, path }: Asked): boolean {
+function isWrite({ method, path }: Asked): boolean {
   return method !== "GET" && path !== "search" && !path.endsWith("/query");
 }
 
@@ -117,7 +117,7 @@ function judge({ headers, body, query }: Asked): Refusal | undefined {
   if (JSON.stringify(body ?? {}).length > 500_000) return refuse(413, "validation_error", "Payload too large.");
   const size = Number(body?.page_size ?? query.page_size ?? 100);
   if (size > 100) return refuse(400, "validation_error", "page_size should be ≤ `100`.");
-  const problem = judgeBlocks(body?.children) ?? judgeText(body?.properties ?? {}, "body.properties");
+  const problem = judgeText(body?.properties ?? {}, "body.properties");
   return problem === undefined ? undefined : refuse(400, "validation_error", `body failed validation: ${problem}`);
 }
 
@@ -129,22 +129,22 @@ function route(store: NotionStore, one: Asked, isIndexed: boolean): Json {
   const item = store.items.get(id);
   const isBlock = kind === "blocks" && item !== undefined;
   if (item === undefined || (!isBlock && `${item.kind}s` !== kind)) return missing(id);
-  if (action === "children") return one.method === "GET" ? listChildren(item, one) : append(store, item, one);
+  if (action === "children") return listChildren(item, one);
   if (action === "query") return query(item, one);
-  if (one.method === "GET") return render(item);
+  if (one.method === "GET") return action === "markdown" ? renderMarkdown(item) : render(item);
   if (item.isInTrash && one.body?.in_trash !== false)
     return refuse(
       400,
       "validation_error",
       "Can't edit block that is archived. You must unarchive the block before editing.",
     );
-  if (one.method === "DELETE") item.isInTrash = true;
-  else change(item, one.body);
+  const refused = action === "markdown" ? changeMarkdown(item, one.body) : change(item, one.body);
+  if (refused !== undefined) return refuse(400, "validation_error", refused);
   store.touch(item);
-  return render(item);
+  return action === "markdown" ? renderMarkdown(item) : render(item);
 }
 
-function change(item: Item, { in_trash, properties = {} }: Json): void {
+function change(item: Item, { in_trash, properties = {} }: Json): undefined {
   if (in_trash !== undefined) item.isInTrash = in_trash;
   for (const [name, value] of Object.entries<Json>(properties)) {
     item.data.properties[name] = { ...item.data.properties[name], ...toValue(value) };
@@ -177,17 +177,12 @@ function createPage(store: NotionStore, { body }: Asked, isIndexed: boolean): Js
   const properties = Object.fromEntries(
     Object.entries<Json>(body.properties).map(([name, one]) => [name, toValue(one)]),
   );
+  const unknown = Object.keys(body).find((name) => !["parent", "properties", "markdown"].includes(name));
+  if (unknown !== undefined) return refuse(400, "validation_error", `body.${unknown} is not expected.`);
   const page = store.add("page", parent, { properties });
   page.isIndexed = isIndexed;
-  store.addBlocks(page, body.children ?? []);
+  page.text = takeMarkdown(body.markdown ?? "");
   return render(page);
-}
-
-function append(store: NotionStore, item: Item, { body }: Asked): Json {
-  const start = body.position?.type === "start" ? 0 : undefined;
-  const added = store.addBlocks(item, body.children, start);
-  store.touch(item);
-  return toList(added.map(render), {}, "block");
 }
 
 function listChildren(item: Item, one: Asked): Json {

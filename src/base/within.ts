@@ -1,0 +1,35 @@
+import type { Context, Script } from "node:vm";
+
+let runner: { readonly context: Context; readonly script: Script } | undefined;
+
+/**
+ * Runs synchronous work for at most `ms` milliseconds and ends it there, in a loop as well as in a regular expression;
+ * nothing in the work can catch that, and what it was changing stays half changed. Compiling a regular expression is the
+ * one thing that cannot be ended. One run costs some 0.3 ms more than the work itself.
+ *
+ * @returns undefined when the work was ended. So it is, without being begun, where no work can be ended: outside Node.
+ * @throws what the work throws
+ */
+export function within<T>(ms: number, work: () => T): { readonly value: T } | undefined {
+  runner ??= createRunner();
+  if (runner === undefined) return undefined;
+  const { context, script } = runner;
+  context.work = work;
+  try {
+    return { value: script.runInContext(context, { timeout: Math.max(1, Math.ceil(ms)) }) };
+  } catch (error) {
+    // An error of the other context, so no instance of Error.
+    if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+    throw error;
+  } finally {
+    context.work = undefined;
+  }
+}
+
+/** Bun and browsers have no such module, or one that ends no regular expression. */
+function createRunner(): typeof runner {
+  const { process } = globalThis;
+  if (process?.versions?.node === undefined || process.versions.bun !== undefined) return undefined;
+  const vm = process.getBuiltinModule("node:vm");
+  return { context: vm.createContext({ work: undefined }), script: new vm.Script("work()") };
+}

@@ -1,0 +1,61 @@
+/** The error an aborted call ends with: the signal's own AbortError, or a new one that names the reason as its cause. */
+function toAbortError(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  if (reason instanceof Error && reason.name === "AbortError") return reason;
+  return Object.assign(new DOMException("The call was aborted.", "AbortError"), { cause: reason });
+}
+
+/** Throws when the signal has fired. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw toAbortError(signal);
+}
+
+/** `work`, given up with an AbortError as soon as the signal fires, whatever `work` is waiting for. */
+export async function withAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(toAbortError(signal));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // The loser of the race must not surface as an unhandled rejection.
+    work.catch(() => undefined);
+    promise.catch(() => undefined);
+  }
+}
+
+/** True for the error of an aborted call. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+/** True for a runtime's control flow (LangGraph marks it so): never an outcome, always thrown on. */
+export function isControlFlow(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The time a human has for an answer. */
+interface AnswerWindow {
+  /** Aborts when the time is over or the caller gave up. */
+  readonly signal: AbortSignal;
+  /** Aborts only when the time is over. */
+  readonly expiry: AbortSignal;
+  /** Must be called when there is an answer: nothing is held until the end of the time then. */
+  close(): void;
+}
+
+/** Opens a window of `ms` milliseconds, at most 24 days. It keeps no process alive. */
+export function openAnswerWindow(ms: number, caller: AbortSignal | undefined): AnswerWindow {
+  const controller = new AbortController();
+  const end = () => controller.abort(new DOMException("The time for an answer is over.", "TimeoutError"));
+  const timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS));
+  timer.unref();
+  const expiry = controller.signal;
+  const signal = caller === undefined ? expiry : AbortSignal.any([expiry, caller]);
+  return { signal, expiry, close: () => clearTimeout(timer) };
+}

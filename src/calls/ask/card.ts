@@ -1,0 +1,120 @@
+import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
+import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../wire/card-text.ts";
+import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
+
+/** How a card is drawn. */
+export interface CardOptions {
+  /** Cells of a row where the card is shown: narrower places break its rows. Default 80. */
+  readonly columns?: number;
+  /** Rows for the values. Default 100; `Infinity` shows everything. */
+  readonly maxRows?: number;
+  /** How the reader gets at what was cut, e.g. "Answer v to see everything." */
+  readonly howToSeeAll?: string;
+  /** True where Markdown or HTML is rendered: the card stands in a fence that nothing in it closes. Default false. */
+  readonly isMarkdown?: boolean;
+}
+
+/** What a human has to know of a request, to be drawn wherever they are asked. */
+export interface ApprovalCard {
+  readonly facts: readonly CardFact[];
+  /** Tool, effect and account once more, to stand beside the question. */
+  readonly question: CardFact;
+}
+
+const EFFECT_TEXT: Readonly<Record<Effect, string>> = {
+  read: "reads only",
+  write: "writes: can create or change something",
+  delete: "DELETES something",
+  admin: "ADMINISTERS the account",
+  unknown: "unknown: the service does not say",
+};
+
+/** An effect in a word or two, for a place beside a question. */
+export const EFFECT_WORD: Readonly<Record<Effect, string>> = {
+  read: "reads only",
+  write: "writes",
+  delete: "DELETES",
+  admin: "ADMINISTERS THE ACCOUNT",
+  unknown: "effect unknown",
+};
+
+const COLUMNS = 80;
+const ROWS = 100;
+
+/**
+ * The lines a human reads before deciding: app, account, action, final arguments, files, effect and reason, and last the
+ * tool with its effect and account once more. No text from the model or the service can stand where labels do; what is
+ * cut is said exactly.
+ */
+export function createApprovalCard(request: ApprovalRequest, options: CardOptions = {}): string[] {
+  const { columns = COLUMNS, maxRows = ROWS } = options;
+  const { facts, question } = describeRequest(request, options.isMarkdown === true ? IN_FENCE : undefined);
+  const drawn = layOutFacts(facts, { columns, rows: maxRows });
+  const howToSeeAll = drawn.isWhole || options.howToSeeAll === undefined ? [] : [options.howToSeeAll];
+  const asked = layOutFacts([question], { columns, rows: Number.POSITIVE_INFINITY });
+  const lines = ["Approval needed", ...drawn.rows, ...howToSeeAll, ...asked.rows];
+  return options.isMarkdown === true ? fence(lines) : lines;
+}
+
+/** Facts first, those of this call before those of its tool. Characters in `also` are written out. */
+export function describeRequest(request: ApprovalRequest, also?: RegExp): ApprovalCard {
+  const { account, connection } = request;
+  const text = (value: string) => drawText(value, also);
+  const part = (value: string) => drawPart(value, also);
+  const fact = (label: string, ...lines: string[]): CardFact => ({ label, values: lines.map((line) => ({ line })) });
+  const prose = (label: string, ...lines: string[]): CardFact => ({
+    ...fact(label, ...lines.filter((line) => line !== "").map((line) => drawProse(line, also))),
+    isBoilerplate: true,
+  });
+  const id = connection === undefined ? "default connection" : `connection ${text(connection)}`;
+  const used = account === undefined ? id : `${part(account)} (${id})`;
+  const who = account === undefined ? (request.hasAccount === false ? part(request.integration) : id) : part(account);
+  return {
+    facts: [
+      fact("Action", text(request.title)),
+      fact("Tool", text(request.tool)),
+      fact("App", text(request.integration)),
+      ...(request.hasAccount === false ? [] : [fact("Account", used)]),
+      fact("Effect", EFFECT_TEXT[request.effect]),
+      Object.keys(request.arguments).length === 0
+        ? fact("Arguments", "none")
+        : { label: "Arguments", values: drawUntold(request, also) },
+      request.files.length === 0
+        ? fact("Files", "none")
+        : fact("Files", ...request.files.map((file) => drawFile(file, also))),
+      prose("Why asked", request.reason),
+      prose("Check", ...(request.askBefore ?? [])),
+      prose("It does", request.description),
+      prose("Expires", request.expiresAt),
+    ],
+    question: fact("Approve?", `${part(request.tool)}, ${EFFECT_WORD[request.effect]}, ${who}`),
+  };
+}
+
+/** A line for each argument that no line of a file tells. Characters in `also` are written out. */
+export function drawUntold({ arguments: args, files }: ApprovalRequest, also?: RegExp): DrawnValue[] {
+  return drawArguments(
+    Object.entries(args).filter(([name, value]) => !isTold(name, value, files)),
+    also,
+  );
+}
+
+function isTold(field: string, value: unknown, files: readonly ApprovalFile[]): boolean {
+  if (Array.isArray(value) && value.length > 0)
+    return value.every((item, index) => isTold(`${field}[${index}]`, item, files));
+  const file = files.find((one) => one.field === field);
+  if (file === undefined) return false;
+  if (value === file.reference) return true;
+  if (typeof value !== "object" || value === null) return false;
+  const said: Readonly<Record<string, string>> = { s3key: file.reference, name: file.name, mimetype: file.mimetype };
+  return Object.entries(value).every(([key, part]) => Object.hasOwn(said, key) && said[key] === part);
+}
+
+/** A file with its place, name, type, size, digest and source, which commas part. */
+export function drawFile({ field, name, mimetype, size, md5, reference }: ApprovalFile, also?: RegExp): string {
+  const from = reference.endsWith(`/${name}`) ? reference.slice(0, -name.length) : reference;
+  const where = field === "file" ? "" : `${drawName(field, also)}: `;
+  const what = [name, mimetype].map((text) => drawPart(text, also)).join(", ");
+  const bytes = `${size.toLocaleString("en-GB")} bytes, md5 ${drawText(md5, also)}`;
+  return `${where}${what}, ${bytes}, from ${drawPart(from, also)}`;
+}

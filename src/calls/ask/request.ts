@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { sha256Hex } from "../../base/hash.ts";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
+import { createFingerprint } from "./fingerprint.ts";
+
+/** What a call may change. `unknown` when the service does not say. */
+export type Effect = SideEffectLevel | "unknown";
+
+/** One local file a call would send. */
+export interface ApprovalFile {
+  /** Where it sits in the arguments, e.g. `attachments[0]`. */
+  readonly field: string;
+  readonly name: string;
+  readonly mimetype: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex MD5 of the bytes, short enough to be shown. */
+  readonly md5: string;
+  /** Hex SHA-256 of the bytes; the decision counts for exactly these. */
+  readonly sha256: string;
+  /** The reference as the caller wrote it. */
+  readonly reference: string;
+}
+
+/** Everything a human needs to decide about one call. Render texts with `createApprovalCard`, which neutralises them. */
+export interface ApprovalRequest {
+  /** Random and never reused; for a call that its runtime runs again after an answer, the same each time. */
+  readonly id: string;
+  /** See `createFingerprint`. */
+  readonly fingerprint: string;
+  /** Full tool name. */
+  readonly tool: string;
+  /** Integration slug. */
+  readonly integration: string;
+  /** What the human calls the connected account, when known. */
+  readonly account?: string;
+  /** Connection id, when one is chosen; otherwise the integration's default connection is used. */
+  readonly connection?: string;
+  /** False when there is no account to name, as for a flow: each of its apps has its own. Left out: there is one. */
+  readonly hasAccount?: false;
+  /** The final arguments, complete. */
+  readonly arguments: Record<string, unknown>;
+  readonly files: readonly ApprovalFile[];
+  readonly effect: Effect;
+  readonly title: string;
+  readonly description: string;
+  /** Why a human is asked. */
+  readonly reason: string;
+  /** Questions the service wants answered before the call. */
+  readonly askBefore?: readonly string[];
+  /** ISO time after which a decision no longer counts. */
+  readonly expiresAt: string;
+}
+
+/** A human's answer. It counts only for the request whose id and fingerprint it repeats. */
+export type ApprovalDecision =
+  | {
+      readonly type: "approve";
+      readonly id: string;
+      readonly fingerprint: string;
+      /** Also allow this tool on this connection from now on. Ignored for delete and admin actions. Default false. */
+      readonly always?: boolean | undefined;
+    }
+  | {
+      readonly type: "edit";
+      readonly id: string;
+      readonly fingerprint: string;
+      /** The complete arguments the human wants, replacing the shown ones. */
+      readonly arguments: Record<string, unknown>;
+    }
+  | {
+      readonly type: "decline";
+      readonly id: string;
+      readonly fingerprint: string;
+      /** Shown to the model. */
+      readonly message?: string | undefined;
+    };
+
+/**
+ * Puts a request before a human. Rejecting, never answering, or answering after `expiresAt` means: not approved.
+ * `signal` aborts when the call is aborted or the request expires.
+ */
+export type Approver = (
+  request: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => Promise<ApprovalDecision>;
+
+/** What {@link createApprovalRequest} needs. */
+export interface ApprovalSubject {
+  readonly tool: string;
+  readonly integration: string;
+  readonly account?: string | undefined;
+  readonly connection?: string | undefined;
+  readonly hasAccount?: false | undefined;
+  readonly arguments: Record<string, unknown>;
+  readonly files: readonly ApprovalFile[];
+  readonly effect: Effect;
+  readonly title: string;
+  readonly description: string;
+  readonly reason: string;
+  readonly askBefore?: readonly string[] | undefined;
+  /** Non-secret id of service and key. */
+  readonly principal: string;
+  /** Set when the same request must be known again after a re-run. Default: random. */
+  readonly id?: string | undefined;
+}
+
+const TITLE_MAX = 120;
+const DESCRIPTION_MAX = 1_024;
+/** Further questions are counted: a list of them must not push the rest of a card out of sight. */
+const MOST_QUESTIONS = 8;
+
+/** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
+export function createApprovalRequest(subject: ApprovalSubject, time: { now: number; ttlMs: number }): ApprovalRequest {
+  const { tool, connection, files, principal, effect } = subject;
+  return {
+    id: subject.id ?? randomUUID(),
+    fingerprint: createFingerprint({ tool, arguments: subject.arguments, connection, files, principal, effect }),
+    tool,
+    integration: subject.integration,
+    ...(subject.account === undefined ? {} : { account: toPlainText(subject.account, { max: TITLE_MAX }) }),
+    ...(connection === undefined ? {} : { connection }),
+    ...(subject.hasAccount === undefined ? {} : { hasAccount: subject.hasAccount }),
+    arguments: structuredClone(subject.arguments),
+    files: files.map((file) => ({ ...file })),
+    effect,
+    title: toPlainText(subject.title, { max: TITLE_MAX }),
+    description: toPlainText(subject.description, { max: DESCRIPTION_MAX, keepLines: true }),
+    reason: toPlainText(subject.reason, { max: DESCRIPTION_MAX, keepLines: true }),
+    ...(subject.askBefore === undefined || subject.askBefore.length === 0
+      ? {}
+      : { askBefore: limitQuestions(subject.askBefore) }),
+    expiresAt: new Date(time.now + time.ttlMs).toISOString(),
+  };
+}
+
+function limitQuestions(questions: readonly string[]): string[] {
+  const shown = questions.slice(0, MOST_QUESTIONS).map((line) => toPlainText(line, { max: TITLE_MAX * 2 }));
+  const rest = questions.length - shown.length;
+  return rest === 0 ? shown : [...shown, `${rest} more questions of the service are not shown.`];
+}
+
+/**
+ * The id of something a human is asked in a call that a graph runs again after the answer: the same parts always give
+ * the same id, and other arguments, files or accounts (all in the fingerprint) another. Written as a UUID, which no
+ * graph mistakes for one of its own ids.
+ */
+export function createStableId(parts: readonly (string | number)[]): string {
+  const hex = sha256Hex(JSON.stringify(parts));
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)];
+  return groups.join("-");
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { StateFile } from "../journal/state-file.ts";
+import type { Effect } from "./request.ts";
+
+const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connection: z.string(), addedAt: z.string() });
+
+/** "Always allow this tool on this connection", as a human said it. */
+type StandingRule = z.infer<typeof ruleSchema>;
+type RuleKey = Pick<StandingRule, "principal" | "tool" | "connection">;
+
+/** What a rule is looked up by. */
+export interface RuleSubject {
+  /** Non-secret id of service and key. */
+  readonly principal: string;
+  readonly tool: string;
+  /** Connection id; a call without a known connection never has a rule. */
+  readonly connection: string | undefined;
+  readonly effect: Effect;
+}
+
+/** The standing permissions of this machine. */
+export interface StandingRules {
+  /** True when a human allowed this tool on this connection and the tool still only reads or writes. */
+  allows(subject: RuleSubject): boolean;
+  /** Adds a rule; false when none may exist: delete, admin or unknown effect, or no known connection. */
+  allow(subject: RuleSubject): Promise<boolean>;
+  /** Takes a permission back; false when there was none. */
+  revoke(subject: RuleKey): Promise<boolean>;
+  list(): readonly StandingRule[];
+}
+
+interface RuleTable {
+  list(): readonly StandingRule[];
+  /** Leaves a rule that is there as it is. */
+  add(rule: StandingRule): Promise<void>;
+  /** False when there was none. */
+  remove(key: RuleKey): Promise<boolean>;
+}
+
+/**
+ * The rules in a state file; without one they last as long as the process. They are read anew each time: what a human
+ * took back in another process counts at once.
+ */
+export function createStandingRules(state?: StateFile, options: { now?: () => number } = {}): StandingRules {
+  const now = options.now ?? Date.now;
+  const table = state === undefined ? createHeldRules() : createStoredRules(state);
+  return {
+    list: () => table.list(),
+    allows: (subject) => mayStand(subject) && table.list().some((rule) => isSame(rule, subject)),
+    async allow(subject) {
+      const { principal, tool, connection } = subject;
+      if (!mayStand(subject) || connection === undefined) return false;
+      await table.add({ principal, tool, connection, addedAt: new Date(now()).toISOString() });
+      return true;
+    },
+    revoke: (key) => table.remove(key),
+  };
+}
+
+function mayStand({ effect, connection }: RuleSubject): boolean {
+  return connection !== undefined && (effect === "write" || effect === "read");
+}
+
+function isSame(rule: RuleKey, subject: Pick<RuleSubject, keyof RuleKey>): boolean {
+  return rule.principal === subject.principal && rule.tool === subject.tool && rule.connection === subject.connection;
+}
+
+function createHeldRules(): RuleTable {
+  let rules: readonly StandingRule[] = [];
+  return {
+    list: () => rules,
+    async add(rule) {
+      if (!rules.some((one) => isSame(one, rule))) rules = [...rules, rule];
+    },
+    async remove(key) {
+      const before = rules.length;
+      rules = rules.filter((rule) => !isSame(rule, key));
+      return rules.length < before;
+    },
+  };
+}
+
+function createStoredRules(state: StateFile): RuleTable {
+  const list = state.prepare("SELECT principal, tool, connection, added_at AS addedAt FROM rules ORDER BY rowid");
+  const add = state.prepare("INSERT OR IGNORE INTO rules VALUES (?, ?, ?, ?)");
+  const remove = state.prepare("DELETE FROM rules WHERE principal = ? AND tool = ? AND connection = ?");
+  return {
+    list: () => z.array(ruleSchema).parse(list.all()),
+    add: ({ principal, tool, connection, addedAt }) =>
+      state.change(() => void add.run(principal, tool, connection, addedAt)),
+    remove: ({ principal, tool, connection }) =>
+      state.change(() => Number(remove.run(principal, tool, connection).changes) > 0),
+  };
+}

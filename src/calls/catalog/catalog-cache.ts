@@ -1,0 +1,169 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { hasCode } from "../../base/errno.ts";
+import { sha256Hex } from "../../base/hash.ts";
+import { replaceFile } from "../../base/replace-file.ts";
+import { sideEffectLevelSchema } from "../../wire/catalog.ts";
+import { jsonSchemaSchema } from "../../wire/tool.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import type { OmittedTools } from "./fetch-tools.ts";
+
+const entrySchema = z.object({
+  name: z.string().min(1),
+  integration: z.string(),
+  title: z.string(),
+  description: z.string(),
+  effect: z.union([sideEffectLevelSchema, z.literal("unknown")]),
+  needsConfirmation: z.boolean().optional(),
+  inputSchema: jsonSchemaSchema.nullable(),
+  schemaHash: z.string().optional(),
+  connections: z.array(z.object({ id: z.string(), label: z.string(), isDefault: z.literal(true).optional() })),
+  askBefore: z.array(z.string()),
+  policyReason: z.string().optional(),
+  keys: z.object({ keptMs: z.number(), namesAccount: z.boolean(), canLookUp: z.boolean() }).optional(),
+});
+const cacheSchema = z.object({
+  version: z.literal(1),
+  principal: z.string(),
+  listed: z.object({ integrations: z.array(z.string()).nullable(), syncedAt: z.number() }).optional(),
+  hash: z.string(),
+  omitted: z.array(z.object({ integration: z.string().nullable(), count: z.number() })).default([]),
+  tools: z.array(entrySchema),
+});
+
+const TOOLS_MEMBER = ',"tools":';
+
+/** What a catalogue keeps between two runs. */
+interface CachedCatalog {
+  /** Undefined while only single tools have been described. */
+  readonly listed: ListedApps | undefined;
+  readonly tools: readonly CatalogEntry[];
+  /** Tools the lists did not show. */
+  readonly omitted: readonly OmittedTools[];
+}
+
+/** Result of {@link CatalogCache.read}: `damaged` says why the file cannot be used. */
+type CacheReading =
+  | { readonly kind: "found"; readonly catalog: CachedCatalog }
+  | { readonly kind: "missing" }
+  | { readonly kind: "damaged"; readonly reason: string };
+
+/** The disk cache of one principal's catalogue. */
+export interface CatalogCache {
+  /** What is on disk; its content hash is checked, so that a torn or edited file is never used. */
+  read(): Promise<CacheReading>;
+  /**
+   * Replaces the file atomically by what `take` returns once it is its turn. Saves are coalesced: while one waits its
+   * turn, later ones go with it. One that cannot be written costs a sync next time and nothing else.
+   */
+  save(take: () => CachedCatalog): void;
+  /** Resolves when what was saved so far is on disk, or could not be written. */
+  settle(): Promise<void>;
+}
+
+/** Opens the cache of `principal`. Nothing is read or created before the first call. */
+export function openCatalogCache(folder: string, principal: string): CatalogCache {
+  const file = join(folder, `tools-${principal.replaceAll(/[^a-z0-9]/gi, "_")}.json`);
+  let saving: Promise<void> = Promise.resolve();
+  let isSaveQueued = false;
+  return {
+    read: () => readCache(file, principal),
+    save(take) {
+      if (isSaveQueued) return;
+      isSaveQueued = true;
+      const write = async () => {
+        isSaveQueued = false;
+        await writeCache(file, principal, take());
+      };
+      saving = saving.then(write).catch(() => undefined);
+    },
+    settle: () => saving,
+  };
+}
+
+async function readCache(file: string, principal: string): Promise<CacheReading> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return { kind: "missing" };
+    return { kind: "damaged", reason: "the cached tool list cannot be read" };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "damaged", reason: "the cached tool list is not JSON" };
+  }
+  const parsed = cacheSchema.safeParse(value);
+  if (!parsed.success) return { kind: "damaged", reason: "the cached tool list has another form" };
+  const { tools, hash, listed, omitted } = parsed.data;
+  if (parsed.data.principal !== principal)
+    return { kind: "damaged", reason: "the cached tool list is another account's" };
+  if (hashText(cutTools(text)) !== hash)
+    return { kind: "damaged", reason: "the cached tool list does not match its hash" };
+  return { kind: "found", catalog: { listed, omitted, tools: tools.map(toEntry) } };
+}
+
+async function writeCache(file: string, principal: string, catalog: CachedCatalog): Promise<void> {
+  const { listed, omitted, tools } = catalog;
+  const list = JSON.stringify(tools);
+  const head = JSON.stringify({ version: 1, principal, listed, hash: hashText(list), omitted });
+  await replaceFile(file, `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
+}
+
+/** The list as it stands in the file, where it is the last member; no text inside of JSON can look like its name. */
+function cutTools(text: string): string {
+  return text.slice(text.indexOf(TOOLS_MEMBER) + TOOLS_MEMBER.length, text.lastIndexOf("}"));
+}
+
+function hashText(text: string): string {
+  return sha256Hex(text);
+}
+
+function toEntry(cached: z.infer<typeof entrySchema>): CatalogEntry {
+  const { needsConfirmation, schemaHash, policyReason, connections, ...rest } = cached;
+  return {
+    ...rest,
+    needsConfirmation,
+    schemaHash,
+    policyReason,
+    connections: connections.map(({ id, label, isDefault }) => ({ id, label, ...(isDefault ? { isDefault } : {}) })),
+  };
+}
+
+/** Of which apps a list of tools was read, and when. */
+export interface ListedApps {
+  /** Null for all. */
+  readonly integrations: readonly string[] | null;
+  /** Milliseconds since the epoch; of the oldest of several lists. */
+  readonly syncedAt: number;
+}
+
+/** A list younger than this is used as it is; an older one is used while a new one is fetched. */
+const FRESH_MS = 6 * 60 * 60 * 1_000;
+
+/** Whether a list is too young to be read again. */
+export function isFresh({ syncedAt }: ListedApps, now: number): boolean {
+  return now - syncedAt < FRESH_MS;
+}
+
+/** Whether a list names the tools of all `wanted` apps; undefined stands for every app there is. */
+export function coversApps({ integrations }: ListedApps, wanted: readonly string[] | undefined): boolean {
+  if (integrations === null) return true;
+  return wanted?.every((slug) => integrations.includes(slug)) ?? false;
+}
+
+/** What is known after the list of the `read` apps has come, undefined for all: a fresh list of others stays good. */
+export function addListed(
+  before: ListedApps | undefined,
+  read: readonly string[] | undefined,
+  now: number,
+): ListedApps {
+  if (before === undefined || read === undefined || !isFresh(before, now))
+    return { integrations: read ?? null, syncedAt: now };
+  if (before.integrations === null) return before;
+  const integrations = [...new Set([...before.integrations, ...read])];
+  return { integrations, syncedAt: integrations.length === new Set(read).size ? now : before.syncedAt };
+}

@@ -1,0 +1,186 @@
+import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
+import { type ActionDetail, SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import type { JsonSchema, Tool } from "../../wire/tool.ts";
+import { canonicalJson } from "../ask/fingerprint.ts";
+import type { Effect } from "../ask/request.ts";
+import type { ConnectionChoice } from "../outcome.ts";
+import type { OwnSend } from "../pipeline.ts";
+
+/** One callable tool as the plugin knows it. */
+export interface CatalogEntry {
+  /** Full tool name; never split to learn the integration. */
+  readonly name: string;
+  readonly integration: string;
+  readonly title: string;
+  readonly description: string;
+  readonly effect: Effect;
+  /** Undefined when the service does not say. */
+  readonly needsConfirmation: boolean | undefined;
+  /** Complete schema of the arguments; null until the tool was described, or when the service has none. */
+  readonly inputSchema: JsonSchema | null;
+  /** SHA-256 of the schema, undefined until described. */
+  readonly schemaHash: string | undefined;
+  readonly connections: readonly ConnectionChoice[];
+  readonly askBefore: readonly string[];
+  /** The service's own words on why it wants a confirmation. */
+  readonly policyReason: string | undefined;
+  /** Set when the service's description of this tool says that canonical executions honour idempotency keys. */
+  readonly keys?: KeyPromise | undefined;
+  /** Set for a tool of the plugin itself, such as one for flows. */
+  readonly own?: OwnSend | undefined;
+}
+
+/** What a service promises of the idempotency keys of a tool's canonical executions. */
+export interface KeyPromise {
+  /** Milliseconds a key is kept. */
+  readonly keptMs: number;
+  /** True when a request may name its account (`connection_id`). */
+  readonly namesAccount: boolean;
+  /** True when the execution of a key can be looked up without acting. */
+  readonly canLookUp: boolean;
+}
+
+/** True when a human is asked before anything is sent. */
+export function mustAskFirst(entry: Pick<CatalogEntry, "effect" | "needsConfirmation">): boolean {
+  return (
+    entry.needsConfirmation === true ||
+    entry.effect === "write" ||
+    entry.effect === "delete" ||
+    entry.effect === "admin"
+  );
+}
+
+/**
+ * Reads a tool of a list, search or describe answer; undefined for a truncation notice. The schema counts only in a
+ * describe answer: lists and searches carry placeholders. Services differ in where they put effect and accounts, so
+ * several places are looked at; what none says is `unknown`.
+ */
+export function readCatalogEntry(tool: Tool, source: "list" | "describe"): CatalogEntry | undefined {
+  if (typeof tool.name !== "string" || tool.name === "") return undefined;
+  const canonical = isRecord(tool.canonical) ? tool.canonical : {};
+  const action = isRecord(canonical.action) ? canonical.action : canonical;
+  const inputSchema = source === "describe" ? readSchema(tool.inputSchema) : null;
+  return {
+    name: tool.name,
+    integration: tool.integration ?? readText(canonical.integration_id) ?? "",
+    title: readText(action.title) ?? tool.name,
+    description: tool.description ?? "",
+    effect: readEffect(tool, action),
+    needsConfirmation: readFlag(tool.requiresConfirmation) ?? readFlag(action.requires_confirmation),
+    inputSchema,
+    schemaHash: source === "describe" ? hashSchema(inputSchema) : undefined,
+    connections: readConnections(tool, canonical),
+    askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
+    policyReason: readText(tool.policyReason),
+    ...readKeyPromise(canonical),
+  };
+}
+
+/** Adds what the action detail knows and the tool's description left out. */
+export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): CatalogEntry {
+  return {
+    ...entry,
+    title: entry.title === entry.name ? (detail.title ?? entry.title) : entry.title,
+    effect: entry.effect === "unknown" ? toEffect(detail.side_effect_level) : entry.effect,
+    needsConfirmation: entry.needsConfirmation ?? readFlag(detail.requires_confirmation),
+  };
+}
+
+/** A schema that has no canonical form, such as one nested beyond reason, is none: the service checks alone then. */
+function readSchema(schema: JsonSchema | null | undefined): JsonSchema | null {
+  if (schema === null || schema === undefined) return null;
+  try {
+    canonicalJson(schema);
+    return schema;
+  } catch {
+    return null;
+  }
+}
+
+/** Hash by which a changed schema is noticed. */
+function hashSchema(schema: JsonSchema | null): string {
+  return sha256Hex(canonicalJson(schema));
+}
+
+function readEffect(tool: Tool, action: Record<string, unknown>): Effect {
+  const level = toEffect(action.side_effect_level ?? tool.side_effect_level);
+  if (level !== "unknown") return level;
+  if (tool.mode === "destructive") return "delete";
+  return tool.mode === "read" || tool.mode === "write" ? tool.mode : "unknown";
+}
+
+function toEffect(value: unknown): Effect {
+  return SIDE_EFFECT_LEVELS.find((level) => level === value) ?? "unknown";
+}
+
+/** Our service's promise, `canonical.idempotency_key`; the document does not name one. */
+function readKeyPromise(canonical: Record<string, unknown>): { keys?: KeyPromise } {
+  const promise = canonical.idempotency_key;
+  if (!isRecord(promise)) return {};
+  const { kept_seconds: seconds, connection_id, lookup } = promise;
+  if (typeof seconds !== "number" || !(seconds > 0)) return {};
+  return { keys: { keptMs: seconds * 1_000, namesAccount: connection_id === true, canLookUp: lookup === true } };
+}
+
+function readConnections(tool: Tool, canonical: Record<string, unknown>): ConnectionChoice[] {
+  const list = [tool.connections, canonical.connections].find(Array.isArray) ?? [];
+  const defaultId = readId(tool.defaultConnectionId);
+  return list.flatMap((item: unknown) => {
+    if (!isRecord(item)) return [];
+    const id = readId(item.id);
+    if (id === undefined) return [];
+    const isDefault = item.isDefault === true || item.is_default === true || id === defaultId;
+    return [{ id, label: readText(item.label) ?? id, ...(isDefault ? { isDefault } : {}) }];
+  });
+}
+
+function readId(value: unknown): string | undefined {
+  return typeof value === "number" ? String(value) : readText(value);
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** What is there and not false, such as 1 or "true", counts as true: a human is rather asked once too often. */
+function readFlag(value: unknown): boolean | undefined {
+  return value === undefined || value === null ? undefined : value !== false;
+}
+
+function readLines(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((line) => typeof line === "string") : undefined;
+}
+
+const MAX_LINES = 12;
+
+/** What changed between two schemas of one tool, one line each, by argument name. Empty when they are equal. */
+export function compareSchemas(before: JsonSchema | null, after: JsonSchema | null): string[] {
+  if (canonicalJson(before) === canonicalJson(after)) return [];
+  const [oldProperties, newProperties] = [readProperties(before), readProperties(after)];
+  const [oldRequired, newRequired] = [readRequired(before), readRequired(after)];
+  const lines: string[] = [];
+  for (const name of Object.keys(newProperties)) {
+    const required = newRequired.has(name);
+    if (!Object.hasOwn(oldProperties, name)) {
+      lines.push(`new ${required ? "required" : "optional"} argument ${name}`);
+    } else if (canonicalJson(oldProperties[name]) !== canonicalJson(newProperties[name])) {
+      lines.push(`argument ${name} has a new definition`);
+    } else if (required !== oldRequired.has(name)) {
+      lines.push(`argument ${name} is now ${required ? "required" : "optional"}`);
+    }
+  }
+  for (const name of Object.keys(oldProperties)) {
+    if (!Object.hasOwn(newProperties, name)) lines.push(`argument ${name} is gone`);
+  }
+  if (lines.length === 0) lines.push("rules that concern several arguments changed");
+  return lines.length <= MAX_LINES ? lines : [...lines.slice(0, MAX_LINES), `${lines.length - MAX_LINES} more changes`];
+}
+
+function readProperties(schema: JsonSchema | null): Record<string, unknown> {
+  return isRecord(schema?.properties) ? schema.properties : {};
+}
+
+function readRequired(schema: JsonSchema | null): Set<unknown> {
+  return new Set(Array.isArray(schema?.required) ? schema.required : []);
+}

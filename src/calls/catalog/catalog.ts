@@ -1,0 +1,217 @@
+import type { SvcClient } from "../../client/client.ts";
+import type { SchemaChange, SessionEvent } from "../session-events.ts";
+import {
+  addListed,
+  type CatalogCache,
+  coversApps,
+  isFresh,
+  type ListedApps,
+  openCatalogCache,
+} from "./catalog-cache.ts";
+import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry } from "./catalog-entry.ts";
+
+import { type FetchToolsOptions, fetchDescription, fetchTools, mergeList, type OmittedTools } from "./fetch-tools.ts";
+
+import { suggestTools } from "./suggest-tools.ts";
+
+/** Settings of {@link createCatalog}. */
+export interface CatalogOptions {
+  readonly client: SvcClient;
+  /** Folder of the disk cache, one file per principal; without it the catalogue lives in memory. */
+  readonly cacheDir?: string | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly onEvent?: ((event: SessionEvent) => void) | undefined;
+}
+
+/** What a sync found. */
+export interface SyncReport {
+  readonly tools: number;
+  readonly integrations: number;
+  /** Tools the lists did not show; reachable by search. */
+  readonly omitted: readonly OmittedTools[];
+  /** Milliseconds since the epoch; of the oldest list that is still used. */
+  readonly syncedAt: number;
+}
+
+/** The tools of the user, as far as they are known here. */
+export interface ToolCatalog {
+  /** True when the program lets its model use only some of them; the others are not here. */
+  readonly isLimited: boolean;
+  /** Fetches the list; per integration when one page does not hold everything. Throws SvcError. */
+  sync(options?: FetchToolsOptions): Promise<SyncReport>;
+  /**
+   * Uses the cache when there is one that has the list of these apps, fetching a new list behind it when it is older than
+   * 6 hours; else syncs.
+   */
+  load(options?: FetchToolsOptions): Promise<SyncReport>;
+  /** Known tools by integration, then name. */
+  list(): readonly CatalogEntry[];
+  /** How many tools are known. */
+  readonly size: number;
+  /** A known tool, described or not, without a request. */
+  peek(name: string): CatalogEntry | undefined;
+  /** A tool with its schema, described on first use; undefined when the service does not know it. */
+  find(name: string): Promise<CatalogEntry | undefined>;
+  /** Describes again; `change` tells what is different. */
+  refresh(name: string): Promise<{ entry: CatalogEntry | undefined; change?: SchemaChange }>;
+  /** Up to three close names, reads first; never to be run without being asked for. */
+  suggest(name: string): CatalogEntry[];
+  /** Searches on the service; hits become known tools. */
+  search(query: { query: string; integration?: string; limit?: number }, signal?: AbortSignal): Promise<CatalogEntry[]>;
+  readonly report: SyncReport | undefined;
+  /** Ends background work and writes the cache. */
+  close(): Promise<void>;
+}
+
+/** Creates the catalogue of `client`'s principal. Nothing is read or sent before the first call. */
+export function createCatalog(options: CatalogOptions): ToolCatalog {
+  return new Catalog(options);
+}
+
+class Catalog implements ToolCatalog {
+  readonly isLimited = false;
+  report: SyncReport | undefined;
+  readonly #client: SvcClient;
+  readonly #cache: CatalogCache | undefined;
+  readonly #now: () => number;
+  readonly #emit: (event: SessionEvent) => void;
+  readonly #entries = new Map<string, CatalogEntry>();
+  /** Undefined until a list has been read. */
+  #listed: ListedApps | undefined;
+  /** Names whose description was read in this session; a cached one is used but read anew in the background. */
+  readonly #checked = new Set<string>();
+  readonly #describing = new Map<string, Promise<CatalogEntry | undefined>>();
+  readonly #background = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: CatalogOptions) {
+    const { client, cacheDir } = options;
+    this.#client = client;
+    this.#cache = cacheDir === undefined ? undefined : openCatalogCache(cacheDir, client.principal);
+    this.#now = options.now ?? Date.now;
+    this.#emit = options.onEvent ?? (() => undefined);
+  }
+
+  async sync(options: FetchToolsOptions = {}): Promise<SyncReport> {
+    const onProgress = (progress: { integration: string | null; tools: number }) => {
+      this.#emit({ type: "sync_progress", ...progress });
+      options.onProgress?.(progress);
+    };
+    const fetched = await fetchTools(this.#client, { ...options, onProgress });
+    const listed = fetched.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
+    const scope = { integrations: options.integrations, isComplete: fetched.omitted.length === 0 };
+    mergeList(this.#entries, listed, scope);
+    for (const omitted of fetched.omitted) this.#emit({ type: "tools_omitted", ...omitted });
+    const before = this.#listed;
+    this.#listed = addListed(before, options.integrations, this.#now());
+    const isOther = ({ integration }: OmittedTools) => !(integration && options.integrations?.includes(integration));
+    const kept = this.#listed.syncedAt === before?.syncedAt ? (this.report?.omitted.filter(isOther) ?? []) : [];
+    this.report = this.#createReport([...kept, ...fetched.omitted], this.#listed.syncedAt);
+    this.#save();
+    return this.report;
+  }
+
+  async load(options: FetchToolsOptions = {}): Promise<SyncReport> {
+    if (this.#cache === undefined) return this.sync(options);
+    const reading = await this.#cache.read();
+    if (reading.kind === "damaged") this.#emit({ type: "cache_rebuilt", reason: reading.reason });
+    if (reading.kind !== "found" || reading.catalog.tools.length === 0) return this.sync(options);
+    for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
+    const { omitted, listed } = reading.catalog;
+    this.#listed = listed;
+    // Undefined when it was written before any list was read: descriptions only.
+    if (listed !== undefined) this.report = this.#createReport(omitted, listed.syncedAt);
+    if (listed === undefined || this.report === undefined || !coversApps(listed, options.integrations))
+      return this.sync(options);
+    if (!isFresh(listed, this.#now())) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
+    return this.report;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  list(): readonly CatalogEntry[] {
+    return [...this.#entries.values()].sort((a, b) => compare(a.integration, b.integration) || compare(a.name, b.name));
+  }
+
+  peek(name: string): CatalogEntry | undefined {
+    return this.#entries.get(name);
+  }
+
+  async find(name: string): Promise<CatalogEntry | undefined> {
+    const known = this.#entries.get(name);
+    if (known?.schemaHash === undefined) return this.#describe(name);
+    if (!this.#checked.has(name)) this.#inBackground(this.refresh(name));
+    return known;
+  }
+
+  async refresh(name: string): Promise<{ entry: CatalogEntry | undefined; change?: SchemaChange }> {
+    const before = this.#entries.get(name);
+    const entry = await this.#describe(name);
+    if (before?.schemaHash === undefined || entry?.schemaHash === undefined) return { entry };
+    if (before.schemaHash === entry.schemaHash) return { entry };
+    const lines = compareSchemas(before.inputSchema, entry.inputSchema);
+    const change: SchemaChange = { tool: name, effect: entry.effect, lines };
+    if (mustAskFirst(entry)) this.#emit({ type: "schema_changed", change });
+    return { entry, change };
+  }
+
+  suggest(name: string): CatalogEntry[] {
+    return suggestTools(this.#entries.values(), name);
+  }
+
+  async search(
+    query: { query: string; integration?: string; limit?: number },
+    signal?: AbortSignal,
+  ): Promise<CatalogEntry[]> {
+    const answer = await this.#client.searchTools(query, signal === undefined ? {} : { signal });
+    const found = answer.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
+    for (const entry of found) if (!this.#entries.has(entry.name)) this.#entries.set(entry.name, entry);
+    return found.map((entry) => this.#entries.get(entry.name) ?? entry);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#background);
+    await this.#cache?.settle();
+  }
+
+  /** One request per tool at a time, shared by everybody who waits for it. */
+  #describe(name: string): Promise<CatalogEntry | undefined> {
+    const running = this.#describing.get(name);
+    if (running !== undefined) return running;
+    const request = this.#readDescription(name).finally(() => this.#describing.delete(name));
+    this.#describing.set(name, request);
+    return request;
+  }
+
+  async #readDescription(name: string): Promise<CatalogEntry | undefined> {
+    const listed = this.#entries.get(name);
+    const entry = await fetchDescription(this.#client, { name, listed }, { signal: this.#closing.signal });
+    // A listed tool without a description may still be called: its app may just not be connected.
+    if (entry === undefined) return listed;
+    this.#entries.set(name, entry);
+    this.#checked.add(name);
+    this.#save();
+    return entry;
+  }
+
+  #createReport(omitted: readonly OmittedTools[], syncedAt: number): SyncReport {
+    const integrations = new Set([...this.#entries.values()].map((entry) => entry.integration));
+    return { tools: this.#entries.size, integrations: integrations.size, omitted, syncedAt };
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    const settled = work.catch(() => undefined).finally(() => this.#background.delete(settled));
+    this.#background.add(settled);
+  }
+
+  #save(): void {
+    this.#cache?.save(() => ({ listed: this.#listed, omitted: this.report?.omitted ?? [], tools: this.list() }));
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,192 @@
+import type { SvcClient } from "../../client/client.ts";
+import { isSvcError } from "../../errors.ts";
+import type { IntegrationPage } from "../../wire/catalog.ts";
+import { TOOL_PAGE } from "../../wire/constants.ts";
+import type { Tool, ToolList } from "../../wire/tool.ts";
+
+import { addActionDetail, type CatalogEntry, readCatalogEntry } from "./catalog-entry.ts";
+
+const INTEGRATION_PAGE = 100;
+const MAX_PAGES = 50;
+const PARALLEL = 4;
+/** Bounds for a service that names apps and tools without end; what is beyond is counted as omitted. */
+const MOST_INTEGRATIONS = 1_000;
+const MOST_TOOLS = 50_000;
+
+/** What {@link fetchTools} is told. */
+export interface FetchToolsOptions {
+  /** Only these integrations; default: all. */
+  readonly integrations?: readonly string[] | undefined;
+  readonly onProgress?: ((progress: { integration: string | null; tools: number }) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tools a list could not show although the service has them. */
+export interface OmittedTools {
+  readonly integration: string | null;
+  readonly count: number;
+}
+
+/** Every tool the lists give, notices still among them. */
+interface FetchedTools {
+  readonly tools: readonly Tool[];
+  readonly omitted: readonly OmittedTools[];
+}
+
+/**
+ * Lists the user's tools: one request when everything fits, otherwise one per integration, four at a time. The list
+ * has no offset, so an integration with more than 200 tools stays incomplete; how many are missing is reported and the
+ * rest is reachable by search.
+ */
+export async function fetchTools(client: SvcClient, options: FetchToolsOptions): Promise<FetchedTools> {
+  const call = options.signal === undefined ? {} : { signal: options.signal };
+  if (options.integrations !== undefined) return fetchByIntegration(client, options.integrations, options);
+  const all = await client.listTools({ limit: TOOL_PAGE.max }, call);
+  options.onProgress?.({ integration: null, tools: countTools(all) });
+  if (countOmitted(all) === 0) return { tools: all.tools, omitted: [] };
+  const slugs = new Set(all.tools.flatMap((tool) => (tool.name && tool.integration ? [tool.integration] : [])));
+  for (const slug of await fetchIntegrations(client, call)) slugs.add(slug);
+  const asked = [...slugs].sort().slice(0, MOST_INTEGRATIONS);
+  return addRest(await fetchByIntegration(client, asked, options), all.total ?? 0);
+}
+
+/** Tools of integrations that no list names are still counted, so that a short list never passes for all. */
+function addRest(fetched: FetchedTools, total: number): FetchedTools {
+  const named = fetched.omitted.reduce((sum, { count }) => sum + count, 0);
+  const rest = total - named - fetched.tools.filter((tool) => typeof tool.name === "string" && tool.name !== "").length;
+  return rest > 0 ? { ...fetched, omitted: [...fetched.omitted, { integration: null, count: rest }] } : fetched;
+}
+
+async function fetchByIntegration(
+  client: SvcClient,
+  slugs: readonly string[],
+  options: FetchToolsOptions,
+): Promise<FetchedTools> {
+  const lists = new Map<string, ToolList>();
+  const queue = [...slugs];
+  let count = 0;
+  const work = async () => {
+    for (let slug = queue.shift(); slug !== undefined; slug = queue.shift()) {
+      const call = options.signal === undefined ? {} : { signal: options.signal };
+      const list = await client.listTools({ integration: slug, limit: TOOL_PAGE.max }, call);
+      options.onProgress?.({ integration: slug, tools: countTools(list) });
+      lists.set(slug, list);
+      count += list.tools.length;
+      if (count >= MOST_TOOLS) queue.length = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, slugs.length) }, work));
+  const inOrder = slugs.flatMap((slug) => lists.get(slug) ?? []);
+  return {
+    tools: inOrder.flatMap((list) => list.tools),
+    omitted: slugs.flatMap((integration) => {
+      const list = lists.get(integration);
+      const count = list === undefined ? 0 : countOmitted(list);
+      return count === 0 ? [] : [{ integration, count }];
+    }),
+  };
+}
+
+async function fetchIntegrations(client: SvcClient, call: { signal?: AbortSignal }): Promise<string[]> {
+  const slugs: string[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await client.listIntegrations({ page, page_size: INTEGRATION_PAGE }, call).catch(asNoCatalog);
+    slugs.push(...answer.items.filter((item) => item.connected !== false).map((item) => item.integration_id));
+    const isLast = answer.items.length === 0 || (answer.total ?? 0) <= page * INTEGRATION_PAGE;
+    if (isLast) break;
+  }
+  return slugs;
+}
+
+/** A service without the catalogue endpoints still has tool lists. */
+function asNoCatalog(error: unknown): IntegrationPage {
+  if (isSvcError(error) && error.status === 404) return { items: [] };
+  throw error;
+}
+
+function countTools(list: ToolList): number {
+  return list.tools.filter((tool) => typeof tool.name === "string" && tool.name !== "").length;
+}
+
+function countOmitted(list: ToolList): number {
+  const shown = countTools(list);
+  const isComplete = list.truncated !== true && shown === list.tools.length;
+  if (isComplete && (list.total === undefined || list.integration != null)) return 0;
+  return Math.max(isComplete ? 0 : 1, (list.total ?? shown) - shown);
+}
+
+/**
+ * The tool as the service describes it now, completed with what is already known of it (`listed`). Undefined when the
+ * service has no description of that name. Throws SvcError for everything else.
+ */
+export async function fetchDescription(
+  client: SvcClient,
+  { name, listed }: { readonly name: string; readonly listed: CatalogEntry | undefined },
+  call: { readonly signal: AbortSignal },
+): Promise<CatalogEntry | undefined> {
+  let tool: Tool;
+  try {
+    tool = await client.describeTool(name, call);
+  } catch (error) {
+    if (isSvcError(error) && error.code === "service_failure" && error.status === 404) return undefined;
+    throw error;
+  }
+  const described = readCatalogEntry(tool, "describe");
+  if (described === undefined || described.name !== name) return undefined;
+  return complete(client, fillGaps(described, listed), call);
+}
+
+/** Asks the action detail for the effect when the description does not say it. */
+async function complete(
+  client: SvcClient,
+  entry: CatalogEntry,
+  call: { readonly signal: AbortSignal },
+): Promise<CatalogEntry> {
+  if (entry.effect !== "unknown" || entry.needsConfirmation !== undefined || entry.integration === "") return entry;
+  try {
+    return addActionDetail(entry, await client.getAction(entry.integration, entry.name, call));
+  } catch (error) {
+    if (isSvcError(error) && error.code !== "aborted") return entry;
+    throw error;
+  }
+}
+
+/** A fresh description, completed with what the list said about the same tool. */
+function fillGaps(described: CatalogEntry, listed: CatalogEntry | undefined): CatalogEntry {
+  if (listed === undefined) return described;
+  return {
+    ...described,
+    integration: described.integration === "" ? listed.integration : described.integration,
+    effect: described.effect === "unknown" ? listed.effect : described.effect,
+    needsConfirmation: described.needsConfirmation ?? listed.needsConfirmation,
+  };
+}
+
+/**
+ * Puts a new list into the entries that are `known`, by name. Their descriptions stay; entries of the apps in `scope`
+ * that the list no longer has go when it is complete.
+ */
+export function mergeList(
+  known: Map<string, CatalogEntry>,
+  listed: readonly CatalogEntry[],
+  scope: {
+    /** Apps the list is of; undefined for all. */
+    readonly integrations: readonly string[] | undefined;
+    readonly isComplete: boolean;
+  },
+): void {
+  const names = new Set(listed.map((entry) => entry.name));
+  for (const [name, entry] of known) {
+    const isInScope = scope.integrations === undefined || scope.integrations.includes(entry.integration);
+    if (scope.isComplete && isInScope && !names.has(name)) known.delete(name);
+  }
+  for (const entry of listed) known.set(entry.name, keepDescription(entry, known.get(entry.name)));
+}
+
+/** A fresh list entry that keeps the description known from before. */
+function keepDescription(listed: CatalogEntry, known: CatalogEntry | undefined): CatalogEntry {
+  if (known?.schemaHash === undefined) return listed;
+  const { inputSchema, schemaHash, connections, askBefore, policyReason, keys } = known;
+  const merged = fillGaps(listed, known);
+  return { ...merged, inputSchema, schemaHash, connections, askBefore, policyReason, keys };
+}

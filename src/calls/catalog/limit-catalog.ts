@@ -1,0 +1,182 @@
+import { SvcError } from "../../errors.ts";
+import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { checkChoices, checkNames } from "../check-settings.ts";
+import type { SyncReport, ToolCatalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import type { FetchToolsOptions } from "./fetch-tools.ts";
+import { suggestTools } from "./suggest-tools.ts";
+
+/** Hits that are looked at when a search is not of one app: those of other apps are left out. */
+const MOST_HITS = 200;
+
+/**
+ * The part of a catalogue that a program lets its model use. Whatever else the service has is not there: it is neither
+ * listed nor found nor described, and so it cannot be called. `inner` may be shared and keeps everything it reads.
+ */
+export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCatalog {
+  const pass = (entry: CatalogEntry | undefined) =>
+    entry !== undefined && isAllowed(entry, allowed) ? entry : undefined;
+  const list = () => inner.list().filter((entry) => isAllowed(entry, allowed));
+  const narrow = (options: FetchToolsOptions): FetchToolsOptions => {
+    const { integrations: apps = allowed.integrations } = options;
+    const integrations = apps?.filter((slug) => allowed.integrations?.includes(slug) ?? true);
+    return integrations === undefined ? options : { ...options, integrations };
+  };
+  const limitReport = (report: SyncReport): SyncReport => {
+    const entries = list();
+    const isOurs = (slug: string | null) => allowed.integrations?.includes(slug ?? "") ?? true;
+    return {
+      ...report,
+      tools: entries.length,
+      integrations: new Set(entries.map(({ integration }) => integration)).size,
+      // Named tools are described by their names, whatever the lists leave out.
+      omitted: allowed.tools === undefined ? report.omitted.filter(({ integration }) => isOurs(integration)) : [],
+    };
+  };
+  const finish = async (report: SyncReport) => {
+    await describeTools(
+      inner,
+      (allowed.tools ?? []).filter((name) => inner.peek(name) === undefined),
+    );
+    return limitReport(report);
+  };
+  const mayFind = (name: string) => {
+    const known = inner.peek(name);
+    return known === undefined ? (allowed.tools?.includes(name) ?? true) : mayBeAllowed(known, allowed);
+  };
+  return {
+    isLimited: true,
+    sync: async (options = {}) => finish(await inner.sync(narrow(options))),
+    load: async (options = {}) => finish(await inner.load(narrow(options))),
+    list,
+    get size() {
+      return list().length;
+    },
+    peek: (name) => pass(inner.peek(name)),
+    find: async (name) => (mayFind(name) ? pass(await inner.find(name)) : undefined),
+    async refresh(name) {
+      if (!mayFind(name)) return { entry: undefined };
+      const { entry, ...rest } = await inner.refresh(name);
+      return pass(entry) === undefined ? { entry: undefined } : { entry, ...rest };
+    },
+    suggest: (name) => suggestTools(list(), name),
+    async search(query, signal) {
+      const { limit } = query;
+      const { integrations } = allowed;
+      const [only, ...others] = integrations ?? [];
+      const integration = query.integration ?? (others.length === 0 ? only : undefined);
+      if (integrations?.includes(integration ?? only ?? "") === false) return [];
+      const wider = { ...query, limit: MOST_HITS, ...(integration === undefined ? {} : { integration }) };
+      const found = (await inner.search(wider, signal)).filter((entry) => isAllowed(entry, allowed));
+      return limit === undefined ? found : found.slice(0, limit);
+    },
+    get report() {
+      return inner.report && limitReport(inner.report);
+    },
+    close: () => inner.close(),
+  };
+}
+
+/** What a model is told about a tool that is not there, when the program leaves some out; else empty. */
+export function explainLimit({ isLimited }: Pick<ToolCatalog, "isLimited">): string {
+  return isLimited ? " This program limits which tools can be used." : "";
+}
+
+const PARALLEL = 8;
+
+/**
+ * Describes the named tools that are not described yet, several at a time. One tool that cannot be described must not
+ * cost the others: it keeps its open schema. A cached description is read anew when the tool is first called, not here.
+ */
+export async function describeTools(catalog: ToolCatalog, names: readonly string[]): Promise<void> {
+  const queue = names.filter((name) => catalog.peek(name)?.schemaHash === undefined);
+  const work = async () => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      await catalog.find(name).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+}
+
+/**
+ * Sentence for the description of svc_search_tools when a model is given `listed` tools and the service has more; empty
+ * when it has all of them.
+ */
+export function describeUnlisted({ size, report }: Pick<ToolCatalog, "size" | "report">, listed: number): string {
+  const omitted = (report?.omitted ?? []).reduce((sum, { count }) => sum + count, 0);
+  const count = size - listed + omitted;
+  return count === 0 ? "" : ` ${count} tools are not in your tool list and are found only this way.`;
+}
+
+/** What a program lets its model use. Each member is a limit of its own: a tool has to be within all of them. */
+export interface AllowedTools {
+  /** Slugs of apps. Default: all. */
+  readonly integrations?: readonly string[] | undefined;
+  /** Full names on the service. Default: all. */
+  readonly tools?: readonly string[] | undefined;
+  /** What tools may change. One whose effect is unknown counts as `admin`. Default: all. */
+  readonly levels?: readonly CatalogEntry["effect"][] | undefined;
+  /** Also the flow tools, which reach every app of the service. Default false, and true where nothing is limited. */
+  readonly flows?: boolean | undefined;
+}
+
+/** Settings that limit what a model may use. */
+interface LimitingOptions {
+  readonly allow?: AllowedTools | undefined;
+  /** The same as `allow.integrations`. With both, an app has to be among both. */
+  readonly integrations?: readonly string[] | undefined;
+}
+
+const MEMBERS = ["integrations", "tools", "levels", "flows"];
+
+/**
+ * The limits of both settings as one; undefined when there are none.
+ *
+ * @throws SvcError `invalid_config` naming the setting, also for a member that `allow` does not have
+ */
+export function readAllowed({ allow, integrations }: LimitingOptions): AllowedTools | undefined {
+  checkNames({ integrations }, ["integrations"]);
+  if (allow !== undefined) checkAllowed(allow);
+  const both = [allow?.integrations, integrations].filter((list) => list !== undefined);
+  const [first, second] = both;
+  const apps = second === undefined ? first : first?.filter((slug) => second.includes(slug));
+  const limits = [apps, allow?.tools, allow?.levels, allow?.flows === false ? false : undefined];
+  return limits.every((limit) => limit === undefined) ? undefined : { ...allow, integrations: apps };
+}
+
+function checkAllowed(allow: AllowedTools): void {
+  const unknown =
+    typeof allow === "object" && allow !== null
+      ? Object.keys(allow).find((member) => !MEMBERS.includes(member))
+      : "a value";
+  if (unknown !== undefined) {
+    throw new SvcError(
+      "invalid_config",
+      `The setting allow has no ${JSON.stringify(unknown)}: it would limit nothing.`,
+      {
+        field: "allow",
+        hint: `Use ${MEMBERS.join(", ")}.`,
+        sent: false,
+      },
+    );
+  }
+  checkNames(allow, ["integrations", "tools"]);
+  for (const level of allow.levels ?? [])
+    checkChoices({ levels: level }, { levels: [...SIDE_EFFECT_LEVELS, "unknown"] });
+}
+
+/** Whether a described tool is within the limits. */
+function isAllowed(entry: CatalogEntry, allowed: AllowedTools): boolean {
+  const { levels } = allowed;
+  if (!mayBeAllowed(entry, allowed)) return false;
+  if (levels === undefined || levels.includes(entry.effect)) return true;
+  return entry.effect === "unknown" && levels.includes("admin");
+}
+
+/** Whether a tool can be within the limits, as far as its name and its app tell. */
+function mayBeAllowed(
+  { name, integration }: Pick<CatalogEntry, "name" | "integration">,
+  { integrations, tools }: AllowedTools,
+): boolean {
+  return (integrations?.includes(integration) ?? true) && (tools?.includes(name) ?? true);
+}

@@ -1,0 +1,227 @@
+import { readFileSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { hasCode } from "../../base/errno.ts";
+import { replaceFile } from "../../base/replace-file.ts";
+import { withWriteLock } from "../../base/write-lock.ts";
+import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+
+/** off: not compared · report: told to the host · ask: a human must agree before the first call. */
+export type PinMode = "off" | "report" | "ask";
+
+/** How a tool differs from what was pinned. */
+export interface PinChange {
+  readonly tool: string;
+  readonly kind: "new" | "changed" | "gone";
+  readonly effect: CatalogEntry["effect"];
+  /** One sentence for the human, without the tool's own words. */
+  readonly reason: string;
+}
+
+/** What a pin is compared with. */
+type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
+
+/** The tools a human has agreed to, by name, effect and schema. Only tools that may act are compared. */
+export interface Pins {
+  /** As of now: without a setting it follows the file. */
+  readonly mode: PinMode;
+  /** Set when the file cannot be used: every tool that may act counts as new then, and the file is left alone. */
+  readonly problem: string | undefined;
+  /** Undefined for a tool as it was pinned, for a plain read, and when nothing is compared. */
+  judge(entry: Pinned): PinChange | undefined;
+  /** {@link judge} for a whole list, and the pinned tools that are not in it any more. */
+  check(entries: readonly Pinned[]): PinChange[];
+  /** A human agreed to the tool as it is now. */
+  accept(entry: Pinned): Promise<void>;
+  /** Pins exactly these tools, replacing the file. */
+  pin(entries: readonly Pinned[]): Promise<void>;
+}
+
+/** Settings of {@link openPins}. */
+interface PinOptions {
+  /** JSON, mode 0600 when made here, sorted by name; made to be kept under version control. Without one: memory. */
+  readonly file: string | undefined;
+  /** Default: `ask` when the file is there, else `off`. */
+  readonly mode: PinMode | undefined;
+  /** Base URL of the service the pins are for. */
+  readonly service: string;
+  readonly now: () => number;
+}
+
+/**
+ * Opens the pins. Never throws for a damaged file: see {@link Pins.problem}. The file is looked at anew for every answer:
+ * what another process pins, or takes back by deleting it, counts at once.
+ */
+export async function openPins(options: PinOptions): Promise<Pins> {
+  const { file, service } = options;
+  let held: PinFile["tools"] = {};
+  const look = file === undefined ? (): PinReading => ({ kind: "missing" }) : createPinReader(file, service);
+  const read = (): { tools: PinFile["tools"]; mode: PinMode; problem: string | undefined } => {
+    const reading = look();
+    const isMissing = reading.kind === "missing";
+    const mode = options.mode ?? (isMissing ? "off" : "ask");
+    if (reading.kind === "found") return { tools: reading.tools, mode, problem: undefined };
+    // What was agreed to counts for this process when there is no file to write it to.
+    const tools = isMissing && file !== undefined ? {} : held;
+    return { tools, mode, problem: isMissing ? undefined : reading.reason };
+  };
+  const write = async (changed: PinFile["tools"]) => {
+    held = changed;
+    if (file === undefined) return;
+    const sorted = Object.fromEntries(Object.entries(changed).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const pinnedAt = new Date(options.now()).toISOString();
+    await replaceFile(file, `${JSON.stringify({ version: 1, service, pinnedAt, tools: sorted }, null, 2)}\n`);
+  };
+  const inTurn = takeTurns(file);
+  const compare = (entry: Pinned) => {
+    const { tools, problem } = read();
+    return comparePin(entry, Object.hasOwn(tools, entry.name) ? tools[entry.name] : undefined, problem);
+  };
+  return {
+    get mode() {
+      return read().mode;
+    },
+    get problem() {
+      return read().problem;
+    },
+    judge: (entry) => (read().mode === "off" ? undefined : compare(entry)),
+    check(entries) {
+      const names = new Set(entries.map(({ name }) => name));
+      return [...entries.flatMap((entry) => compare(entry) ?? []), ...listGone(read().tools, names)];
+    },
+    async accept(entry) {
+      if (read().problem !== undefined) held = { ...held, [entry.name]: toPin(entry) };
+      // Another process may have added to the file since.
+      else await inTurn(() => write({ ...read().tools, [entry.name]: toPin(entry) }));
+    },
+    pin: (entries) => inTurn(() => write(Object.fromEntries(entries.map((entry) => [entry.name, toPin(entry)])))),
+  };
+}
+
+/** Changing the file takes milliseconds. */
+const LOCK_LIMITS = { staleAfterMs: 10_000, giveUpAfterMs: 15_000, field: "stateDir" };
+
+/** Makes changes to one file one after the other, in this process and in others, so that none undoes another. */
+function takeTurns(file: string | undefined): (change: () => Promise<void>) => Promise<void> {
+  const alone = async (change: () => Promise<void>): Promise<void> => {
+    if (file === undefined) return change();
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await withWriteLock(`${file}.lock`, change, LOCK_LIMITS);
+  };
+  let last: Promise<void> = Promise.resolve();
+  return (change) => {
+    const changed = last.then(() => alone(change));
+    last = changed.catch(() => undefined);
+    return changed;
+  };
+}
+
+function listGone(tools: PinFile["tools"], names: ReadonlySet<string>): PinChange[] {
+  return Object.entries(tools)
+    .filter(([name, { effect }]) => effect !== "read" && !names.has(name))
+    .map(([tool, { effect }]) => ({ tool, kind: "gone", effect, reason: "It is not offered any more." }));
+}
+
+function comparePin(
+  entry: Pinned,
+  pinned: PinFile["tools"][string] | undefined,
+  problem: string | undefined,
+): PinChange | undefined {
+  const { name: tool, effect } = entry;
+  if (pinned === undefined) {
+    if (effect === "read") return undefined;
+    const reason = problem ?? "This tool is new: it was not there when the tools were pinned.";
+    return { tool, kind: "new", effect, reason };
+  }
+  if (effect === "read" && pinned.effect === "read") return undefined;
+  const isSameSchema = entry.schemaHash === undefined || entry.schemaHash === pinned.schemaHash;
+  if (effect === pinned.effect && isSameSchema) return undefined;
+  const what = effect === pinned.effect ? "its arguments" : `its effect (${pinned.effect} before, ${effect} now)`;
+  return { tool, kind: "changed", effect, reason: `This tool has changed since it was pinned: ${what}.` };
+}
+
+const pinSchema = z.object({
+  effect: z.enum([...SIDE_EFFECT_LEVELS, "unknown"]),
+  schemaHash: z.string().optional(),
+});
+const fileSchema = z.object({
+  version: z.literal(1),
+  /** Base URL. */
+  service: z.string(),
+  pinnedAt: z.string(),
+  tools: z.record(z.string(), pinSchema),
+});
+
+/** What `tools.lock.json` holds. */
+type PinFile = z.infer<typeof fileSchema>;
+
+/** What a look at the file found: `damaged` says in a sentence why the file does not count. */
+type PinReading =
+  | { readonly kind: "found"; readonly tools: PinFile["tools"] }
+  | { readonly kind: "missing" }
+  | { readonly kind: "damaged"; readonly reason: string };
+
+const UNREADABLE = {
+  kind: "damaged",
+  reason: "The file of pinned tools cannot be read, so this tool counts as new.",
+} as const;
+
+/**
+ * A function that reads the pins of `service` from a file, synchronously and without parsing a file that has not changed
+ * since the last look (time, size, inode): what another process pinned counts at once.
+ */
+function createPinReader(file: string, service: string): () => PinReading {
+  let stamp: string | undefined;
+  let reading: PinReading = { kind: "missing" };
+  return () => {
+    const current = readStamp(file);
+    if (current === undefined || current !== stamp) {
+      reading = current === undefined ? UNREADABLE : current === "" ? { kind: "missing" } : readPinFile(file, service);
+      stamp = current;
+    }
+    return reading;
+  };
+}
+
+/** Empty when there is no file; undefined when it cannot be looked at. */
+function readStamp(file: string): string | undefined {
+  try {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? "" : `${stats.mtimeNs}:${stats.size}:${stats.ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function readPinFile(file: string, service: string): PinReading {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return { kind: "missing" };
+    return UNREADABLE;
+  }
+  const parsed = fileSchema.safeParse(parseJson(text));
+  if (!parsed.success) {
+    return { kind: "damaged", reason: "The file of pinned tools is damaged, so this tool counts as new." };
+  }
+  if (parsed.data.service !== service) {
+    return { kind: "damaged", reason: "The pinned tools are those of another service, so this tool counts as new." };
+  }
+  return { kind: "found", tools: parsed.data.tools };
+}
+
+/** A tool as the file holds it. */
+function toPin({ effect, schemaHash }: Pick<CatalogEntry, "effect" | "schemaHash">): PinFile["tools"][string] {
+  return schemaHash === undefined ? { effect } : { effect, schemaHash };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

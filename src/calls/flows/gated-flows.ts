@@ -1,0 +1,209 @@
+import { isSvcError } from "../../errors.ts";
+import type { FlowView } from "../../wire/flow.ts";
+import { throwIfAborted } from "../ask/abort.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import { createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
+import { type OwnSend, type Pipeline, proceed, type Step, stop } from "../pipeline.ts";
+import { runTool } from "../run.ts";
+import { cleanText } from "../safe-text.ts";
+import type { StaticCall } from "../static-tool-parts.ts";
+import type { FlowToolName } from "../static-tools.ts";
+import { adviseNext, describeFlow, followFlow, toOptions } from "./follow-flow.ts";
+import {
+  describeFlowError,
+  findCurrentStep,
+  findWaitingApproval,
+  isResumable,
+  mayHaveActed,
+  readApprovalContent,
+  readApprovalMessage,
+  readOnlyAccount,
+  showFlow,
+} from "./read-flow.ts";
+
+/** Starts a flow after a human agreed. */
+export async function startFlow(
+  pipeline: Pipeline,
+  call: StaticCall,
+  args: { template: string; input?: Record<string, unknown> | undefined; wait_seconds?: number | undefined },
+): Promise<ToolOutcome> {
+  const tool = "svc_start_flow";
+  const { client } = pipeline;
+  const { template: key, input = {} } = args;
+  return runFlowTool(pipeline, call, {
+    tool,
+    seconds: args.wait_seconds,
+    arguments: { template: key, input },
+    async plan() {
+      const { templates } = await client.listFlowTemplates(toOptions(call));
+      const template = templates.find((one) => one.key === key);
+      if (template === undefined)
+        return refuseTemplate(
+          key,
+          templates.map((one) => one.key),
+        );
+      return proceed({
+        title: `Start the flow "${template.name ?? key}"`,
+        description: template.description ?? "",
+        reason: "A flow runs by itself on the service and may act on your apps.",
+        arguments: { template: key, input },
+      });
+    },
+    async send() {
+      const started = await client.startFlow({ flowTemplate: key, input, triggerType: "agent" }, toOptions(call));
+      return started.flow;
+    },
+  });
+}
+
+function refuseTemplate(key: string, keys: readonly string[]): Step<never> {
+  return refuse("svc_start_flow", {
+    code: "template_not_found",
+    message: `There is no flow template "${cleanText(key, 80)}". Nothing was run.`,
+    hint: `Templates: ${keys.map((one) => cleanText(one, 80)).join(", ") || "none"}.`,
+    retryable: false,
+  });
+}
+
+/** Lets a waiting flow go on after a human saw what it is about to do. */
+export async function approveFlow(
+  pipeline: Pipeline,
+  call: StaticCall,
+  args: { flow_id: string; step?: string | undefined; wait_seconds?: number | undefined },
+): Promise<ToolOutcome> {
+  const tool = "svc_approve_flow";
+  const { client } = pipeline;
+  const id = args.flow_id;
+  let stepKey = args.step;
+  return runFlowTool(pipeline, call, {
+    tool,
+    seconds: args.wait_seconds,
+    arguments: { flow_id: id, step: args.step ?? null },
+    async plan() {
+      const view = await client.getFlow(id, toOptions(call));
+      const step = findWaitingApproval(view);
+      if (step === undefined || (args.step !== undefined && step.stepKey !== args.step)) {
+        return refuseApproval(tool, view, step?.stepKey);
+      }
+      stepKey = step.stepKey;
+      return proceed({
+        title: `Let the flow "${view.flow.name ?? view.flow.templateKey ?? id}" go on`,
+        description: readApprovalMessage(step) ?? "It waits for your approval before it does what is shown.",
+        reason: "The flow stopped here to ask you first.",
+        account: readOnlyAccount(step),
+        arguments: readApprovalContent(view, step),
+      });
+    },
+    send: () => client.approveFlow(id, stepKey === undefined ? {} : { stepKey }, toOptions(call)),
+  });
+}
+
+function refuseApproval(tool: FlowToolName, view: FlowView, waiting: string | undefined): Step<never> {
+  return refuse(tool, {
+    code: "nothing_to_approve",
+    message:
+      waiting === undefined
+        ? `The flow is ${view.flow.status} and waits for no approval. Nothing was run.`
+        : `The flow waits at another step, "${cleanText(waiting, 80)}". Nothing was run.`,
+    hint: "Look at the flow with svc_get_flow.",
+    result: showFlow(view),
+    retryable: false,
+  });
+}
+
+/** Tries a failed flow again after a human agreed. */
+export async function resumeFlow(
+  pipeline: Pipeline,
+  call: StaticCall,
+  args: { flow_id: string; wait_seconds?: number | undefined },
+): Promise<ToolOutcome> {
+  const tool = "svc_resume_flow";
+  const { client } = pipeline;
+  const id = args.flow_id;
+  return runFlowTool(pipeline, call, {
+    tool,
+    seconds: args.wait_seconds,
+    arguments: { flow_id: id },
+    async plan() {
+      const view = await client.getFlow(id, toOptions(call));
+      if (!isResumable(view, pipeline.now())) return refuseResume(tool, view);
+      const { flow } = view;
+      const step = findCurrentStep(view);
+      return proceed({
+        title: `Go on with the flow "${flow.name ?? flow.templateKey ?? id}"`,
+        description: `It is ${flow.status} at the step "${step?.stepKey ?? "?"}" and would go on from there.`,
+        reason: "A flow that goes on may act on your apps.",
+        arguments: {
+          flow: id,
+          step: step?.stepKey ?? null,
+          step_input: step?.input ?? null,
+          error: step?.error ?? null,
+        },
+      });
+    },
+    send: () => client.resumeFlow(id, toOptions(call)),
+  });
+}
+
+function refuseResume(tool: FlowToolName, view: FlowView): Step<never> {
+  return refuse(tool, {
+    code: "flow_conflict",
+    message: `The flow is ${cleanText(view.flow.status, 80)}: there is nothing to resume. Nothing was run.`,
+    hint: adviseNext(view) ?? "It is over; a new one is started with svc_start_flow.",
+    result: showFlow(view),
+    retryable: false,
+  });
+}
+
+function refuse(tool: FlowToolName, details: OutcomeDetails): Step<never> {
+  return stop(createOutcome("failed", tool, details));
+}
+
+interface FlowChange extends Pick<OwnSend, "plan"> {
+  readonly tool: FlowToolName;
+  /** How long the flow is watched afterwards. */
+  readonly seconds: number | undefined;
+  /** What the caller asked for; with the call id it names the call in the journal. */
+  readonly arguments: Record<string, unknown>;
+  /** Does it; the flow as the service answers. */
+  send(): Promise<FlowView>;
+}
+
+/** Does it through the pipeline, after a human said yes, and watches the flow then. */
+function runFlowTool(pipeline: Pipeline, call: StaticCall, change: FlowChange): Promise<ToolOutcome> {
+  const { tool, seconds, arguments: args, plan, send } = change;
+  const own: OwnSend = {
+    plan,
+    async send() {
+      const view = await send();
+      return { outcome: describeFlow(tool, view), watching: view.flow.id };
+    },
+    async follow(id) {
+      try {
+        return await followFlow(pipeline, call, tool, { id, seconds });
+      } catch (error) {
+        throwIfAborted(call.signal);
+        if (!isSvcError(error)) throw error;
+        return undefined;
+      }
+    },
+    mayHaveActed,
+    describeError: describeFlowError,
+    howToCheck: "Look at the flow with svc_get_flow, or without its id at the list of flows, before doing it again.",
+  };
+  const entry: CatalogEntry = {
+    name: tool,
+    integration: "flows",
+    title: tool,
+    description: "",
+    effect: "write",
+    needsConfirmation: true,
+    inputSchema: null,
+    schemaHash: undefined,
+    connections: [],
+    askBefore: [],
+    policyReason: undefined,
+    own,
+  };
+  return runTool(pipeline, { ...call, toolName: tool, arguments: args }, entry);
+}

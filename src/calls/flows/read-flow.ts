@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { SvcError } from "../../errors.ts";
+import type { FlowStep, FlowView } from "../../wire/flow.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
+import type { ConnectionChoice, OutcomeDetails } from "../outcome.ts";
+import { cleanText } from "../safe-text.ts";
+
+import { describeSvcError } from "../steps/describe-error.ts";
+
+const VALUE_MAX = 6_000;
+/** What a timed wait shows of its time; a service need not. */
+const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+
+/** The step a flow stands at. */
+export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined {
+  return steps.find((step) => step.stepKey === flow.currentStep) ?? steps.find((step) => step.status === "waiting");
+}
+
+/** The approval a flow waits for; undefined when it waits for none. */
+export function findWaitingApproval(view: FlowView): FlowStep | undefined {
+  if (view.flow.status !== "waiting") return undefined;
+  const current = findCurrentStep(view);
+  if (current?.stepType === "approval") return current;
+  return view.steps.find((step) => step.stepType === "approval" && step.status === "waiting");
+}
+
+/** True when nothing more happens by itself: the flow has ended or waits for a human. */
+export function isAtRest(view: FlowView): boolean {
+  return ENDED.has(view.flow.status) || findWaitingApproval(view) !== undefined;
+}
+
+/** True when resuming can do something: the flow has failed, or waits for a time that is not known to lie ahead. */
+export function isResumable(view: FlowView, now: number): boolean {
+  if (view.flow.status === "failed") return true;
+  if (view.flow.status !== "waiting" || findWaitingApproval(view) !== undefined) return false;
+  const wait = waitSchema.safeParse(findCurrentStep(view)?.output);
+  return !wait.success || Date.parse(wait.data.waitUntil) <= now;
+}
+
+/**
+ * What approving `step` lets happen: what the step itself shows, else what the step before it prepared, and the steps
+ * that follow up to the next approval.
+ */
+export function readApprovalContent(view: FlowView, step: FlowStep): Record<string, unknown> {
+  const shown = [step.output, step.input].find(hasContent);
+  const before = view.steps.filter((other) => other.stepIndex < step.stepIndex && hasContent(other.output)).at(-1);
+  const after = view.steps.filter((other) => other.stepIndex > step.stepIndex);
+  const next = after.findIndex((other) => other.stepType === "approval");
+  return {
+    flow: view.flow.id,
+    step: step.stepKey,
+    about_to_do: shown ?? before?.output ?? null,
+    after_that: (next === -1 ? after : after.slice(0, next)).map((other) => `${other.stepKey} (${other.stepType})`),
+  };
+}
+
+const accountsSchema = z.looseObject({
+  accounts: z.array(z.looseObject({ account: z.string(), connection: z.string() })).length(1),
+});
+
+/** The account that the steps after a waiting approval use, when the service names one. Several stand in what it shows. */
+export function readOnlyAccount({ output }: FlowStep): ConnectionChoice | undefined {
+  const [only] = accountsSchema.safeParse(output).data?.accounts ?? [];
+  return only && { id: only.connection, label: only.account };
+}
+
+/** The sentence a service gives with a waiting approval, if any. */
+export function readApprovalMessage(step: FlowStep): string | undefined {
+  for (const value of [step.output, step.input]) {
+    const message = hasContent(value) ? Reflect.get(value, "message") : undefined;
+    if (typeof message === "string" && message !== "") return cleanText(message);
+  }
+  return undefined;
+}
+
+function hasContent(value: unknown): value is object {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+}
+
+/** A flow as a model reads it: every step's state, values cut to 6,000 characters of JSON. */
+export function showFlow(view: FlowView): Record<string, unknown> {
+  const { flow } = view;
+  const waiting = findWaitingApproval(view);
+  return {
+    flow_id: flow.id,
+    name: flow.name ?? flow.templateKey ?? null,
+    template: flow.templateKey ?? null,
+    status: flow.status,
+    current_step: flow.currentStep ?? null,
+    ...(waiting === undefined ? {} : { waiting_for_approval: showValue(readApprovalContent(view, waiting)) }),
+    steps: view.steps.map(showStep),
+    created_at: flow.createdAt ?? null,
+    completed_at: flow.completedAt ?? null,
+  };
+}
+
+function showStep(step: FlowStep): Record<string, unknown> {
+  // What an approval would do is shown once, as `waiting_for_approval`.
+  const hasValue = step.output != null && step.stepType !== "approval";
+  return {
+    step: step.stepKey,
+    type: step.stepType,
+    status: step.status,
+    ...(step.attemptCount === undefined || step.attemptCount < 2 ? {} : { attempts: step.attemptCount }),
+    ...(hasValue ? { output: showValue(step.output) } : {}),
+    ...(step.error == null ? {} : { error: showValue(step.error) }),
+  };
+}
+
+function showValue(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? "null";
+  if (text.length <= VALUE_MAX) return value;
+  return `${toPlainText(text, { max: VALUE_MAX })} (cut: ${text.length} characters of JSON)`;
+}
+
+/** What the service refused, or why it cannot be reached. The flow routes refuse with bare texts. */
+export function describeFlowError(error: SvcError): OutcomeDetails {
+  const details = describeSvcError(error);
+  if (error.status !== 404) return { ...details, code: readCode(error) };
+  const hint = "Check the id; a flow is known by the id that starting it gave.";
+  return { ...details, code: "flow_not_found", hint, retryable: false };
+}
+
+/** Their status says which kind of refusal it is. */
+function readCode({ status, serviceCode, code }: SvcError): string {
+  if (serviceCode !== undefined) return serviceCode;
+  if (status === 400) return "invalid_arguments";
+  return status === 409 ? "flow_conflict" : code;
+}
+
+/** True when a request that changes a flow was sent, and nothing says that it was refused. */
+export function mayHaveActed({ sent, status }: SvcError): boolean {
+  const isRefused = status !== undefined && status >= 400 && status < 500;
+  return sent !== false && !isRefused;
+}

@@ -1,0 +1,192 @@
+import { z } from "zod";
+import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import type { Effect } from "../ask/request.ts";
+import { jsonObject } from "./json-object.ts";
+
+/**
+ * probing: an unconfirmed request is on its way · pending: a human is asked · approved: may be sent · sending: a request
+ * that may act is on its way · done: answered.
+ */
+const JOURNAL_STATES = ["probing", "pending", "approved", "sending", "done"] as const;
+export type JournalState = (typeof JOURNAL_STATES)[number];
+
+/** A call is known by the runtime's call id and the fingerprint of what the caller asked for. */
+export interface JournalKey {
+  readonly callId: string;
+  readonly fingerprint: string;
+}
+
+/** Last known state of one call. */
+export interface JournalRecord extends JournalKey {
+  readonly state: JournalState;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly tool: string;
+  /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
+  readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string };
+  /** Set once a request that may act has left: the fingerprint of what was sent, after edits and with the chosen account. */
+  readonly request?: string;
+  /**
+   * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
+   * (milliseconds since the epoch) and acts at most once.
+   */
+  readonly repeatable?: {
+    readonly key: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+    readonly until: number;
+    /** Without it the request is never made again: its result is only looked up. */
+    readonly approved?: ApprovedFacts | undefined;
+  };
+  /**
+   * Set when a human, told that nobody knows what became of this unanswered call, agreed to an equal one and that one
+   * has ended: milliseconds since the epoch. Equal calls are no longer warned of it.
+   */
+  readonly warnedAt?: number;
+  /** Set when `sending` is only what must be feared: an earlier run of a graph may have sent the call and left no record. */
+  readonly isAssumed?: true;
+  /** Set when `done`: the outcome, answered again when the same call comes back. */
+  readonly outcome?: unknown;
+}
+
+/** What an approval was given for, which must still hold when its request is made again. */
+export interface ApprovedFacts {
+  readonly effect: Effect;
+  /** SHA-256 of the tool's schema; left out when it was not known. */
+  readonly schemaHash?: string | undefined;
+  /** The account the request acts on; left out when the service named none. */
+  readonly account?: { readonly id: string; readonly label: string } | undefined;
+  /** True when the request names its account, so that the default may change. */
+  readonly namesAccount: boolean;
+  /** When the decision of a human ends (milliseconds since the epoch); left out where a standing permission counted. */
+  readonly until?: number | undefined;
+}
+
+/** True when a request that may have acted was sent and its answer never arrived. */
+export function isUnanswered(record: JournalRecord): boolean {
+  return record.state === "sending" || record.state === "probing";
+}
+
+/** Why it is not known what became of an unanswered call. */
+export function explainUnanswered({ isAssumed }: JournalRecord): string {
+  return isAssumed === true
+    ? "An earlier run of this graph may have sent it, and nothing remembers whether it did."
+    : "It was sent earlier and never answered.";
+}
+
+/** True when an equal call must be asked about, with a warning. */
+export function leavesDoubt(record: JournalRecord): boolean {
+  return isUnanswered(record) && record.warnedAt === undefined;
+}
+
+/** True for a call with this fingerprint, and for one that was sent as a call with this fingerprint would be. */
+export function isEqualTo(record: JournalRecord, fingerprint: string): boolean {
+  return record.fingerprint === fingerprint || record.request === fingerprint;
+}
+
+/** True when a request that may have acted was sent, answered or not. */
+export function hasLeft(record: JournalRecord): boolean {
+  return isUnanswered(record) || record.state === "done";
+}
+
+/**
+ * True when something written down at `from` still counts. A clock that has been set back since does not make it last
+ * longer: how much time has passed is not known then, and it counts no more.
+ */
+export function isWithin(now: number, from: number, until: number): boolean {
+  return from <= now && now < until;
+}
+
+/**
+ * Which of two records of one call counts, as two processes wrote them: the one by which more has happened, then the
+ * later one. The clock does not decide first: it may have been set back in between.
+ */
+export function chooseRecord(a: JournalRecord, b: JournalRecord): JournalRecord {
+  const [first, second] = [rank(a), rank(b)];
+  if (first !== second) return first > second ? a : b;
+  return a.at > b.at ? a : b;
+}
+
+/**
+ * True when `found`, which another process may have written, stays although `record` comes after it: more has happened by
+ * it, or it is of a later request of this call.
+ */
+export function outranks(found: JournalRecord, record: JournalRecord): boolean {
+  const [first, second] = [rank(found), rank(record)];
+  return first > second || (first === second && isUnanswered(found) && found.at > record.at);
+}
+
+/** What one process was told not to do, another may have sent; what has an answer is not sent again. */
+function rank(record: JournalRecord): number {
+  if (!hasLeft(record)) return 0;
+  if (isUnanswered(record)) return 2;
+  const { outcome } = record;
+  const isDeclined =
+    typeof outcome === "object" && outcome !== null && "status" in outcome && outcome.status === "declined";
+  return isDeclined ? 1 : 3;
+}
+
+/** True for a call without an answer that is left out of a search. */
+export type IsKnown = (record: JournalRecord) => boolean;
+
+/** On which terms a request may leave. */
+export interface BeginTerms {
+  /** What the caller has read and written of this call: anything else was written by another process. */
+  readonly known: readonly JournalRecord[];
+  /** True for a call without an answer that a human was told of, and for one that does not matter. */
+  readonly isKnown: IsKnown;
+}
+
+/** True when another process has sent this call: `found` was not written or read by the caller. */
+export function isOvertaken(found: JournalRecord | undefined, { known }: BeginTerms): found is JournalRecord {
+  if (found === undefined || !hasLeft(found)) return false;
+  return !known.some(({ state, at }) => state === found.state && at === found.at);
+}
+
+/** By which a call is equal to others: what was asked for, and what is sent. */
+export function listFingerprints({ fingerprint, request }: JournalRecord): string[] {
+  return request === undefined || request === fingerprint ? [fingerprint] : [fingerprint, request];
+}
+
+/** The journal's key as one string. */
+export function toMapKey(key: JournalKey): string {
+  return `${key.fingerprint} ${key.callId}`;
+}
+
+const approvedSchema = z.object({
+  effect: z.enum([...SIDE_EFFECT_LEVELS, "unknown"]),
+  schemaHash: z.string().optional(),
+  account: z.object({ id: z.string(), label: z.string() }).optional(),
+  namesAccount: z.boolean(),
+  until: z.number().optional(),
+});
+
+const recordSchema = z.object({
+  callId: z.string(),
+  fingerprint: z.string(),
+  state: z.enum(JOURNAL_STATES),
+  at: z.number(),
+  tool: z.string(),
+  approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  request: z.string().optional(),
+  repeatable: z
+    .object({ key: z.string(), arguments: jsonObject, until: z.number(), approved: approvedSchema.optional() })
+    .optional(),
+  warnedAt: z.number().optional(),
+  isAssumed: z.literal(true).optional(),
+  outcome: z.unknown().optional(),
+});
+
+/** A record as it was stored; undefined when it is none. */
+export function readJournalRecord(value: unknown): JournalRecord | undefined {
+  const record = recordSchema.safeParse(value);
+  if (!record.success) return undefined;
+  const { approval, request, repeatable, warnedAt, isAssumed, ...rest } = record.data;
+  return {
+    ...rest,
+    ...(request === undefined ? {} : { request }),
+    ...(warnedAt === undefined ? {} : { warnedAt }),
+    ...(isAssumed === undefined ? {} : { isAssumed }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(repeatable === undefined ? {} : { repeatable }),
+  };
+}

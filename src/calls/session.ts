@@ -1,0 +1,239 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { SvcClient } from "../client/client.ts";
+import type { PrivateFolder } from "../media/open/root-rules.ts";
+import { createMediaRoots, type MediaFolder } from "../media/open/roots.ts";
+import type { SchemaProfile } from "../schema/project/project-schema.ts";
+import type { Approver } from "./ask/request.ts";
+import { createStandingRules, type StandingRules } from "./ask/standing-rules.ts";
+import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
+import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
+
+import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
+import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "./check-settings.ts";
+import { createFlowTools } from "./flows/flow-tools.ts";
+import { type Journal, openJournal } from "./journal/journal.ts";
+import { openStateFile } from "./journal/state-file.ts";
+import type { ToolOutcome } from "./outcome.ts";
+import type {
+  ConnectionChooser,
+  Pipeline,
+  PipelineSettings,
+  ResultReceiver,
+  ToolCall,
+  UploadMode,
+  ValidationMode,
+} from "./pipeline.ts";
+import { type OpenQuestion, previewCall } from "./preview-call.ts";
+import { createResultStore, type ResultPage, type ResultStore } from "./results.ts";
+import { runTool } from "./run.ts";
+import { createEmitter, type SessionEvent } from "./session-events.ts";
+import { createStaticTools, type StaticTool } from "./static-tools.ts";
+import type { ConnectPresenter } from "./steps/await-connection.ts";
+import { type ConnectionMemory, createConnectionMemory } from "./steps/connection-memory.ts";
+
+/** Settings of {@link createToolSession}: a client, or address and key to make one. */
+export type ToolSessionOptions = SessionSettings &
+  ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
+
+/** Settings of a session besides the client. */
+export interface SessionSettings {
+  /** What the model may use: everything else is neither listed, found, described nor run. Default: everything. */
+  readonly allow?: AllowedTools | undefined;
+  /** Folders local files may be read from, whole or in part; default none. */
+  readonly mediaRoots?: readonly (string | MediaFolder)[] | undefined;
+  /** Folders of the runtime that no media root may contain, or lie in but as they say; default none. */
+  readonly privateFolders?: readonly PrivateFolder[] | undefined;
+  /** Single files outside the roots that a human named by absolute path; default none. */
+  readonly mediaFiles?: readonly string[] | undefined;
+  /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
+  readonly approve?: Approver | undefined;
+  readonly chooseConnection?: ConnectionChooser | undefined;
+  /**
+   * Shown the link when an app must be connected, or connected again; the call then waits and goes on by itself. Without
+   * it such calls end as `needs_connection`.
+   */
+  readonly presentConnectLink?: ConnectPresenter | undefined;
+  /** Milliseconds to wait for a human who connects an app, at most 24 days. Default 10 minutes. */
+  readonly connectTimeoutMs?: number | undefined;
+  /**
+   * Folder (created 0700) for journal, standing permissions and chosen accounts (`state.db`), the tool cache and large
+   * results. Without it all of them live in memory and a crash forgets what was sent.
+   */
+  readonly stateDir?: string | undefined;
+  /** How file bytes travel. Default `envelope`. */
+  readonly upload?: UploadMode | undefined;
+  /** Default `advise`. */
+  readonly validation?: ValidationMode | undefined;
+  /** Default `full`. */
+  readonly profile?: SchemaProfile | undefined;
+  /** Where the pinned tools are kept. Default `tools.lock.json` in `stateDir`. */
+  readonly pinFile?: string | undefined;
+  /** What happens to tools that are new or changed since they were pinned. Default `ask` once there is a pin file. */
+  readonly pinning?: PinMode | undefined;
+  /** Whether writes may use idempotency keys where the service honours them. Default `when_known`. */
+  readonly idempotencyKeys?: PipelineSettings["idempotencyKeys"] | undefined;
+  /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
+  readonly approvalTtlMs?: number | undefined;
+  /** Milliseconds for one request. Default: the client's. */
+  readonly timeoutMs?: number | undefined;
+  /** Longest JSON text of a result that is shown whole. Default 24,000 characters. */
+  readonly maxResultChars?: number | undefined;
+  /** Applied to every successful result before it is cut to size; one that fails changes nothing. */
+  readonly receiveResult?: ResultReceiver | undefined;
+  /**
+   * Told at once of each {@link SessionEvent}; not waited for. What it throws or rejects with changes nothing and is
+   * told to nobody: catch inside it what you want to know. Default none.
+   */
+  readonly onEvent?: ((event: SessionEvent) => void) | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** One host's way to the user's tools: catalogue, pipeline and what they remember. */
+export interface ToolSession {
+  readonly client: SvcClient;
+  readonly catalog: ToolCatalog;
+  /** svc_search_tools, svc_describe_tool, svc_call_tool, svc_read_result, svc_status. */
+  readonly staticTools: readonly StaticTool[];
+  /** Tools for flows, started, approved and resumed like any call; none where `allow` leaves them out. */
+  readonly flowTools: readonly StaticTool[];
+  /** Permissions a human gave for good; list and revoke them here. */
+  readonly rules: StandingRules;
+  readonly journal: Journal;
+  /** Accounts a human wants for good, by integration. */
+  readonly memory: ConnectionMemory;
+  /** The tools a human agreed to. */
+  readonly pins: Pins;
+  readonly profile: SchemaProfile;
+  /** Non-secret id of service and key. */
+  readonly principal: string;
+  /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
+  call(call: ToolCall): Promise<ToolOutcome>;
+  /**
+   * What a human would be asked before this call is made, without sending anything; undefined when nothing. Not every
+   * question is known beforehand: the service may object later.
+   */
+  preview(call: ToolCall): Promise<OpenQuestion | undefined>;
+  /** Reads on in a result that was too large; undefined when it is not there any more. */
+  readResult(page: { ref: string; offset?: number; limit?: number }): Promise<ResultPage | undefined>;
+  /** Writes the cache and closes what the session opened; a client that was passed in stays open. */
+  close(): Promise<void>;
+}
+
+const APPROVAL_TTL_MS = 10 * 60 * 1_000;
+const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
+
+/**
+ * Opens a session. Nothing is sent until `catalog.load`, `catalog.sync` or a call.
+ *
+ * @throws SvcError `invalid_config` for a bad address, number or choice, media root or state folder
+ */
+export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
+  const { now = Date.now, stateDir } = options;
+  const settings = readSettings(options);
+  const allowed = readAllowed(options);
+  const isOwnClient = !("client" in options);
+  const { mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
+  const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
+  const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
+  const emit = createEmitter((event) => options.onEvent?.(event));
+  const state = stateDir ? await openStateFile(stateDir) : undefined;
+  const journal = await openJournal(state, { now });
+  const catalog = openCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit }, allowed);
+  const results = openResults(options, now);
+  const pipeline: Pipeline = {
+    client,
+    catalog,
+    roots,
+    journal,
+    rules: createStandingRules(state, { now }),
+    pins: await openPins({
+      file: options.pinFile ?? (stateDir && join(stateDir, "tools.lock.json")),
+      mode: options.pinning,
+      service: client.baseUrl,
+      now,
+    }),
+    memory: createConnectionMemory(state),
+    results,
+    settings,
+    approve: options.approve,
+    chooseConnection: options.chooseConnection,
+    presentConnectLink: options.presentConnectLink,
+    receiveResult: options.receiveResult,
+    spent: new Map(),
+    advised: new Set(),
+    chosen: new Map(),
+    endedKeys: new Map(),
+    running: new Map(),
+    emit,
+    now,
+    sleep: options.sleep ?? sleep,
+    random: options.random ?? Math.random,
+  };
+  const call = (one: ToolCall) => runTool(pipeline, one);
+  return {
+    client,
+    catalog,
+    journal,
+    memory: pipeline.memory,
+    rules: pipeline.rules,
+    pins: pipeline.pins,
+    profile: settings.profile,
+    principal: client.principal,
+    staticTools: createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call }),
+    flowTools: allowed === undefined || allowed.flows === true ? createFlowTools(pipeline) : [],
+    call,
+    preview: (one) => previewCall(pipeline, one),
+    readResult: (page) => results.read(page),
+    async close() {
+      await catalog.close();
+      state?.close();
+      await roots.close();
+      if (isOwnClient) await client.close();
+    },
+  };
+}
+
+function openResults({ stateDir, maxResultChars }: SessionSettings, now: () => number): ResultStore {
+  return createResultStore({
+    ...(stateDir === undefined ? {} : { folder: join(stateDir, "results") }),
+    ...(maxResultChars === undefined ? {} : { maxChars: maxResultChars }),
+    now,
+  });
+}
+
+function openCatalog(options: CatalogOptions, allowed: AllowedTools | undefined): ToolCatalog {
+  const catalog = createCatalog(options);
+  return allowed === undefined ? catalog : limitCatalog(catalog, allowed);
+}
+
+function readSettings(options: SessionSettings): PipelineSettings {
+  checkNumbers(options, {
+    approvalTtlMs: WAIT_BOUNDS,
+    connectTimeoutMs: WAIT_BOUNDS,
+    timeoutMs: WAIT_BOUNDS,
+    maxResultChars: atLeast(1),
+  });
+  checkChoices(options, {
+    upload: ["envelope", "ingest"],
+    validation: ["advise", "strict", "off"],
+    profile: ["full", "gemini"],
+    idempotencyKeys: ["when_known", "off"],
+    pinning: ["off", "report", "ask"],
+  });
+  return {
+    upload: options.upload ?? "envelope",
+    validation: options.validation ?? "advise",
+    profile: options.profile ?? "full",
+    idempotencyKeys: options.idempotencyKeys ?? "when_known",
+    approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    timeoutMs: options.timeoutMs,
+  };
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal });
+}

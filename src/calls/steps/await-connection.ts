@@ -1,0 +1,150 @@
+import { isRecord } from "../../base/json.ts";
+import type { SvcClient } from "../../client/client.ts";
+import { readToolContent } from "../../client/mcp.ts";
+import { startStopwatch } from "../../client/wait.ts";
+import type { NextAction } from "../../errors.ts";
+import { openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
+import type { CallPlan, Pipeline, ToolCall } from "../pipeline.ts";
+import type { Failure } from "./judge-reply.ts";
+
+const POLL_MS = 2_000;
+const LOOK_MS = 10_000;
+
+/** Where a human connects an app, or signs in to it again. */
+export interface ConnectLink {
+  readonly toolName: string;
+  readonly integration: string;
+  readonly url: string;
+  /** True when the app is connected and its sign-in has expired. */
+  readonly isReconnect: boolean;
+}
+
+/**
+ * What became of a shown link. `connected`: a human says that it is done, make the call again now · true: wait until the
+ * app is healthy, then make the call again · false: end the call as `needs_connection`.
+ */
+export type ConnectAnswer = boolean | "connected";
+
+/**
+ * Shows a human the link. May take as long as the human does: the app is looked at meanwhile, and `signal` fires when it
+ * is healthy or the time is over.
+ */
+export type ConnectPresenter = (link: ConnectLink, options: { readonly signal: AbortSignal }) => Promise<ConnectAnswer>;
+
+/**
+ * Lets the host show the link and waits until the service says that the app can be used (`svc.get_connection` over MCP).
+ * False when there is no link or nobody to show it, when the host does not want to wait, or when the time is over.
+ */
+export async function awaitConnection(
+  pipeline: Pipeline,
+  call: ToolCall,
+  plan: CallPlan,
+  failure: Failure,
+): Promise<boolean> {
+  const { client, settings } = pipeline;
+  const present = call.presentConnectLink ?? pipeline.presentConnectLink;
+  if (present === undefined) return false;
+  const action = toConnectAction(plan, failure);
+  const url = await findConnectUrl(client, action, call.signal);
+  if (url === undefined) return false;
+  const { integration, name: toolName } = plan.entry;
+  const account = { integration, connectionId: action.input.connection_id };
+  const isReconnect = action.input.force_reconnect === true;
+  // While another account of the app can be used, only the human knows when this one can.
+  const canTell = !(await isUsable(pipeline, call, account));
+  const over = new AbortController();
+  const answering = openAnswerWindow(settings.connectTimeoutMs, call.signal);
+  const signal = AbortSignal.any([over.signal, answering.signal]);
+  try {
+    // Given up when the time is over or the caller gave up, also when the presenter does not listen.
+    const shown = withAbort(present({ toolName, integration, url, isReconnect }, { signal }), signal);
+    return await waitUntilUsable(pipeline, call, { account, shown, canTell });
+  } finally {
+    answering.close();
+    over.abort();
+  }
+}
+
+async function waitUntilUsable(
+  pipeline: Pipeline,
+  call: ToolCall,
+  { account, shown, canTell }: { account: Account; shown: Promise<ConnectAnswer>; canTell: boolean },
+): Promise<boolean> {
+  const elapsed = startStopwatch(pipeline.now);
+  let answer: ConnectAnswer | undefined;
+  const answered = shown
+    .catch(() => false)
+    .then((given) => {
+      answer = given;
+    });
+  if (!canTell) await answered;
+  while (elapsed() < pipeline.settings.connectTimeoutMs) {
+    if (answer === undefined) await Promise.race([answered, pipeline.sleep(POLL_MS, call.signal)]);
+    throwIfAborted(call.signal);
+    if (answer === false) return false;
+    if (answer === "connected") return true;
+    if (await isUsable(pipeline, call, account)) return true;
+    if (answer === true) await pipeline.sleep(POLL_MS, call.signal);
+    throwIfAborted(call.signal);
+  }
+  return false;
+}
+
+/** The account that a call failed with; without an id the app as a whole. */
+interface Account {
+  readonly integration: string;
+  readonly connectionId: unknown;
+}
+
+async function isUsable(pipeline: Pipeline, call: ToolCall, { integration, connectionId }: Account): Promise<boolean> {
+  const named = connectionId === undefined ? {} : { connection_id: connectionId };
+  const params = { name: "svc.get_connection", arguments: { integration_id: integration, ...named } };
+  const options = { timeoutMs: LOOK_MS, ...(call.signal === undefined ? {} : { signal: call.signal }) };
+  const reply = await pipeline.client.callMcp({ method: "tools/call", params }, options).catch(() => undefined);
+  const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
+  return isRecord(content) && (content.can_execute === true || content.state === "healthy");
+}
+
+const CONNECT_MS = 10_000;
+const MAX_LINK = 2_048;
+
+/**
+ * Asks the service where a human connects the app (`svc.connect_app` over MCP, the document's recommended next action).
+ * Undefined when the service has no such tool or gives no usable address; never throws.
+ */
+export async function findConnectUrl(
+  client: SvcClient,
+  action: NextAction,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  if (action.tool !== "svc.connect_app") return undefined;
+  const call = { method: "tools/call", params: { name: action.tool, arguments: action.input } };
+  const options = { timeoutMs: CONNECT_MS, ...(signal === undefined ? {} : { signal }) };
+  const reply = await client.callMcp(call, options).catch(() => undefined);
+  const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
+  const url = content?.connect_url;
+  return typeof url === "string" ? toSafeLink(url, client.baseUrl) : undefined;
+}
+
+/**
+ * https anywhere (accounts live on other hosts), plain http only on the service's own origin. Spelled out as a browser
+ * would read it: look-alike letters of a host and everything else that is not plain ASCII stand there in code.
+ */
+function toSafeLink(text: string, baseUrl: string): string | undefined {
+  const url = text.length <= MAX_LINK ? URL.parse(text) : null;
+  if (url === null || url.username !== "" || url.password !== "" || url.href.length > MAX_LINK) return undefined;
+  const isOwn = url.protocol === "http:" && url.origin === new URL(baseUrl).origin;
+  return url.protocol === "https:" || isOwn ? url.href : undefined;
+}
+
+/** The service's recommended way to a usable connection, or the one the document names. */
+export function toConnectAction(plan: CallPlan, failure: Failure): NextAction {
+  const reconnect = isSignInExpired(failure) ? { force_reconnect: true } : {};
+  const usual = { tool: "svc.connect_app", input: { integration_id: plan.entry.integration, ...reconnect } };
+  return failure.nextAction ?? usual;
+}
+
+/** True when the app is connected and its sign-in has expired. */
+export function isSignInExpired({ status, canonicalCode }: Failure): boolean {
+  return status === 401 || canonicalCode === "reauth_required";
+}

@@ -1,0 +1,209 @@
+import { isRecord } from "../../base/json.ts";
+import type { ExecuteReply } from "../../client/reply.ts";
+
+import type { NextAction } from "../../errors.ts";
+import { type UploadInstruction, uploadInstructionSchema } from "../../wire/execution.ts";
+import type { ConnectionChoice } from "../outcome.ts";
+import { limitAction } from "../safe-text.ts";
+
+/** What an answer means for the call. Objections can be answered, each at most once per call. */
+export type Judgement =
+  | { readonly kind: "success"; readonly result: unknown }
+  | { readonly kind: Objection | "needs_connection" | "key" | "failure"; readonly failure: Failure };
+
+/** What a service can object to that we can set right. */
+export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
+
+/** What the judged request held. */
+export interface SentRequest {
+  readonly confirmed: boolean;
+  /** True when a `files` envelope was sent. */
+  readonly hasEnvelope: boolean;
+}
+
+const ACCOUNT_CODES = new Set(["ambiguous_connection", "unknown_connection", "multiple_connections"]);
+const CONNECT_CODES = new Set(["needs_connection", "integration_not_connected", "not_connected"]);
+const REAUTH_CODES = new Set(["needs_reauth", "reauth_required"]);
+const ENVELOPE_CODES = /^(malformed_files|(files?|envelopes?)_.*(not_accepted|refused|disabled|unsupported|off))$/;
+
+/**
+ * Decides by body shape and code first and by status last: a 401 is a bad key or an expired connection, a 404 a missing
+ * tool or a provider's 404, a 409 one of three things.
+ */
+export function judgeReply(reply: ExecuteReply, sent: SentRequest): Judgement {
+  if (reply.kind === "envelope" && reply.envelope.ok && reply.status < 300) {
+    const { result, data, canonical } = reply.envelope;
+    return { kind: "success", result: result ?? data ?? canonical?.output ?? null };
+  }
+  if (reply.kind === "summary" && reply.summary.status === "succeeded" && reply.status < 300) {
+    return { kind: "success", result: reply.summary.output ?? null };
+  }
+  const failure = readFailure(reply);
+  return { kind: classify(failure, sent), failure };
+}
+
+function classify(failure: Failure, sent: SentRequest): Exclude<Judgement["kind"], "success"> {
+  const { code, canonicalCode, status } = failure;
+  if (code === "missing_file_bytes") return "missing_bytes";
+  if (isEnvelopeRefused(failure, sent)) return "envelope_refused";
+  if (status === 412 || code === "confirmation_required") return "confirmation";
+  if (ACCOUNT_CODES.has(code)) return "accounts";
+  if (CONNECT_CODES.has(code) || canonicalCode === "integration_not_connected") return "needs_connection";
+  if (REAUTH_CODES.has(code) || canonicalCode === "reauth_required" || failure.type === "reauth_required") {
+    return "needs_connection";
+  }
+  // The document uses one code for both: once confirmed, only the choice of an account is left.
+  if (canonicalCode === "policy_blocked") return sent.confirmed ? "accounts" : "confirmation";
+  if (code === "invalid_arguments" || canonicalCode === "validation_error") return "arguments";
+  if (status === 401) return isConnectionProblem(failure) ? "needs_connection" : "key";
+  return status === 409 && failure.choices.length > 1 ? "accounts" : "failure";
+}
+
+function isConnectionProblem(failure: Failure): boolean {
+  return failure.nextAction !== undefined && failure.code !== "unauthorized";
+}
+
+/** Some services take no bytes in the request and say so with a guard error. */
+function isEnvelopeRefused(failure: Failure, sent: SentRequest): boolean {
+  if (!sent.hasEnvelope) return false;
+  if (ENVELOPE_CODES.test(failure.code)) return true;
+  return !failure.isStructured && (failure.status === 400 || failure.status === 413 || failure.status === 415);
+}
+
+/** The facts of a failed execution, wherever the answer carried them. Texts are still as the service wrote them. */
+export interface Failure {
+  readonly status: number;
+  /** The service's code; a name for the status when it gave none. */
+  readonly code: string;
+  /** `error_code` of the canonical block or summary. */
+  readonly canonicalCode: string | undefined;
+  readonly type: string | undefined;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly details: readonly string[];
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly nextAction: NextAction | undefined;
+  readonly upload: UploadInstruction | undefined;
+  /** Arguments the failure is about, as dotted paths without a leading `arguments.`. */
+  readonly fields: readonly string[];
+  readonly choices: readonly ConnectionChoice[];
+  readonly policyReason: string | undefined;
+  readonly askBefore: readonly string[];
+  /** True when the service does not know, or does not say, whether the call took effect. */
+  readonly leavesDoubt: boolean;
+  /** False for a guard error, which has neither code nor canonical block. */
+  readonly isStructured: boolean;
+}
+
+const CODE_BY_STATUS: Readonly<Record<number, string>> = {
+  400: "bad_request",
+  401: "unauthorized",
+  402: "billing",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  412: "confirmation_required",
+  413: "request_too_large",
+  422: "integration_misconfigured",
+  429: "rate_limited",
+  503: "provider_unavailable",
+};
+
+/** Canonical codes in the words of the tool-name endpoint, so that one failure has one name whichever way it took. */
+const TOOL_CODE_BY_CANONICAL: Readonly<Record<string, string>> = {
+  action_not_found: "tool_not_found",
+  integration_not_connected: "needs_connection",
+  reauth_required: "needs_reauth",
+  validation_error: "invalid_arguments",
+};
+
+function toToolCode(canonicalCode: string | undefined): string | undefined {
+  return canonicalCode === undefined ? undefined : (TOOL_CODE_BY_CANONICAL[canonicalCode] ?? canonicalCode);
+}
+
+/** Reads a failed answer of any of the three documented shapes. */
+function readFailure(reply: ExecuteReply): Failure {
+  const error = reply.kind === "envelope" ? (reply.envelope.error ?? undefined) : undefined;
+  const envelope: Record<string, unknown> = reply.kind === "envelope" ? reply.envelope : {};
+  const summary = reply.kind === "summary" ? reply.summary : reply.kind === "envelope" ? reply.envelope.canonical : {};
+  const fallback = CODE_BY_STATUS[reply.status] ?? "execution_failed";
+  const canonicalCode = summary?.error_code ?? undefined;
+  const code = error?.code ?? (reply.kind === "summary" ? toToolCode(canonicalCode) : canonicalCode) ?? fallback;
+  const next = summary?.recommended_next_action ?? undefined;
+  const bare = reply.kind === "bare" ? reply.error : undefined;
+  const details = reply.kind === "envelope" ? (reply.envelope.details ?? []) : readTexts(summary?.details);
+  return {
+    status: reply.status,
+    code,
+    canonicalCode,
+    type: error?.type ?? undefined,
+    message: bare ?? error?.message ?? summary?.message ?? `The service answered HTTP ${reply.status}.`,
+    hint: (reply.kind === "envelope" ? reply.envelope.hint : undefined) ?? summary?.hint ?? undefined,
+    details,
+    retryable: error?.retryable ?? (reply.status === 429 || reply.status === 503 || canonicalCode === "rate_limited"),
+    retryAfterMs: reply.retryAfterMs,
+    nextAction: limitAction(next && { tool: next.tool, input: next.input }),
+    upload: readUpload(error?.upload ?? envelope.upload),
+    fields: readFields({ ...envelope, ...error }),
+    choices: readChoices(
+      error?.connections ?? envelope.connections,
+      /connection|policy_blocked/.test(code) ? details : [],
+    ),
+    policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
+    askBefore: readTexts(envelope.askBefore),
+    leavesDoubt: summary?.outcome_unknown === true || DOUBTFUL.has(code) || isUndecided(reply),
+    isStructured: reply.kind !== "bare",
+  };
+}
+
+/** Codes of an action that may have taken effect: nobody knows, or the app took longer than anybody waited. */
+const DOUBTFUL: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
+
+/**
+ * An answer that does not say that the action failed: of a gateway that gave up or a service that broke on the way, of
+ * an execution that has not ended, or one whose body says that it succeeded and whose status says that it did not.
+ */
+function isUndecided(reply: ExecuteReply): boolean {
+  if (reply.kind === "bare") return reply.status >= 500 && reply.status !== 503;
+  if (reply.kind === "envelope") return reply.envelope.ok;
+  const { status, error_code } = reply.summary;
+  return status === "succeeded" || (error_code == null && status !== "failed" && status !== "blocked");
+}
+
+function readUpload(value: unknown): UploadInstruction | undefined {
+  const parsed = uploadInstructionSchema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function readFields(members: Record<string, unknown>): string[] {
+  const all = [...readTexts(members.missingFields), ...readTexts(members.invalidFields)];
+  return all.map((field) => field.replace(/^arguments\./, ""));
+}
+
+/** Detail lines about accounts: `61`, `61: Work`, `64 | Home` or `connectionId 61 (Work)`. */
+const ACCOUNT_LINE =
+  /^(?:[-*•]\s*)?((?:connection[ _-]?id|connection|id)\s*[:=#]?\s*)?["'`]?([\w-]{1,64})["'`]?(?:\s*(?:[:|–—-]|\s)\s*\(?(.+?)\)?)?$/i;
+
+/** Objects with id and label, or detail lines that name an id. */
+function readChoices(value: unknown, details: readonly string[]): ConnectionChoice[] {
+  if (!Array.isArray(value)) {
+    return details.flatMap((line) => {
+      const [, prefix, id, label] = ACCOUNT_LINE.exec(line.trim()) ?? [];
+      // The first word of a sentence is no id.
+      const isTold =
+        prefix !== undefined || label === undefined || /\d/.test(id ?? "") || /^[\w-]+\s*[:|]/.test(line.trim());
+      return id !== undefined && isTold ? [{ id, label: label ?? id }] : [];
+    });
+  }
+  return value.flatMap((item: unknown) => {
+    if (!isRecord(item) || (typeof item.id !== "string" && typeof item.id !== "number")) return [];
+    const id = String(item.id);
+    const isDefault = item.isDefault === true ? { isDefault: true } : {};
+    return [{ id, label: typeof item.label === "string" && item.label !== "" ? item.label : id, ...isDefault }];
+  });
+}
+
+function readTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,91 @@
+import { isRecord } from "../../base/json.ts";
+import type { SchemaProfile } from "../../schema/project/project-schema.ts";
+import { restoreRenamedKeys } from "../../schema/project/rename-keys.ts";
+import { canonicalJson } from "../ask/fingerprint.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import { projectEntry } from "../catalog/project-entry.ts";
+import { createOutcome } from "../outcome.ts";
+import { proceed, type Step, stop } from "../pipeline.ts";
+import { cleanText } from "../safe-text.ts";
+
+/** Members of the request that only a human or the runtime sets; a tool may still declare an argument of that name. */
+const RESERVED = ["confirmed", "confirm", "files", "connectionId"] as const;
+const MAX_JSON_TEXT = 256 * 1024;
+
+/** The arguments as a JSON object, before anything is changed in them. */
+export function parseArguments(
+  toolName: string,
+  raw: unknown,
+): Step<{ args: Record<string, unknown>; notes: string[] }> {
+  const notes: string[] = [];
+  let value = raw ?? {};
+  if (typeof value === "string") {
+    if (value.length > MAX_JSON_TEXT) return refuse(toolName, "are longer than 256 KiB of text");
+    try {
+      value = value.trim() === "" ? {} : JSON.parse(value);
+    } catch {
+      return refuse(toolName, "are text that is not JSON");
+    }
+    notes.push("arguments were given as JSON text and read as an object");
+  }
+  try {
+    const plain: unknown = JSON.parse(JSON.stringify(value, refuseNumbers));
+    if (!isRecord(plain)) return refuse(toolName, "are not an object");
+    canonicalJson(plain);
+    return proceed({ args: plain, notes });
+  } catch (error) {
+    return refuse(
+      toolName,
+      `cannot be written as JSON (${error instanceof Error ? cleanText(error.message, 120) : "?"})`,
+    );
+  }
+}
+
+/**
+ * Step 2. Service names for renamed keys, and nothing the model may not set. What a tool declares is read off the
+ * projection too: its own schema may say it behind a reference or in a union.
+ */
+export function restoreArguments(
+  entry: CatalogEntry,
+  given: Record<string, unknown>,
+  profile: SchemaProfile,
+): { args: Record<string, unknown>; notes: string[] } {
+  const { schema, renamed } = projectEntry(entry, profile);
+  const isDeclared = (name: string) =>
+    [schema.properties, entry.inputSchema?.properties].some((map) => isRecord(map) && Object.hasOwn(map, name));
+  const notes: string[] = [];
+  const nested = given.arguments;
+  const isMap = [schema, entry.inputSchema].some((one) => isRecord(one?.additionalProperties));
+  const isNested = Object.keys(given).length === 1 && isRecord(nested) && !isDeclared("arguments") && !isMap;
+  if (isNested) notes.push("the arguments were nested in `arguments`; the inner object was used");
+  const restored = restoreRenamedKeys(isNested ? nested : given, renamed);
+  const args = { ...restored };
+  for (const name of RESERVED) {
+    if (!Object.hasOwn(args, name) || isDeclared(name)) continue;
+    delete args[name];
+    notes.push(`${name} was ignored: ${explain(name)}`);
+  }
+  return { args, notes };
+}
+
+function explain(name: (typeof RESERVED)[number]): string {
+  if (name === "files") return "put the file's path in the tool's own file argument";
+  if (name === "connectionId") return "a human chooses the account, or svc_call_tool names it";
+  return "only a human can confirm";
+}
+
+function refuseNumbers(key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${key} is ${value}`);
+  return value;
+}
+
+function refuse(toolName: string, what: string): Step<never> {
+  return stop(
+    createOutcome("failed", toolName, {
+      code: "invalid_arguments",
+      message: `The arguments ${what}. Nothing was sent.`,
+      hint: "Give the arguments as one JSON object.",
+      retryable: false,
+    }),
+  );
+}

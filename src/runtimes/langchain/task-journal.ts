@@ -1,0 +1,88 @@
+import { isRecord } from "../../base/json.ts";
+import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
+
+import {
+  type BeginTerms,
+  chooseRecord,
+  hasLeft,
+  isOvertaken,
+  type JournalRecord,
+  toMapKey,
+} from "../../calls/journal/journal-record.ts";
+
+/** What the runs of one task of a graph have sent; a question of the task carries it to the next run. */
+export interface TaskMemory {
+  /** By {@link toMapKey}. */
+  readonly sent: Map<string, JournalRecord>;
+  /** Adds to `sent` what the last question of the task says of earlier runs. */
+  recall(): Promise<void>;
+  /**
+   * True when an earlier run, of which no question tells, may have sent this call: it ran up to a question of the host,
+   * or the approval was given in it.
+   */
+  mayHaveSent(record: JournalRecord): Promise<boolean>;
+}
+
+/** Longest JSON text of an outcome that is carried in a question, which people's browsers load. */
+const MAX_OUTCOME = 4_000;
+
+/**
+ * The journal of a task's calls: `inner`, and beside it the checkpoint of the graph, in which the last question of the
+ * task says what was sent. A process that knows nothing else then sends nothing twice.
+ */
+export function createTaskJournal(memory: TaskMemory, inner: CallJournal): CallJournal {
+  const { sent } = memory;
+  const keep = (record: JournalRecord) => {
+    if (hasLeft(record)) sent.set(toMapKey(record), record);
+    else sent.delete(toMapKey(record));
+  };
+  // Under its key it is not asked for again either: when the key was made is not known.
+  const assume = async ({ repeatable, ...record }: JournalRecord) => {
+    const assumed: JournalRecord = { ...record, state: "sending", isAssumed: true };
+    await inner.record(assumed);
+    keep(assumed);
+    return assumed;
+  };
+  return {
+    async refresh() {
+      await memory.recall();
+      await inner.refresh?.();
+    },
+    async find(key) {
+      const [own, told] = [await inner.find(key), sent.get(toMapKey(key))];
+      return own !== undefined && told !== undefined ? chooseRecord(told, own) : (own ?? told);
+    },
+    findUnanswered: (fingerprint, isKnown) => inner.findUnanswered(fingerprint, isKnown),
+    async begin(record: JournalRecord, terms: BeginTerms) {
+      await memory.recall();
+      const told = sent.get(toMapKey(record));
+      if (isOvertaken(told, terms)) return told;
+      const own = await inner.find(record);
+      const isKnown = told !== undefined || (own !== undefined && hasLeft(own));
+      if (!isKnown && (await memory.mayHaveSent(record))) return assume(record);
+      const obstacle = await beginCall(inner, record, terms);
+      if (obstacle === undefined) keep(record);
+      return obstacle;
+    },
+    async record(record) {
+      await inner.record(record);
+      keep(record);
+    },
+    async forget(record) {
+      await inner.forget(record);
+      sent.delete(toMapKey(record));
+    },
+  };
+}
+
+/** The record as a question carries it: plain JSON, without a result that is too long. */
+export function toCarriedRecord(record: JournalRecord): Record<string, unknown> {
+  const value: unknown = JSON.parse(JSON.stringify(record));
+  if (!isRecord(value)) return {};
+  const { outcome } = value;
+  if (!isRecord(outcome) || JSON.stringify(outcome).length <= MAX_OUTCOME) return value;
+  const { status, toolName, code, notes } = outcome;
+  const note = "the result was too long to be kept with the question that came after it";
+  const kept = Array.isArray(notes) && JSON.stringify(notes).length <= MAX_OUTCOME ? notes : [];
+  return { ...value, outcome: { status, toolName, code, notes: [...kept, note] } };
+}

@@ -1,0 +1,59 @@
+import { describeRequest } from "../../calls/ask/card.ts";
+import type { ApprovalRequest } from "../../calls/ask/request.ts";
+import { layOutFacts } from "../../wire/card-layout.ts";
+import type { Terminal } from "./line-reader.ts";
+
+/** A card drawn for a window as it is now. */
+interface DrawnCard {
+  /** As many facts as fit together with the question. */
+  readonly rows: readonly string[];
+  /** Tool, effect and account, to stand right above the prompt. */
+  readonly question: readonly string[];
+  readonly isWhole: boolean;
+  /** Everything, in pieces that fit the window. */
+  readonly pages: readonly (readonly string[])[];
+}
+
+const COLUMNS = 80;
+const HEAD = "Approval needed";
+const EDITED = "[edited by you; files are looked at again before anything is sent]";
+/** Rows of facts where there is no window, as in a file. */
+const UNBOUNDED_ROWS = 100;
+
+/** Draws a request for the window of `output`; `prompt` is what will stand below the question. */
+export function drawCard(
+  request: ApprovalRequest,
+  {
+    output,
+    prompt,
+    isEdited,
+  }: { readonly output: Terminal["output"]; readonly prompt: string; readonly isEdited: boolean },
+): DrawnCard {
+  const columns = output.columns ?? COLUMNS;
+  const { facts, question } = describeRequest({ ...request, expiresAt: toLocalTime(request.expiresAt) });
+  const asked = layOutFacts([question], { columns, rows: Number.POSITIVE_INFINITY }).rows;
+  const head = isEdited ? [HEAD, EDITED] : [HEAD];
+  const taken = [...head, prompt].reduce((sum, line) => sum + Math.ceil(line.length / columns), asked.length);
+  const rows = output.rows === undefined ? UNBOUNDED_ROWS : Math.max(1, output.rows - taken);
+  const fitted = layOutFacts(facts, { columns, rows });
+  // One row of a page is its prompt, which may take two; below the last page stands the question.
+  const size = output.rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, output.rows - 2);
+  const all = [...head, ...layOutFacts(facts, { columns, rows: Number.POSITIVE_INFINITY }).rows];
+  return {
+    rows: [...head, ...fitted.rows],
+    question: asked,
+    isWhole: fitted.isWhole,
+    pages: cutPages(all, size, rows),
+  };
+}
+
+function cutPages(rows: readonly string[], size: number, lastSize: number): string[][] {
+  if (rows.length <= lastSize || size === Number.POSITIVE_INFINITY) return [[...rows]];
+  const page = rows.slice(0, Math.min(size, rows.length - 1));
+  return [page, ...cutPages(rows.slice(page.length), size, lastSize)];
+}
+
+/** A time as the clock of this machine shows it, e.g. `2026-03-04 10:15:00`, for a person at the terminal. */
+export function toLocalTime(iso: string): string {
+  return new Date(iso).toLocaleString("sv-SE");
+}

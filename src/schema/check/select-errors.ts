@@ -1,0 +1,184 @@
+import { isRecord } from "../../base/json.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import type { CheckError } from "./check-arguments.ts";
+import { findNode, followReference, getAt, readValuePath } from "./schema-location.ts";
+
+/** A keyword the arguments broke. With `branches`: a union none of whose branches fits, and what each found. */
+export interface BrokenKeyword {
+  readonly error: CheckError;
+  readonly branches?: readonly (readonly BrokenKeyword[])[];
+}
+
+/** What was checked, and by which normalised schema. */
+export interface CheckedArguments {
+  readonly schema: JsonSchema;
+  readonly args: unknown;
+}
+
+/** Keywords that only say that something below them is wrong. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "propertyNames",
+  "dependentSchemas",
+  "items",
+  "prefixItems",
+  "unevaluatedItems",
+  "allOf",
+  "$ref",
+  "if",
+]);
+
+const MAX_ERRORS = 1_000;
+
+/**
+ * Reduces the validator's errors to those worth telling. Of a union only the branch that was meant is kept: the one of
+ * the value's type whose fixed values (discriminators) agree, then the one that knows the value's keys and has the
+ * fewest faults.
+ */
+export function selectErrors(errors: readonly CheckError[], checked: CheckedArguments): BrokenKeyword[] {
+  return select(errors.slice(0, MAX_ERRORS), checked);
+}
+
+function select(errors: readonly CheckError[], checked: CheckedArguments): BrokenKeyword[] {
+  const selected: BrokenKeyword[] = [];
+  for (let index = 0; index < errors.length; index++) {
+    const error = errors[index];
+    if (error === undefined || WRAPPERS.has(error.keyword)) continue;
+    if (!["anyOf", "oneOf", "contains"].includes(error.keyword)) {
+      selected.push({ error });
+      continue;
+    }
+    const start = index + 1;
+    let end = start;
+    while (isInside(errors[end], error, end > start)) end++;
+    index = end - 1;
+    if (error.keyword === "contains") selected.push({ error });
+    else selected.push(...chooseBranch(error, errors.slice(start, end), checked));
+  }
+  return selected;
+}
+
+/** The validator gives a `false` schema the location of the value, so such an error belongs to the one before it. */
+function isInside(error: CheckError | undefined, union: CheckError, follows: boolean): boolean {
+  if (error === undefined) return false;
+  const isBelow =
+    error.instanceLocation === union.instanceLocation ||
+    error.instanceLocation.startsWith(`${union.instanceLocation}/`);
+  if (error.keyword === "false") return isBelow && follows;
+  return isBelow && error.keywordLocation.startsWith(`${union.keywordLocation}/`);
+}
+
+/** What one branch of a union found, and the keys it declares. */
+interface Branch {
+  readonly errors: readonly CheckError[];
+  readonly broken: readonly BrokenKeyword[];
+  readonly declared: ReadonlyMap<string, JsonSchema>;
+}
+
+function chooseBranch(union: CheckError, errors: readonly CheckError[], checked: CheckedArguments): BrokenKeyword[] {
+  const branches = [...splitBranches(union, errors)].map(([name, own]): Branch => {
+    const node = findNode(checked.schema, `${union.keywordLocation}/${name}/_`);
+    return { errors: own, broken: select(own, checked), declared: listDeclared(node, checked.schema) };
+  });
+  // No errors at all: a "oneOf" that more than one branch matched.
+  if (branches.length === 0) return [{ error: union }];
+  const fitting = branches.filter(({ broken }) => !broken.some((one) => contradicts(one, union.instanceLocation)));
+  const value = getAt(checked.args, readValuePath(union.instanceLocation, checked.args));
+  const scored = fitting.map((branch) => ({ branch, score: countDoubts(branch, fitting, union, value) }));
+  scored.sort((a, b) => a.score - b.score);
+  const best = scored[0]?.branch.broken;
+  if (best === undefined) return [{ error: union, branches: branches.map(({ broken }) => broken) }];
+  const equal = scored.filter(({ score }) => score === scored[0]?.score).map(({ branch }) => branch.broken);
+  if (equal.length > 1 && equal.every((broken) => lacksKeysOnly(broken, union))) {
+    return [{ error: union, branches: equal }];
+  }
+  const discriminator = best.find(({ error }) => isFixedValue(error));
+  if (discriminator === undefined) return [...best];
+  const location = discriminator.error.instanceLocation;
+  const sameField = fitting.map(({ broken }) => broken.filter(({ error }) => error.instanceLocation === location));
+  if (sameField.every((broken) => broken.length > 0)) return [{ error: discriminator.error, branches: sameField }];
+  return [...best];
+}
+
+function splitBranches(union: CheckError, errors: readonly CheckError[]): Map<string, CheckError[]> {
+  const branches = new Map<string, CheckError[]>();
+  let current: CheckError[] = [];
+  for (const error of errors) {
+    if (error.keyword !== "false" || current.length === 0) {
+      const name = error.keywordLocation.slice(union.keywordLocation.length + 1).split("/", 1)[0] ?? "";
+      current = branches.get(name) ?? [];
+      branches.set(name, current);
+    }
+    current.push(error);
+  }
+  return branches;
+}
+
+/** True when a branch is not of the value's kind at all. */
+function contradicts({ error }: BrokenKeyword, location: string): boolean {
+  return error.instanceLocation === location && ["type", "enum", "const", "false", "not"].includes(error.keyword);
+}
+
+function isFixedValue(error: CheckError): boolean {
+  return error.keyword === "const" || error.keyword === "enum";
+}
+
+function lacksKeysOnly(broken: readonly BrokenKeyword[], union: CheckError): boolean {
+  return broken.every(({ error }) => error.keyword === "required" && error.instanceLocation === union.instanceLocation);
+}
+
+/** Faults that count for a branch: many in one list weigh less than one key it does not know. */
+const MAX_FAULTS = 9;
+
+/** How much speaks against a branch having been meant: another one's discriminator, unknown keys, faults. */
+function countDoubts(branch: Branch, all: readonly Branch[], union: CheckError, value: unknown): number {
+  let doubts = Math.min(branch.broken.length, MAX_FAULTS);
+  if (branch.declared.size > 0 && isRecord(value)) {
+    doubts += 10 * Object.keys(value).filter((key) => !branch.declared.has(key)).length;
+  }
+  for (const { error } of branch.broken) {
+    if (isFixedValue(error) && all.some((other) => other !== branch && agrees(other, error, union))) doubts += 1_000;
+  }
+  return doubts;
+}
+
+/** True when a branch demands a fixed value where another one's failed, and got it. */
+function agrees({ errors, declared }: Branch, { instanceLocation }: CheckError, union: CheckError): boolean {
+  const key = instanceLocation.slice(union.instanceLocation.length + 1);
+  const node = key.includes("/") ? undefined : declared.get(decodeURIComponent(key));
+  if (node === undefined || (node.const === undefined && node.enum === undefined)) return false;
+  return !errors.some((error) => error.instanceLocation === instanceLocation);
+}
+
+const MAX_NODES = 200;
+
+/**
+ * The keys a node of a normalised schema declares for an object, itself or through references, `allOf` and branches,
+ * with the first node each is declared by. Empty for a node that takes any key as much as another, such as a map.
+ */
+export function listDeclared(node: unknown, schema: JsonSchema): ReadonlyMap<string, JsonSchema> {
+  const declared = new Map<string, JsonSchema>();
+  const queue: unknown[] = [node];
+  for (let index = 0; index < queue.length && index < MAX_NODES; index++) {
+    const part = queue[index];
+    if (!isRecord(part)) continue;
+    if (isRecord(part.additionalProperties) || isRecord(part.patternProperties)) return new Map();
+    const properties = isRecord(part.properties) ? part.properties : {};
+    for (const key of Object.keys(properties)) {
+      const property = followFirst(properties[key], schema);
+      if (!declared.has(key)) declared.set(key, property);
+    }
+    if (typeof part.$ref === "string") queue.push(followReference(schema, part.$ref));
+    for (const list of [part.allOf, part.anyOf, part.oneOf]) if (Array.isArray(list)) queue.push(...list);
+  }
+  return declared;
+}
+
+/** The node itself, or what it refers to. */
+function followFirst(node: unknown, schema: JsonSchema): JsonSchema {
+  const target = isRecord(node) && typeof node.$ref === "string" ? followReference(schema, node.$ref) : node;
+  return isRecord(target) ? target : {};
+}

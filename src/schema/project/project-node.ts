@@ -1,0 +1,217 @@
+import { isRecord } from "../../base/json.ts";
+import { shortenToSentence } from "../../base/text.ts";
+import {
+  cloneJson,
+  isCount,
+  isFileSchema,
+  readTypes,
+  type SchemaDraft,
+  setOwn,
+  showFileSchema,
+} from "../json-schema.ts";
+import { type FlatNode, flattenNode } from "./merge-schemas.ts";
+
+import { projectTypes } from "./project-types.ts";
+import { collapseUnion, projectUnion } from "./project-union.ts";
+import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
+
+type Source = Readonly<Record<string, unknown>>;
+
+const MAX_DESCRIPTION = 1_024;
+const MAX_TITLE = 200;
+const MAX_EXAMPLES = 10;
+const MAX_EXAMPLE = 2_000;
+
+const LIMITS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"] as const;
+const UNSHOWN = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependencies",
+  "dependentRequired",
+  "dependentSchemas",
+  "propertyNames",
+  "patternProperties",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "contains",
+];
+
+/** Projects one node and everything below it. A `false` schema gives undefined. */
+export function projectNode(node: unknown, place: ProjectionPlace, projection: Projection): SchemaDraft | undefined {
+  if (node === false) return undefined;
+  if (!isRecord(node)) return {};
+  projection.shown++;
+  const raw = flattenNode(node, place.stack, projection);
+  if (raw.nested !== undefined) return cutNode(raw.node, raw.nested, projection);
+  const flat = isFileSchema(raw.node) ? raw : flattenAgain(collapseUnion(raw, projection), projection);
+  if (flat.nested !== undefined) return cutNode(flat.node, flat.nested, projection);
+  if (isFileSchema(flat.node)) return projectFile(flat.node);
+  if (place.depth > projection.maxDepth || isFull(projection)) return cutNode(flat.node, "", projection);
+  return projectFlat(flat.node, { depth: place.depth, stack: flat.stack }, projection);
+}
+
+/** A union of one branch that leads back is that reference. */
+function flattenAgain(flat: FlatNode, projection: Projection): FlatNode {
+  return typeof flat.node.$ref === "string" ? flattenNode(flat.node, flat.stack, projection) : flat;
+}
+
+/** Projects a node that holds neither `$ref` nor `allOf`. */
+export function projectFlat(node: Source, place: ProjectionPlace, projection: Projection): SchemaDraft {
+  for (const keyword of UNSHOWN) if (node[keyword] !== undefined) projection.dropped.add(keyword);
+  const shown: SchemaDraft = {};
+  copyAnnotations(node, shown);
+  copyValueLimits(node, shown);
+  copyObject(node, shown, place, projection);
+  copyArray(node, shown, place, projection);
+  projectUnion(node, shown, place, projection);
+  return projectTypes(node, shown);
+}
+
+function projectFile(node: Source): SchemaDraft {
+  const shown = showFileSchema(node);
+  const types = readTypes(node.type);
+  if (node.nullable === true || types?.includes("null")) shown.type = ["object", "null"];
+  return shown;
+}
+
+/** What stands for a part that is not shown: too deep, or a definition inside itself. */
+function cutNode(node: Source, name: string, projection: Projection): SchemaDraft {
+  projection.notes.add("Parts nested too deeply, or in themselves, are not shown.");
+  const shown: SchemaDraft = {};
+  copyAnnotations(node, shown);
+  const label = `(nested ${name || (typeof node.title === "string" ? node.title : "value")})`;
+  shown.description = typeof shown.description === "string" ? `${shown.description} ${label}` : label;
+  return projectTypes({ type: node.type, nullable: node.nullable }, shown);
+}
+
+function copyAnnotations(node: Source, shown: SchemaDraft): void {
+  if (typeof node.title === "string") shown.title = shortenToSentence(node.title, MAX_TITLE);
+  if (typeof node.description === "string") shown.description = shortenToSentence(node.description, MAX_DESCRIPTION);
+  if (node.default !== undefined && node.default !== null && isShort(node.default)) {
+    shown.default = cloneJson(node.default);
+  }
+  const examples = readExamples(node).slice(0, MAX_EXAMPLES).filter(isShort);
+  if (examples.length > 0) shown.examples = examples.map(cloneJson);
+  for (const keyword of ["deprecated", "readOnly", "writeOnly"]) if (node[keyword] === true) shown[keyword] = true;
+  for (const keyword of ["format", "contentEncoding", "contentMediaType"]) {
+    if (typeof node[keyword] === "string") shown[keyword] = node[keyword];
+  }
+}
+
+const short = new WeakMap<object, boolean>();
+
+/** Remembered for objects: a definition's own are looked at again wherever it is referred to. */
+function isShort(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= MAX_EXAMPLE;
+  if (typeof value !== "object" || value === null) return true;
+  const answer = short.get(value) ?? JSON.stringify(value).length <= MAX_EXAMPLE;
+  short.set(value, answer);
+  return answer;
+}
+
+/** `examples` as a list, the map of OpenAPI, or a single `example`. */
+function readExamples(node: Source): unknown[] {
+  if (Array.isArray(node.examples)) return node.examples;
+  if (isRecord(node.examples)) {
+    return Object.values(node.examples).map((entry) => (isRecord(entry) && "value" in entry ? entry.value : entry));
+  }
+  return node.example === undefined || node.example === null ? [] : [node.example];
+}
+
+function copyValueLimits(node: Source, shown: SchemaDraft): void {
+  for (const keyword of LIMITS) if (isCount(node[keyword])) shown[keyword] = node[keyword];
+  for (const [keyword, exclusive] of [
+    ["minimum", "exclusiveMinimum"],
+    ["maximum", "exclusiveMaximum"],
+  ] as const) {
+    if (Number.isFinite(node[keyword])) shown[node[exclusive] === true ? exclusive : keyword] = node[keyword];
+    if (Number.isFinite(node[exclusive])) shown[exclusive] = node[exclusive];
+  }
+  if (Number.isFinite(node.multipleOf) && Number(node.multipleOf) > 0) shown.multipleOf = node.multipleOf;
+  if (node.uniqueItems === true) shown.uniqueItems = true;
+  if (typeof node.pattern === "string" && isPattern(node.pattern)) shown.pattern = node.pattern;
+}
+
+function isPattern(source: string): boolean {
+  if (source.length > MAX_DESCRIPTION) return false;
+  try {
+    new RegExp(source, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function copyObject(node: Source, shown: SchemaDraft, place: ProjectionPlace, projection: Projection): void {
+  const below = { depth: place.depth + 1, stack: place.stack };
+  let keysKnown = true;
+  if (isRecord(node.properties)) {
+    const properties: SchemaDraft = {};
+    for (const key of Object.keys(node.properties)) {
+      if (isFull(projection)) {
+        projection.notes.add("Only the first properties are shown.");
+        keysKnown = false;
+        break;
+      }
+      const property = projectNode(node.properties[key], below, projection);
+      if (property !== undefined) setOwn(properties, key, property);
+    }
+    shown.properties = properties;
+    const required = readRequired(node.required, properties);
+    if (required.length > 0) shown.required = required;
+  }
+  if (keysKnown) copyAdditional(node, shown, below, projection);
+}
+
+/** Names without repeats, of properties that are shown. */
+function readRequired(required: unknown, properties: SchemaDraft): string[] {
+  if (!Array.isArray(required)) return [];
+  const names = new Set<string>();
+  for (const name of required) if (typeof name === "string" && Object.hasOwn(properties, name)) names.add(name);
+  return [...names];
+}
+
+/** Keys allowed by a pattern are additional ones once the patterns are not shown. */
+function copyAdditional(node: Source, shown: SchemaDraft, below: ProjectionPlace, projection: Projection): void {
+  const patterns = isRecord(node.patternProperties) ? Object.values(node.patternProperties) : [];
+  let additional = node.additionalProperties;
+  if (patterns.length > 0) {
+    if (additional !== false) return;
+    additional = patterns.length === 1 ? patterns[0] : { anyOf: patterns };
+  }
+  if (additional === undefined) return;
+  if (typeof additional === "boolean") shown.additionalProperties = additional;
+  else shown.additionalProperties = projectNode(additional, below, projection) ?? false;
+}
+
+function copyArray(node: Source, shown: SchemaDraft, place: ProjectionPlace, projection: Projection): void {
+  const below = { depth: place.depth + 1, stack: place.stack };
+  const oldTuple = Array.isArray(node.items);
+  const tuple = oldTuple ? node.items : node.prefixItems;
+  const rest = oldTuple ? node.additionalItems : node.items;
+  if (Array.isArray(tuple) && tuple.length > 0) copyTuple(tuple, rest, shown, below, projection);
+  else if (rest === false) shown.maxItems = 0;
+  else if (rest !== undefined) shown.items = projectNode(rest, below, projection) ?? {};
+}
+
+/** A list with a schema per place becomes a list of any of them; the order is said in words. */
+function copyTuple(
+  tuple: readonly unknown[],
+  rest: unknown,
+  shown: SchemaDraft,
+  below: ProjectionPlace,
+  projection: Projection,
+): void {
+  const isClosed = rest === false || (isCount(shown.maxItems) && shown.maxItems <= tuple.length);
+  if (rest === false) shown.maxItems = Math.min(tuple.length, isCount(shown.maxItems) ? shown.maxItems : tuple.length);
+  const places = isClosed ? tuple : [...tuple, rest ?? true];
+  const items = places.map((item) => projectNode(item, below, projection) ?? {});
+  const distinct = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+  const isOpen = distinct.some((item) => Object.keys(item).length === 0);
+  shown.items = isOpen ? {} : distinct.length === 1 ? distinct[0] : { anyOf: distinct };
+  const kinds = items.slice(0, tuple.length).map((item) => item.title ?? item.type ?? "any value");
+  const order = `In this order: ${kinds.join(", ")}.`;
+  shown.description = typeof shown.description === "string" ? `${shown.description} ${order}` : order;
+}

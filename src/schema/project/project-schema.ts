@@ -1,0 +1,195 @@
+import { isRecord } from "../../base/json.ts";
+import { shortenToSentence } from "../../base/text.ts";
+import { isPlaceholderSchema } from "../check/placeholders.ts";
+import { type JsonSchema, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { createRefResolver, isOldDraft } from "../resolve-ref.ts";
+import { mergeRootUnion } from "./merge-root-union.ts";
+import { flattenNode } from "./merge-schemas.ts";
+import { projectFlat, projectNode } from "./project-node.ts";
+import { listInWords } from "./project-types.ts";
+import type { Projection } from "./projection.ts";
+import { type RenamedKey, renameKeys } from "./rename-keys.ts";
+import { shapeForGemini } from "./shape-for-gemini.ts";
+
+/**
+ * Which schemas a model provider takes. `full`: JSON Schema 2020-12 (OpenAI, Anthropic and most others). `gemini`: the
+ * OpenAPI subset of Google's function declarations.
+ */
+export type SchemaProfile = "full" | "gemini";
+
+/** A tool's schema as a model sees it. */
+export interface ProjectedSchema {
+  /** Root object, no `$ref`, no union at the root, legal keys, lists with `items`. */
+  readonly schema: JsonSchema;
+  /** Keys the model sees under another name; pass them to `restoreRenamedKeys` with every call's arguments. */
+  readonly renamed: RenamedKey[];
+  /** What the schema does not show, in sentences. */
+  readonly notes: string[];
+}
+
+const MAX_SIZE = 16 * 1024;
+
+/** How much of a schema is shown: levels, nodes, characters of a description, and values of a list. */
+interface Extent extends TextLimits {
+  readonly maxDepth: number;
+  readonly maxNodes: number;
+}
+
+const WHOLE: Extent = { maxDepth: 12, maxNodes: 800, maxText: 1_024, maxValues: 1_000 };
+/** Tried one after the other while a schema is larger than 16 KiB. */
+const SMALLER: readonly Extent[] = [
+  { ...WHOLE, maxText: 200 },
+  { ...WHOLE, maxText: 80 },
+  { ...WHOLE, maxDepth: 6, maxNodes: 500, maxText: 80 },
+  { ...WHOLE, maxDepth: 4, maxNodes: 300, maxText: 80 },
+];
+const LEAST: Extent = { ...WHOLE, maxDepth: 3, maxNodes: 200, maxText: 80 };
+/** What is left of a schema that is still too large then. */
+const FEW_VALUES: TextLimits = { maxText: 80, maxValues: 20 };
+
+/** Properties Google's adapters delete by mistake while they keep them in `required`. */
+const GEMINI_RESERVED: ReadonlySet<string> = new Set(["strict", "additionalProperties"]);
+const UNAVAILABLE = "Schema unavailable: give arguments as documented.";
+const NONE: ReadonlySet<string> = new Set();
+
+const ROOT_KEYWORDS = [
+  "title",
+  "description",
+  "properties",
+  "required",
+  "additionalProperties",
+  "minProperties",
+  "maxProperties",
+  "examples",
+] as const;
+
+/**
+ * Projects a service's input schema onto what a model may be shown: dialects cleaned, references inlined, unions and
+ * keys made legal, files shown as references. Nothing valid for the service becomes invalid for the model; what cannot
+ * be shown is left open and named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
+ * descriptions past 200 characters, then depth and its last properties, then lists of over 20 values. Never throws and
+ * never changes its input.
+ */
+export function projectToolSchema(
+  inputSchema: unknown,
+  { profile = "full" }: { profile?: SchemaProfile } = {},
+): ProjectedSchema {
+  if (!isRecord(inputSchema)) return openSchema(UNAVAILABLE);
+  try {
+    const { properties } = inputSchema;
+    const count = isRecord(properties) ? Object.keys(properties).length : 0;
+    if (count === 0 && isPlaceholderSchema(inputSchema)) return openSchema(UNAVAILABLE);
+    return projectWithinSize(inputSchema, profile, count > WHOLE.maxNodes);
+  } catch {
+    return openSchema("Schema unreadable: give arguments as documented.");
+  }
+}
+
+function openSchema(note: string): ProjectedSchema {
+  return { schema: { type: "object", properties: {} }, renamed: [], notes: [note] };
+}
+
+/** @param isVast - true for a schema that is sure to be too large, so that only the smallest extent is tried. */
+function projectWithinSize(
+  inputSchema: Record<string, unknown>,
+  profile: SchemaProfile,
+  isVast: boolean,
+): ProjectedSchema {
+  let projected = project(inputSchema, profile, isVast ? LEAST : WHOLE);
+  const size = sizeOf(projected);
+  if (size <= MAX_SIZE && !isVast) return projected;
+  let extent = isVast ? LEAST : WHOLE;
+  // What is four times too large is not worth several attempts.
+  for (const smaller of [...(size > 4 * MAX_SIZE ? [] : SMALLER), LEAST]) {
+    if (smaller.maxNodes < extent.maxNodes) projected = project(inputSchema, profile, smaller);
+    extent = smaller;
+    projected = { ...projected, schema: trimTexts(projected.schema, smaller) };
+    if (sizeOf(projected) <= MAX_SIZE) break;
+  }
+  if (sizeOf(projected) > MAX_SIZE) projected = { ...projected, schema: trimTexts(projected.schema, FEW_VALUES) };
+  return { ...projected, notes: [...projected.notes, "Shortened: not all of the schema is shown."] };
+}
+
+function sizeOf({ schema }: ProjectedSchema): number {
+  return JSON.stringify(schema).length;
+}
+
+function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, extent: Extent): ProjectedSchema {
+  const projection: Projection = {
+    resolve: createRefResolver(inputSchema),
+    isOldDraft: isOldDraft(inputSchema),
+    maxDepth: extent.maxDepth,
+    maxNodes: extent.maxNodes,
+    notes: new Set(),
+    dropped: new Set(),
+    project: projectNode,
+    shown: 0,
+    nodes: 0,
+    merged: 0,
+  };
+  const full = projectRoot(inputSchema, projection);
+  const schema = profile === "gemini" ? shapeForGemini(full) : full;
+  const renamed = renameKeys(schema, profile === "gemini" ? GEMINI_RESERVED : NONE);
+  const notes = [...projection.notes];
+  if (projection.dropped.size > 0) notes.push(`Not shown: ${[...projection.dropped].join(", ")}.`);
+  if (renamed.length > 0) {
+    notes.push(
+      `Renamed keys: ${renamed.map(({ original, shown }) => `${shortenToSentence(original, 80)} → ${shown}`).join(", ")}.`,
+    );
+  }
+  return { schema, renamed, notes };
+}
+
+function projectRoot(inputSchema: Record<string, unknown>, projection: Projection): SchemaDraft {
+  const flat = flattenNode(inputSchema, [inputSchema], projection);
+  const merged = mergeRootUnion(flat, projection);
+  const { enum: _, const: __, nullable: ___, ...root } = merged.node;
+  const shown = projectFlat({ ...root, type: "object" }, { depth: 0, stack: merged.stack }, projection);
+  const kept: SchemaDraft = { type: "object" };
+  for (const keyword of ROOT_KEYWORDS) if (shown[keyword] !== undefined) kept[keyword] = shown[keyword];
+  kept.properties ??= {};
+  if (typeof kept.description === "string") kept.description = shortenToSentence(kept.description, 1_024);
+  return kept;
+}
+
+/** How {@link trimTexts} shortens. */
+interface TextLimits {
+  /** Characters of a description. */
+  readonly maxText: number;
+  /** Values of a list that are shown; a longer one is said in words. */
+  readonly maxValues: number;
+}
+
+const MAX_IN_WORDS = 5;
+
+/** A copy of a projected schema with shorter descriptions and lists of values, and without examples. */
+function trimTexts(schema: JsonSchema, limits: TextLimits): SchemaDraft {
+  const copy: SchemaDraft = {};
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword];
+    if (keyword === "description" && typeof value === "string")
+      copy.description = shortenToSentence(value, limits.maxText);
+    else if (keyword === "properties" && isRecord(value)) copy.properties = trimMap(value, limits);
+    else if ((keyword === "items" || keyword === "additionalProperties") && isRecord(value)) {
+      copy[keyword] = trimTexts(value, limits);
+    } else if (keyword === "anyOf" && Array.isArray(value)) {
+      copy.anyOf = value.map((branch) => (isRecord(branch) ? trimTexts(branch, limits) : branch));
+    } else if (keyword !== "examples") {
+      copy[keyword] = value;
+    }
+  }
+  if (Array.isArray(copy.enum) && copy.enum.length > limits.maxValues) {
+    listInWords(copy.enum, copy, MAX_IN_WORDS);
+    delete copy.enum;
+  }
+  return copy;
+}
+
+function trimMap(map: Readonly<Record<string, unknown>>, limits: TextLimits): SchemaDraft {
+  const copy: SchemaDraft = {};
+  for (const key of Object.keys(map)) {
+    const node = map[key];
+    setOwn(copy, key, isRecord(node) ? trimTexts(node, limits) : node);
+  }
+  return copy;
+}

@@ -1,0 +1,131 @@
+import { isRecord } from "../../base/json.ts";
+import { type ArgumentChecker, type CheckError, createChecker, measureSize } from "../check/check-arguments.ts";
+import { showValue } from "../check/describe-expected.ts";
+import { type ArgumentProblem, createProblem, explainProblems } from "../check/explain-problems.ts";
+import { normaliseSchema } from "../check/normalise-schema.ts";
+import type { JsonSchema } from "../json-schema.ts";
+import { parseJson } from "./propose-changes.ts";
+import { copyAsJson, endsSomewhere, readKind } from "./read-arguments.ts";
+import { repairArguments } from "./repair-arguments.ts";
+
+/** What a guard found. */
+export interface GuardResult {
+  /** True when the arguments fit, as given or repaired, or could not be judged here. */
+  readonly ok: boolean;
+  /** The arguments to send: the very object given when nothing had to be repaired. `{}` when none could be read. */
+  readonly args: Record<string, unknown>;
+  /** What was repaired, one short note each. Empty for arguments that were fine. */
+  readonly repairs: string[];
+  /** What is still wrong, at most 6. Empty when `ok`. */
+  readonly problems: ArgumentProblem[];
+}
+
+/** Judges the arguments of one tool. Takes any value; the root object may come as JSON text. Never throws. */
+export type ArgumentGuard = (args: unknown) => GuardResult;
+
+const MAX_ROOT_TEXT = 256 * 1024;
+/** Errors that are looked at when there is no time to repair. */
+const MAX_TOLD = 20;
+/** A repair checks the arguments that many times. */
+const REPAIR_CHECKS = 50;
+
+interface GuardedTool {
+  readonly schema: JsonSchema;
+  readonly checker: ArgumentChecker;
+  readonly limitsMs?: readonly number[];
+}
+
+/**
+ * Makes the guard of one tool. The schema is read on the first call, not before.
+ *
+ * Valid arguments are returned as they are, defaults are not filled in, unknown keys stay, and what cannot be judged in
+ * time (huge arguments, hostile schemas) passes: the service decides. A refusal is advice too, since services publish
+ * schemas that are stricter than they are.
+ *
+ * @example
+ * const guard = createArgumentGuard({ type: "object", properties: { page: { type: "integer" } } });
+ * guard({ page: "2" }); // { ok: true, args: { page: 2 }, repairs: ["used page = 2"], problems: [] }
+ */
+export function createArgumentGuard(inputSchema: unknown, options: Pick<GuardedTool, "limitsMs"> = {}): ArgumentGuard {
+  let tool: GuardedTool | undefined;
+  return (given) => {
+    const root = readRoot(given);
+    if (root === undefined) return { ok: false, args: {}, repairs: [], problems: [createNoJsonProblem()] };
+    if ("problems" in root) return root;
+    try {
+      if (tool === undefined) {
+        const schema = normaliseSchema(inputSchema);
+        tool = { schema, checker: createChecker(schema), ...options };
+      }
+      return judge(root, tool);
+    } catch {
+      return { ok: true, args: root.args, repairs: root.repairs, problems: [] };
+    }
+  };
+}
+
+interface Root {
+  readonly args: Record<string, unknown>;
+  readonly repairs: string[];
+}
+
+/** What can be read of the root; undefined for a value that fails when it is looked at. */
+function readRoot(given: unknown): Root | GuardResult | undefined {
+  try {
+    return findRoot(given);
+  } catch {
+    return undefined;
+  }
+}
+
+function createNoJsonProblem(): ArgumentProblem {
+  return createProblem([], "values JSON can hold", "something it cannot");
+}
+
+/** The root object: given as such, as JSON text, or left out by a model that had no arguments to give. */
+function findRoot(given: unknown): Root | GuardResult {
+  if (isRecord(given)) return { args: given, repairs: [] };
+  if (given === undefined || given === null || given === "") return { args: {}, repairs: ["used {} as the arguments"] };
+  let value: unknown = given;
+  for (let layer = 0; layer < 2 && typeof value === "string" && value.length <= MAX_ROOT_TEXT; layer++) {
+    value = parseJson(value);
+  }
+  if (isRecord(value)) return { args: value, repairs: ["read the arguments from JSON text"] };
+  return { ok: false, args: {}, repairs: [], problems: [createProblem([], "object", showValue(given, []))] };
+}
+
+function judge(root: Root, tool: GuardedTool): GuardResult {
+  const passed = { ok: true, args: root.args, repairs: root.repairs, problems: [] };
+  const kind = readKind(root.args);
+  if (kind === "large") return passed;
+  if (kind === "deep" && endsSomewhere(root.args)) return passed;
+  if (kind !== "json") {
+    const copy = copyAsJson(root.args);
+    if (!isRecord(copy)) return { ...passed, ok: false, problems: [createNoJsonProblem()] };
+    const judged = judge({ args: copy, repairs: root.repairs }, tool);
+    return judged.ok && judged.repairs === root.repairs ? passed : judged;
+  }
+  return checkInTime(root, tool) ?? passed;
+}
+
+/** Undefined for good arguments, and those that cannot be judged in time. */
+function checkInTime({ args, repairs }: Root, { schema, checker, limitsMs }: GuardedTool): GuardResult | undefined {
+  let errors: readonly CheckError[] = [];
+  const onFirst = (first: readonly CheckError[]) => {
+    errors = first;
+  };
+  const size = measureSize(args);
+  const result = checker.run(size, () => checker.check(args, onFirst), limitsMs)?.value;
+  if (result?.verdict === "invalid") errors = result.errors;
+  else if (result !== undefined || errors.length === 0) return undefined;
+  const repair = (): GuardResult => {
+    const repaired = repairArguments(args, errors, schema, (changed) => checker.check(changed));
+    const notes = [...repairs, ...repaired.repairs];
+    const problems = explainProblems(repaired.errors, schema, repaired.args);
+    return { ok: problems.length === 0, args: repaired.args, repairs: notes, problems };
+  };
+  const repaired = checker.run(size * REPAIR_CHECKS, repair, limitsMs);
+  if (repaired !== undefined) return repaired.value;
+  const told = checker.run(size, () => explainProblems(errors.slice(0, MAX_TOLD), schema, args), limitsMs);
+  return told && { ok: false, args, repairs, problems: told.value };
+}

@@ -1,0 +1,69 @@
+import { appStopped } from "../catalog/not-found.ts";
+import type { ActionContext, Integration } from "../integrations/integration.ts";
+import { ServiceError } from "../service-error.ts";
+import type { StoppedSource } from "./read-source.ts";
+import type { IntegrationSource } from "./source.ts";
+import { findMissingSetting, type StoredAction } from "./source-content.ts";
+
+/** Carries out one action of a kind. Arguments are already valid. Throws ServiceError for failures it can name. */
+type RunStored = (
+  action: StoredAction,
+  args: Readonly<Record<string, unknown>>,
+  context: ActionContext,
+) => Promise<unknown>;
+
+/**
+ * The integration of an added app.
+ *
+ * @param check throws what is wrong with settings that are all there; see `Integration.checkSettings`
+ */
+export function createAddedIntegration(
+  { slug, name, content }: Pick<IntegrationSource, "slug" | "name" | "content">,
+  run: RunStored,
+  check?: (settings: Readonly<Record<string, unknown>>) => void,
+): Integration {
+  const { description, category, scopes, settingsHelp } = content;
+  return {
+    slug,
+    name,
+    description,
+    category,
+    scopes,
+    actions: content.actions.map((action) => ({
+      ...action,
+      run: (args, context) => run(action, args, context),
+    })),
+    settingsForm: content.settingsForm.map(({ optional, help, options, ...field }) => ({
+      ...field,
+      ...(options === undefined ? {} : { options }),
+      ...(optional === undefined ? {} : { optional }),
+      ...(help === undefined ? {} : { help }),
+    })),
+    ...(settingsHelp !== undefined && { settingsHelp }),
+    async checkSettings(settings) {
+      const missing = findMissingSetting(content, settings);
+      if (missing === undefined) return check?.(settings);
+      throw new ServiceError(422, "integration_misconfigured", `${name} needs a value for ${missing.label}.`, {
+        type: "configuration",
+        hint: "The owner gives it in the dashboard: Connections, Reconnect.",
+        extra: { setting: missing.name },
+      });
+    },
+  };
+}
+
+/** An added app that cannot be used: people and agents are told why, and it offers nothing. */
+export function createStoppedIntegration({ slug, name, stopped }: StoppedSource): Integration {
+  return {
+    slug,
+    name,
+    description: stopped,
+    category: "other",
+    scopes: [],
+    actions: [],
+    stopped,
+    async checkSettings() {
+      throw appStopped({ name, stopped });
+    },
+  };
+}

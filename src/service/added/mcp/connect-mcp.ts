@@ -1,0 +1,154 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client, Transport } from "@modelcontextprotocol/client";
+import { stopOnAbort } from "../../../base/stop-on-abort.ts";
+import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { type McpDefinition, pickSecrets } from "./mcp-definition.ts";
+import { createMcpFetch } from "./mcp-fetch.ts";
+import { failAtStreamEnd } from "./stream-end.ts";
+
+/** A connection to an MCP server that has been opened. */
+export interface McpSession {
+  readonly client: Client;
+  /** True when the server keeps a session for this client, which it may forget. */
+  readonly hasSession: boolean;
+  /** Last lines the server wrote for people, without secrets; empty for a remote server. */
+  readComplaint(): string;
+  close(): Promise<void>;
+}
+
+/** How long a server has to answer the first request. */
+const CONNECT_MS = 30_000;
+const END_MS = 1_000;
+const COMPLAINT_CHARS = 2_000;
+
+/**
+ * Starts or reaches the server and agrees on a protocol version.
+ *
+ * A started server sees what `createChildEnvironment` lists and the variables of the definition.
+ * Rejects with {@link McpConnectError}; a started process is ended again then.
+ */
+export async function connectMcp(
+  definition: McpDefinition,
+  settings: Readonly<Record<string, unknown>>,
+  options: { signal?: AbortSignal; onClose?: () => void; onToolsChanged?: () => void } = {},
+): Promise<McpSession> {
+  const { Client } = await import("@modelcontextprotocol/client");
+  let complaint = "";
+  const client = new Client(
+    { name: "svc", version: "1.0.0" },
+    {
+      capabilities: {},
+      // A started server is asked in the older way first: the newer way would start it twice.
+      ...(definition.transport === "http" && { versionNegotiation: { mode: "auto" } }),
+    },
+  );
+  const { transport, endSession, release } = await createTransport(definition, settings, (text) => {
+    complaint = (complaint + text).slice(-COMPLAINT_CHARS);
+  });
+  const readComplaint = () => hideSecrets(complaint, settings);
+  const close = async () => {
+    await endSession();
+    await client.close().catch(() => {});
+    await transport.close().catch(() => {});
+    await release();
+  };
+  client.onclose = () => options.onClose?.();
+  client.setNotificationHandler("notifications/tools/list_changed", () => options.onToolsChanged?.());
+  try {
+    const { signal } = options;
+    const connecting = client.connect(transport, { timeout: CONNECT_MS, ...(signal && { signal }) });
+    // Asking for the protocol version does not listen to it.
+    await (signal === undefined ? connecting : stopOnAbort(connecting, signal));
+  } catch (error) {
+    await close();
+    throw new McpConnectError(readComplaint(), error);
+  }
+  return { client, hasSession: transport.sessionId !== undefined, readComplaint, close };
+}
+
+/** The server could not be started or reached. */
+export class McpConnectError extends Error {
+  override readonly name = "McpConnectError";
+  /** What the server said for people, last lines. */
+  readonly complaint: string;
+
+  constructor(complaint: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : "The connection failed.", { cause });
+    this.complaint = complaint;
+  }
+}
+
+interface OpenTransport {
+  readonly transport: Transport;
+  /** Tells a remote server that its session is over; waits for a moment only. Never rejects. */
+  endSession(): Promise<void>;
+  /** Frees what the transport does not know of. */
+  release(): Promise<void>;
+}
+
+async function createTransport(
+  definition: McpDefinition,
+  settings: Readonly<Record<string, unknown>>,
+  onComplaint: (text: string) => void,
+): Promise<OpenTransport> {
+  if (definition.transport === "http") {
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    const headers = pickSecrets(definition.headers, settings);
+    const { fetch, close } = createMcpFetch({ ...definition, headers });
+    const transport = failAtStreamEnd(new StreamableHTTPClientTransport(new URL(definition.url), { fetch }));
+    const endSession = async () => {
+      await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
+    };
+    return { transport, endSession, release: close };
+  }
+  const { ChildTransport } = await import("./child-transport.ts");
+  const { command, args, cwd } = definition;
+  const env = createChildEnvironment(pickSecrets(definition.env, settings));
+  const transport = new ChildTransport({ command, args, cwd, env, onComplaint });
+  return { transport, endSession: async () => {}, release: async () => {} };
+}
+
+/** Who and where the program runs, its language, and how it reaches the internet. */
+const INHERITED = [
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ", "TMPDIR"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+];
+/** Without these few programs start on Windows. */
+const ON_WINDOWS = [
+  ...[
+    "APPDATA",
+    "LOCALAPPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+  ],
+  ...["PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME"],
+  ...["USERPROFILE", "WINDIR"],
+];
+
+/**
+ * The whole environment of a started server: a fixed short list of what this process has, and `given`. Nothing else, and so
+ * no setting or secret of this service, reaches it.
+ *
+ * @param given variables that the owner named for this app
+ */
+export function createChildEnvironment(
+  given: Readonly<Record<string, string>>,
+  // biome-ignore lint/style/noProcessEnv: no setting is read here; a child inherits from this very process
+  own: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const isWindows = platform === "win32";
+  const names = new Set(isWindows ? [...INHERITED, ...ON_WINDOWS] : INHERITED);
+  const inherited = Object.entries(own).flatMap(([name, value]) => {
+    // Windows spells names as it likes.
+    const isListed = names.has(isWindows ? name.toUpperCase() : name) || /^LC_[A-Z]+$/.test(name);
+    // A value that begins so is a function of an old shell.
+    return isListed && value !== undefined && !value.startsWith("()") ? [[name, value] as const] : [];
+  });
+  return { ...Object.fromEntries(inherited), ...given };
+}

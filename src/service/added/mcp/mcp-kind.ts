@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ActionContext, ConnectionView } from "../../integrations/integration.ts";
+import { ServiceError } from "../../service-error.ts";
+import { createAddedIntegration } from "../create-added-integration.ts";
+import { toDoneAlready } from "../done-already.ts";
+import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
+import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../source-content.ts";
+
+import type { McpSession } from "./connect-mcp.ts";
+import { type McpDefinition, readMcpDefinition } from "./mcp-definition.ts";
+import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
+import { McpLink } from "./mcp-link.ts";
+import { readMcpResult } from "./read-mcp-result.ts";
+import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
+
+/** Calls under way get this long when the service stops. */
+const GRACE_MS = 5_000;
+/** The caller's signal ends a request sooner. */
+const REQUEST_MS = 10 * 60_000;
+/** How often connections are looked at: what was disconnected is ended. */
+const LOOK_MS = 5_000;
+
+interface HeldLink {
+  readonly link: McpLink;
+  readonly settings: ConnectionView["settings"];
+  /** Actions whose definition is not what the owner agreed to; filled at each opening. */
+  changed: ReadonlySet<string>;
+}
+
+/** MCP servers, started or reached: one session for each connection, restarted when it breaks. */
+export const mcpKind: SourceKind = {
+  async open(source, ports) {
+    return new McpSource(source, readMcpDefinition(source.definition), ports).start();
+  },
+};
+
+/** The server answered that it does not know this session. */
+class ForgottenSession extends Error {
+  readonly session: McpSession;
+
+  constructor(session: McpSession, cause: unknown) {
+    super("The server has forgotten the session.", { cause });
+    this.session = session;
+  }
+}
+
+class McpSource {
+  readonly #source: IntegrationSource;
+  readonly #definition: McpDefinition;
+  readonly #ports: SourcePorts;
+  readonly #links = new Map<string, HeldLink>();
+  /** Links that nobody can reach any more and that end by themselves. */
+  readonly #ending = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(source: IntegrationSource, definition: McpDefinition, ports: SourcePorts) {
+    this.#source = source;
+    this.#definition = definition;
+    this.#ports = ports;
+  }
+
+  start(): OpenSource {
+    // A server that was down when the service stopped is looked for again.
+    setTimeout(() => void this.#recoverAll().catch(() => {}), 0).unref();
+    this.#timer = setInterval(() => void this.#lookAtConnections().catch(() => {}), LOOK_MS).unref();
+    return {
+      integration: {
+        ...createAddedIntegration(this.#source, (action, args, context) => this.#run(action, args, context)),
+        areLevelsAssumed: !this.#definition.trusted,
+      },
+      close: async () => {
+        clearInterval(this.#timer);
+        for (const { link } of this.#links.values()) this.#end(link);
+        await Promise.all(this.#ending);
+      },
+    };
+  }
+
+  async #recoverAll(): Promise<void> {
+    for (const connection of await this.#ports.listConnections(this.#source.slug)) {
+      const isReady = findMissingSetting(this.#source.content, connection.settings) === undefined;
+      if (connection.state === "error" && isReady) this.#hold(connection).link.recover();
+    }
+  }
+
+  /**
+   * Ends servers whose connection is gone or has other settings. What this process can reach is well, whatever another
+   * one says that shares the store: it may lack the command that starts the server.
+   */
+  async #lookAtConnections(): Promise<void> {
+    // Made before the look: a later one has settings that the look may not know.
+    const links = [...this.#links];
+    if (links.length === 0) return;
+    const connections = new Map((await this.#ports.listConnections(this.#source.slug)).map((one) => [one.id, one]));
+    for (const [id, held] of links) {
+      const { link, settings } = held;
+      const connection = connections.get(id);
+      if (connection === undefined || (!link.isBusy && !isDeepStrictEqual(connection.settings, settings))) {
+        if (this.#links.get(id) === held) this.#links.delete(id);
+        this.#end(link);
+      } else if (link.isOpen && connection.state === "error") {
+        await this.#ports.setConnectionState({ id, settings }, "healthy");
+      }
+    }
+  }
+
+  async #run(action: StoredAction, args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<unknown> {
+    const { settings } = context.connection;
+    const held = this.#hold(context.connection);
+    const attempt = () => held.link.use((session) => this.#call(held, session, { action, args, context }));
+    try {
+      // A server that has forgotten the session has done nothing.
+      return await attempt().catch((error: unknown) => {
+        if (!(error instanceof ForgottenSession)) throw error;
+        held.link.drop(error.session);
+        return attempt();
+      });
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      const cause = error instanceof ForgottenSession ? error.cause : error;
+      throw createMcpError(cause, { app: this.#source.name, action, settings });
+    }
+  }
+
+  async #call(
+    held: HeldLink,
+    session: McpSession,
+    {
+      action,
+      args,
+      context,
+    }: { action: StoredAction; args: Readonly<Record<string, unknown>>; context: ActionContext },
+  ): Promise<unknown> {
+    // Looked at only now: opening the session is what finds a change.
+    if (held.changed.has(action.id)) throw this.#refuseChanged(action);
+    const { tool } = mcpCallSchema.parse(action.call);
+    const options = { signal: context.signal, timeout: REQUEST_MS };
+    const result = await session.client
+      .callTool({ name: tool, arguments: { ...args } }, options)
+      .catch((error: unknown) => {
+        throw session.hasSession && isUnknownSession(error) ? new ForgottenSession(session, error) : error;
+      });
+    if (result.isError === true) return readMcpResult(result, context);
+    return readMcpResult(result, context).catch((error: unknown) => {
+      throw toDoneAlready(error, { app: this.#source.name, action });
+    });
+  }
+
+  #refuseChanged({ title }: StoredAction): ServiceError {
+    const { slug, name } = this.#source;
+    return new ServiceError(
+      422,
+      "integration_misconfigured",
+      `${name} has changed "${title}" since its owner agreed to it.`,
+      {
+        type: "configuration",
+        hint: `The owner looks at the change and agrees to it with "svc review ${slug}".`,
+      },
+    );
+  }
+
+  /** One link for each connection; other settings make another one. */
+  #hold({ id, settings }: Pick<ConnectionView, "id" | "settings">): HeldLink {
+    const known = this.#links.get(id);
+    if (known !== undefined && isDeepStrictEqual(known.settings, settings)) return known;
+    if (known !== undefined) this.#end(known.link);
+    const held: HeldLink = {
+      settings,
+      changed: new Set(),
+      link: new McpLink(this.#definition, settings, {
+        onOpen: async (session, signal) => {
+          await this.#compare(held, session, signal);
+          await this.#restoreState({ id, settings });
+        },
+        onToolsChanged: (session) => void this.#compare(held, session).catch(() => {}),
+        onDown: (cause) => {
+          const isRefused = isRefusal(cause);
+          const message = isRefused ? "refuses its credentials" : "cannot be started or reached; it is tried again";
+          this.#ports.log({ level: "warn", message: `The MCP server of "${this.#source.slug}" ${message}.`, cause });
+          void this.#ports.setConnectionState({ id, settings }, isRefused ? "reauth_required" : "error");
+        },
+      }),
+    };
+    this.#links.set(id, held);
+    return held;
+  }
+
+  #end(link: McpLink): void {
+    const ending = link.close(GRACE_MS).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  async #restoreState(own: Pick<ConnectionView, "id" | "settings">): Promise<void> {
+    const connections = await this.#ports.listConnections(this.#source.slug);
+    if (connections.find(({ id }) => id === own.id)?.state !== "error") return;
+    await this.#ports.setConnectionState(own, "healthy");
+  }
+
+  /** What the owner agreed to stays in use; what is different is put before him, and not run meanwhile. */
+  async #compare(held: HeldLink, { client }: McpSession, signal?: AbortSignal): Promise<void> {
+    const place = { slug: this.#source.slug, name: this.#source.name, definition: this.#definition };
+    const { content } = await readMcpTools(client, place, signal);
+    held.changed = findChanged(this.#source.content, content);
+    await this.#ports.propose(this.#source.slug, content);
+  }
+}
+
+function findChanged(agreed: SourceContent, found: SourceContent): ReadonlySet<string> {
+  return new Set(compareContents(agreed, found).changed.map(({ id }) => id));
+}

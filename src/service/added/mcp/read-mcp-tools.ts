@@ -1,0 +1,163 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { toPlainText } from "../../../wire/plain-text.ts";
+import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
+import { judgeArgument } from "../../secrets/credential-name.ts";
+import { toActionId, toDistinctId } from "../action-id.ts";
+import { dropMembers } from "../drop-members.ts";
+import { createContent, type SourceContent, type StoredAction } from "../source-content.ts";
+import { listMcpSettings, type McpDefinition } from "./mcp-definition.ts";
+
+const MAX_PAGES = 50;
+const NAME_MAX = 64;
+const TITLE_MAX = 200;
+const SHOWN_MAX = 80;
+
+/** As the server sent it: the schema keeps the order of its keys. */
+const toolSchema = z.looseObject({
+  name: z.string().min(1),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: jsonSchemaSchema,
+  annotations: z
+    .looseObject({
+      title: z.string().optional(),
+      readOnlyHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+    })
+    .optional()
+    .catch(undefined),
+});
+const namedSchema = z.looseObject({ name: z.string().min(1) });
+type McpTool = z.output<typeof toolSchema>;
+
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+
+/** What `StoredAction.call` holds for this kind. */
+export const mcpCallSchema = z.object({ tool: z.string() });
+
+/** What a server offers now. */
+export interface McpListing {
+  readonly content: SourceContent;
+  /** One sentence for each tool that was left out or renamed. */
+  readonly notes: readonly string[];
+}
+
+/** Lists every tool of a connected server. Rejects with the SDK's error. */
+export async function readMcpTools(
+  client: Client,
+  place: { slug: string; name: string; definition: McpDefinition },
+  signal?: AbortSignal,
+): Promise<McpListing> {
+  const tools: unknown[] = [];
+  let cursor: string | null | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const params = cursor ? { cursor } : {};
+    // Asked for as raw JSON: the SDK's own types would put the keys of each schema into another order.
+    const reply = await client.request({ method: "tools/list", params }, pageSchema, { ...(signal && { signal }) });
+    tools.push(...reply.tools);
+    cursor = reply.nextCursor;
+    // Some servers say null or "" at the end, which the protocol has not.
+    if (!cursor) break;
+  }
+  return toListing(tools, place);
+}
+
+function toListing(
+  tools: readonly unknown[],
+  { slug, name, definition }: { slug: string; name: string; definition: McpDefinition },
+): McpListing {
+  const notes: string[] = [];
+  const actions = new Map<string, StoredAction>();
+  for (const [index, raw] of tools.entries()) {
+    const parsed = toolSchema.safeParse(raw);
+    if (!parsed.success) {
+      notes.push(`${describeUnreadable(raw, index)} cannot be read.`);
+      continue;
+    }
+    const shown = showName(parsed.data.name);
+    const open = withholdSecrets(parsed.data.inputSchema);
+    if (open.needed !== undefined) {
+      notes.push(
+        `${shown} was left out: it needs a secret as its argument ${showName(open.needed)}, and no model is given one.`,
+      );
+      continue;
+    }
+    for (const secret of open.withheld) {
+      notes.push(
+        `${shown} does without its argument ${showName(secret)}: it holds a secret, and no model is given one.`,
+      );
+    }
+    const tool = { ...parsed.data, inputSchema: open.schema };
+    const action = toAction(tool, definition, NAME_MAX - slug.length - 1);
+    if (actions.has(action.id)) {
+      notes.push(`${shown} was left out: another tool has the same name.`);
+      continue;
+    }
+    if (action.id !== parsed.data.name) notes.push(`${shown} is called "${action.id}" here.`);
+    actions.set(action.id, action);
+  }
+  return { notes, content: toContent(name, definition, [...actions.values()]) };
+}
+
+/** The arguments of a tool without those that hold secrets. A secret reaches a server by its variables or headers. */
+function withholdSecrets(schema: JsonSchema): {
+  readonly schema: JsonSchema;
+  readonly withheld: readonly string[];
+  /** One without which the tool cannot be called. */
+  readonly needed: string | undefined;
+} {
+  const properties = typeof schema.properties === "object" && schema.properties !== null ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const withheld = Object.entries(properties).flatMap(([name, part]) =>
+    judgeArgument({ name, place: "body", schema: part }) === "yes" ? [name] : [],
+  );
+  if (withheld.length === 0) return { schema, withheld, needed: undefined };
+  const open = { ...schema };
+  dropMembers(open, withheld);
+  return { schema: open, withheld, needed: withheld.find((name) => required.includes(name)) };
+}
+
+/** The tool as the server named it, or by its place. */
+function describeUnreadable(raw: unknown, index: number): string {
+  const named = namedSchema.safeParse(raw);
+  if (!named.success) return `The tool at place ${index + 1} of the list was left out: its name`;
+  return `${showName(named.data.name)} was left out: its schema`;
+}
+
+function showName(name: string): string {
+  return `"${toPlainText(name, { max: SHOWN_MAX })}"`;
+}
+
+function toContent(name: string, definition: McpDefinition, actions: StoredAction[]): SourceContent {
+  return createContent({
+    description: `${name}: ${actions.length} tools of an MCP server.`,
+    category: "mcp",
+    scopes: [],
+    settingsForm: listMcpSettings(definition).map(({ optional: _, ...field }) => field),
+    actions,
+  });
+}
+
+function toAction(tool: McpTool, { trusted }: McpDefinition, max: number): StoredAction {
+  const hints = trusted ? (tool.annotations ?? {}) : {};
+  const level = hints.readOnlyHint === true ? "read" : hints.destructiveHint === true ? "delete" : "write";
+  return {
+    id: chooseId(tool.name, max),
+    title: (tool.title ?? tool.annotations?.title ?? tool.name).slice(0, TITLE_MAX),
+    description: tool.description ?? "",
+    level,
+    requiresConfirmation: level !== "read",
+    idempotent: level === "read" || hints.idempotentHint === true,
+    inputSchema: tool.inputSchema,
+    scopes: [],
+    call: { tool: tool.name },
+  };
+}
+
+/** What has to be cut or changed gets a hash: another tool may come that has the plain name. */
+function chooseId(name: string, max: number): string {
+  const plain = toActionId(name, max);
+  return plain === name ? name : toDistinctId(name, max);
+}

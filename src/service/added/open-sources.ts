@@ -1,0 +1,128 @@
+import { toPlainText } from "../../wire/plain-text.ts";
+import { closeApp } from "../integrations/close-app.ts";
+import type { Integration } from "../integrations/integration.ts";
+import type { ServiceLog } from "../service-log.ts";
+import { isStoreUnavailable } from "../store/store-errors.ts";
+import { createStoppedIntegration } from "./create-added-integration.ts";
+import { DAMAGED, isStopped, type StoppedSource, stopSource } from "./read-source.ts";
+import type { OpenSource, SourceKindName, SourcePorts } from "./source.ts";
+import type { SourceKinds } from "./source-kinds.ts";
+import type { SourceStore } from "./source-store.ts";
+
+/** The added integrations of a running service. */
+export interface OpenSources {
+  /** Looks for changes now; what it finds is in use when it resolves. Never rejects. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What {@link openSources} works with. */
+export interface SourceParts {
+  readonly store: SourceStore;
+  readonly kinds: SourceKinds;
+  readonly ports: SourcePorts;
+  readonly log: ServiceLog;
+  /** Milliseconds between two looks for changes; default 2,000. */
+  readonly watchMs?: number;
+  /** Slugs that belong to apps which were not added. */
+  readonly reserved: ReadonlySet<string>;
+  /** Takes all added integrations, each time one has come, changed or gone; stopped ones too. */
+  onChange(added: readonly Integration[]): void;
+}
+
+type Listed = Awaited<ReturnType<SourceStore["listRevisions"]>>[number];
+
+interface Held {
+  readonly revision: string;
+  /** Undefined when its name belongs to another app: it is looked at again when it has changed. */
+  readonly open: OpenSource | undefined;
+}
+
+const WATCH_MS = 2000;
+
+/** Opens every stored source, then follows what other processes (`svc add`) change in the store. */
+export async function openSources(parts: SourceParts): Promise<OpenSources> {
+  const held = new Map<string, Held>();
+  let refreshing = Promise.resolve();
+  let isClosed = false;
+
+  async function openOne(listed: Listed): Promise<[slug: string, Held] | undefined> {
+    const { slug, revision } = listed;
+    if (parts.reserved.has(slug)) {
+      const message = `The app "${slug}" is left out: this service has another app of that name. "svc remove ${slug}" takes it away.`;
+      parts.log({ level: "error", message });
+      return [slug, { revision, open: undefined }];
+    }
+    let kindName: SourceKindName | undefined;
+    try {
+      const source = await parts.store.find(slug);
+      if (source === undefined) return undefined;
+      if (isStopped(source)) return [slug, standIn(source)];
+      kindName = source.kind;
+      const kind = await parts.kinds[kindName]();
+      return [slug, { revision: source.revision, open: await kind.open(source, parts.ports) }];
+    } catch (cause) {
+      if (isStoreUnavailable(cause)) throw cause;
+      return [slug, standIn(stopSource(listed, DAMAGED, kindName), cause)];
+    }
+  }
+
+  /** Tells people why an app cannot be used, in its place. */
+  function standIn(source: StoppedSource, cause?: unknown): Held {
+    const { slug, revision, stopped } = source;
+    parts.log({ level: "error", message: `The app "${toPlainText(slug)}" stopped working. ${stopped}`, cause });
+    return { revision, open: { integration: createStoppedIntegration(source), close: async () => {} } };
+  }
+
+  /** All of them, or none when the store goes away meanwhile. */
+  async function openAll(listed: readonly Listed[]): Promise<[slug: string, Held][]> {
+    const opened: [slug: string, Held][] = [];
+    try {
+      for (const one of listed) opened.push(...[await openOne(one)].filter((held) => held !== undefined));
+      return opened;
+    } catch (error) {
+      await closeAll(opened);
+      throw error;
+    }
+  }
+
+  async function follow(): Promise<void> {
+    const listed = await parts.store.listRevisions();
+    const wanted = new Map(listed.map(({ slug, revision }) => [slug, revision]));
+    const stale = [...held].filter(([slug, { revision }]) => wanted.get(slug) !== revision);
+    const fresh = listed.filter(({ slug, revision }) => held.get(slug)?.revision !== revision);
+    if (stale.length === 0 && fresh.length === 0) return;
+    const opened = await openAll(fresh);
+    for (const [slug] of stale) held.delete(slug);
+    for (const [slug, one] of opened) held.set(slug, one);
+    parts.onChange([...held.values()].flatMap(({ open }) => (open === undefined ? [] : [open.integration])));
+    // Only now: calls made until here still found the old one.
+    await closeAll(stale);
+  }
+
+  async function closeAll(sources: Iterable<[slug: string, Held]>): Promise<void> {
+    await Promise.all(
+      [...sources].map(([slug, { open }]) => closeApp({ slug, close: async () => open?.close() }, parts.log)),
+    );
+  }
+
+  function refresh(): Promise<void> {
+    refreshing = refreshing
+      .then(() => (isClosed ? undefined : follow()))
+      .catch((cause) => parts.log({ level: "warn", message: "Changes of added apps could not be read.", cause }));
+    return refreshing;
+  }
+
+  await refresh();
+  const timer = setInterval(refresh, parts.watchMs ?? WATCH_MS).unref();
+  return {
+    refresh,
+    async close() {
+      clearInterval(timer);
+      isClosed = true;
+      await refreshing;
+      await closeAll(held);
+      held.clear();
+    },
+  };
+}

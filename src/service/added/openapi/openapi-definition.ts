@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { ServiceError } from "../../service-error.ts";
+
+const schemeSchema = z.object({
+  /** Name of the setting that holds the key, token or password. */
+  setting: z.string(),
+  /** How the value travels. `basic` takes a second setting, `<setting>_user`. */
+  as: z.enum(["header", "query", "cookie", "bearer", "basic"]),
+  /** Name of the header, parameter or cookie; empty for `bearer` and `basic`. */
+  name: z.string(),
+});
+
+const definitionSchema = z.object({
+  /** Address every operation is below; no slash at the end. An open part stands in it as `{name}`. */
+  baseUrl: z.string().min(1),
+  /** The open parts of the address. */
+  variables: z
+    .array(
+      z.object({
+        name: z.string(),
+        /** Setting of the connection that holds the value. */
+        setting: z.string(),
+        /** Stands there when the setting is empty; never of a secret. */
+        fallback: z.string().optional(),
+      }),
+    )
+    .default([]),
+  /** True when the owner said that this address may be one of a private network. */
+  isPrivate: z.boolean(),
+  /** Where the document was read from, for people. */
+  origin: z.string(),
+  /** By the name the document gives them. */
+  schemes: z.record(z.string(), schemeSchema),
+});
+
+/** How an HTTP API is reached. */
+export type OpenApiDefinition = z.output<typeof definitionSchema>;
+export type SecurityScheme = z.output<typeof schemeSchema>;
+
+const parameterSchema = z.object({
+  /** Name in the arguments. */
+  argument: z.string(),
+  /** Setting of the connection that the value comes from, never from the arguments. */
+  setting: z.string().optional(),
+  /** True when a call without this setting is refused. */
+  needsSetting: z.boolean().optional(),
+  /** Name on the wire. */
+  name: z.string(),
+  in: z.enum(["path", "query", "header", "cookie"]),
+  /** How a list is written: repeated, or joined by one of these. */
+  list: z.enum(["repeat", ",", " ", "|"]),
+  /** True when objects are written as `name[key]=value`. */
+  deep: z.boolean(),
+  /** How an object is written: as JSON, or each member as a parameter of its own; else in one list. */
+  object: z.enum(["json", "members"]).optional(),
+});
+
+/** What `StoredAction.call` holds for this kind. */
+export const operationCallSchema = z.object({
+  method: z.string(),
+  path: z.string(),
+  parameters: z.array(parameterSchema),
+  body: z
+    .object({
+      type: z.enum(["json", "form", "multipart", "text", "file"]),
+      mimetype: z.string(),
+      /** The argument that is the whole body; null when every other argument is a member of it. */
+      argument: z.string().nullable(),
+      /** Members that come from settings of the connection. */
+      settings: z.array(z.object({ member: z.string(), setting: z.string(), isNeeded: z.boolean() })).optional(),
+      /** Members of a form that are written as `name[key]=value`. */
+      deep: z.array(z.string()).optional(),
+    })
+    .nullable(),
+  /** Alternatives, each a list of schemes that are needed together; an empty list needs none. */
+  security: z.array(z.array(z.string())),
+});
+export type OperationCall = z.output<typeof operationCallSchema>;
+export type OperationParameter = z.output<typeof parameterSchema>;
+
+/** @throws ServiceError 422 `integration_misconfigured`. */
+export function readOpenApiDefinition(stored: unknown): OpenApiDefinition {
+  const parsed = definitionSchema.safeParse(stored);
+  if (parsed.success) return parsed.data;
+  throw new ServiceError(422, "integration_misconfigured", "The stored address of this API cannot be read.", {
+    hint: 'Add it again with "svc add openapi".',
+    cause: parsed.error,
+  });
+}

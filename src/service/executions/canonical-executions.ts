@@ -1,0 +1,219 @@
+import { setTimeout as sleepFor } from "node:timers/promises";
+import type { Principal } from "../auth/api-keys.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import { actionNotFound, integrationNotFound } from "../catalog/not-found.ts";
+import { ServiceError } from "../service-error.ts";
+import type { ExecutionRow } from "../store/schema.ts";
+import type { Executor, ToolCall } from "./execute-tool.ts";
+import type { ExecutionLog } from "./execution-log.ts";
+import { createFileAccess, type FileAccessParts } from "./file-access.ts";
+import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
+import { type ExecutionOutcome, restoreError, type StoredExecution } from "./outcome.ts";
+import type { CanonicalRequest } from "./read-requests.ts";
+import { phraseError } from "./summarise-outcome.ts";
+
+/** One canonical request with its sender. */
+interface CanonicalCall extends CanonicalRequest {
+  readonly principal: Principal;
+  /** Aborted when the caller went away. */
+  readonly clientGone: AbortSignal;
+}
+
+/** "Execution (canonical)", for the HTTP endpoint and for every other way in that names actions the same way. */
+export interface CanonicalExecutions {
+  /**
+   * Runs an action on the named connection, else on the default one. A call with an `idempotencyKey` runs once: equal calls, at the same time
+   * or later, get the result of the first; a key with other input or another connection is blocked. A blocked or invalid
+   * call leaves the key free.
+   */
+  execute(call: CanonicalCall): Promise<StoredExecution>;
+  /** A stored execution of an account; undefined when there is none of that id. */
+  find(accountId: string, executionId: string): Promise<StoredExecution | undefined>;
+  /** What was done under a key, or is being done; undefined when nothing was. Nothing is run. */
+  findByKey(accountId: string, key: string): Promise<StoredExecution | undefined>;
+}
+
+/** What canonical executions are made of. */
+export interface CanonicalParts extends FileAccessParts {
+  readonly catalog: Catalog;
+  readonly executor: Executor;
+  readonly log: ExecutionLog;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly now: () => number;
+  /** Milliseconds to wait for an equal request that another process runs. */
+  readonly waitForTwinMs: number;
+  readonly sleep?: (ms: number) => Promise<unknown>;
+}
+
+const POLL_EVERY_MS = 100;
+
+/** Creates the canonical executions of a service. */
+export function createCanonicalExecutions(parts: CanonicalParts): CanonicalExecutions {
+  const inTurn = createTurns();
+  return {
+    async execute(call) {
+      const entry = parts.catalog.findAction(call.integrationId, call.actionId);
+      if (entry === undefined) return refuseUnknown(parts, call);
+      const { idempotencyKey: key, principal } = call;
+      if (key === undefined) return phrase(await run(parts, call, entry));
+      const named = call.connectionId === undefined ? [] : [call.connectionId];
+      const inputHash = hashInput([entry.integration.slug, entry.action.id, call.input, ...named]);
+      const use = { accountId: principal.accountId, key, inputHash };
+      return inTurn(JSON.stringify([use.accountId, key]), async () =>
+        phrase(await runOnce(parts, { call, entry, use })),
+      );
+    },
+
+    async find(accountId, executionId) {
+      const row = await parts.log.find(accountId, executionId);
+      return row && phrase(readExecution(row, parts.catalog));
+    },
+
+    async findByKey(accountId, key) {
+      const known = await parts.idempotencyKeys.find(accountId, key);
+      if (known === undefined) return undefined;
+      const row = await parts.log.find(accountId, known.executionId);
+      return row === undefined
+        ? describeForgotten(known.executionId, at(parts))
+        : phrase(readExecution(row, parts.catalog));
+    },
+  };
+}
+
+async function runOnce(
+  parts: CanonicalParts,
+  { call, entry, use }: { call: CanonicalCall; entry: CatalogEntry; use: KeyUse },
+): Promise<StoredExecution> {
+  const known = await parts.idempotencyKeys.find(use.accountId, use.key);
+  if (known === undefined) {
+    const onStart: ToolCall["onStart"] = (transaction, id) => parts.idempotencyKeys.claim(transaction, use, id);
+    const outcome = await run(parts, call, entry, onStart);
+    // Another process can have started the same request since the key was looked up.
+    return outcome.error?.code === KEY_TAKEN ? runOnce(parts, { call, entry, use }) : outcome;
+  }
+  if (known.inputHash === use.inputHash) return awaitEnd(parts, { call, entry, executionId: known.executionId });
+  const message = "This idempotency_key was used for another action, input or connection; nothing was run.";
+  const hint = "Use a new key for a new request, and the same key only to repeat the same request.";
+  return block(parts, call, { entry, error: new ServiceError(409, "idempotency_conflict", message, { hint }) });
+}
+
+async function run(
+  parts: CanonicalParts,
+  call: CanonicalCall,
+  entry: CatalogEntry,
+  onStart?: ToolCall["onStart"],
+): Promise<ExecutionOutcome> {
+  const { toolName } = entry;
+  const { principal, input, confirm, connectionId, clientGone } = call;
+  const outcome = await parts.executor.execute({
+    principal,
+    toolName,
+    arguments: input,
+    connectionId,
+    confirmed: confirm,
+    clientGone,
+    ...(onStart && { onStart }),
+    ...createFileAccess(parts, { account: principal.accountId, toolName }),
+  });
+  if (outcome.status !== "blocked" || outcome.error === undefined || isBlocking(outcome.error)) return outcome;
+  // Invalid input fails rather than blocks, and what failed can be looked up by its id.
+  const { id, startedAt } = await parts.log.refuse(
+    { principal, entry, connectionId: outcome.connectionId, arguments: input },
+    outcome.error,
+  );
+  return { ...outcome, status: "failed", executionId: id, startedAt, finishedAt: startedAt };
+}
+
+/** True for what a human or a connection has to settle before the same request can run. */
+function isBlocking({ status }: ServiceError): boolean {
+  return status >= 401 && status < 500 && status !== 413 && status !== 415;
+}
+
+/** Waits until the execution that has the key ended, which only another process can still be running. */
+async function awaitEnd(
+  parts: CanonicalParts,
+  { call, entry, executionId }: { call: CanonicalCall; entry: CatalogEntry; executionId: string },
+): Promise<StoredExecution> {
+  const { sleep = sleepFor } = parts;
+  for (let waited = 0; ; waited += POLL_EVERY_MS) {
+    const row = await parts.log.find(call.principal.accountId, executionId);
+    if (row === undefined) return describeForgotten(executionId, at(parts), entry);
+    if (row.status !== "started") return readExecution(row, parts.catalog);
+    if (waited >= parts.waitForTwinMs || call.clientGone.aborted) break;
+    await sleep(POLL_EVERY_MS);
+  }
+  const message = "The request that has this idempotency_key has not ended yet.";
+  const hint = `Ask GET /api/executions/${executionId} for its result; do not send it under another key.`;
+  const error = new ServiceError(503, "timeout", message, { type: "network", retryable: true, hint });
+  return { ...block(parts, call, { entry, error }), status: "failed", executionId };
+}
+
+function refuseUnknown(parts: CanonicalParts, call: CanonicalCall): StoredExecution {
+  const { catalog } = parts;
+  const integration = catalog.findIntegration(call.integrationId);
+  const error =
+    integration === undefined
+      ? integrationNotFound(catalog, call.integrationId)
+      : actionNotFound(catalog, integration, call.actionId);
+  return block(parts, call, { entry: undefined, error });
+}
+
+function block(
+  parts: CanonicalParts,
+  { integrationId, actionId }: CanonicalCall,
+  { entry, error }: { entry: CatalogEntry | undefined; error: ServiceError },
+): StoredExecution {
+  const time = at(parts);
+  return {
+    status: "blocked",
+    executionId: null,
+    toolName: entry?.toolName ?? actionId,
+    entry,
+    asked: { integrationId, actionId },
+    connectionId: null,
+    startedAt: time,
+    finishedAt: time,
+    error,
+  };
+}
+
+function at({ now }: CanonicalParts): string {
+  return new Date(now()).toISOString();
+}
+
+function phrase(outcome: StoredExecution): StoredExecution {
+  return outcome.error === undefined ? outcome : { ...outcome, error: phraseError(outcome.error, outcome.entry) };
+}
+
+/** Turns a stored row back into what its caller was told. A refused call reads as failed: it has an id. */
+function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
+  const base = {
+    executionId: row.id,
+    toolName: row.tool_name,
+    entry: catalog.find(row.tool_name),
+    asked: { integrationId: row.integration, actionId: row.action_id },
+    connectionId: row.connection_id || null,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+  if (row.status === "started") return { ...base, status: "running" };
+  if (row.status === "succeeded") return { ...base, status: "succeeded", output: JSON.parse(row.output ?? "null") };
+  return { ...base, status: "failed", error: restoreError(row.error) };
+}
+
+/** The key outlives its execution: that something was done under it is known, what became of it is not. */
+function describeForgotten(executionId: string, time: string, entry?: CatalogEntry): StoredExecution {
+  const message = "This idempotency_key was used before, and the result of that request is not kept any more.";
+  const hint = "Check with a read whether it took effect before you send it again, then under a new key.";
+  return {
+    status: "failed",
+    executionId,
+    toolName: entry?.toolName ?? "",
+    entry,
+    connectionId: null,
+    startedAt: time,
+    finishedAt: time,
+    error: new ServiceError(500, "outcome_unknown", message, { hint }),
+  };
+}

@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import { sha256Hex } from "../../base/hash.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
+import { ServiceError } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+
+/** Code of the refusal of {@link IdempotencyKeys.claim}. */
+export const KEY_TAKEN = "idempotency_key_taken";
+
+/** A key with what it was used for. */
+export interface KeyUse {
+  readonly accountId: string;
+  readonly key: string;
+  readonly inputHash: string;
+}
+
+/**
+ * Which execution each key stands for. A key is taken when its execution starts, in the same transaction, and stands
+ * until upkeep removes it: its age alone does not free it, because a clock that is wrong for an hour would free them all.
+ */
+export interface IdempotencyKeys {
+  find(accountId: string, key: string): Promise<{ executionId: string; inputHash: string } | undefined>;
+  /** @throws ServiceError 409 {@link KEY_TAKEN} when another execution has the key. */
+  claim(transaction: Store, use: KeyUse, executionId: string): Promise<void>;
+}
+
+/** Creates the keys of a store. */
+export function createIdempotencyKeys(store: Store, now: () => number): IdempotencyKeys {
+  const at = (offset = 0) => new Date(now() + offset).toISOString();
+  return {
+    async find(accountId, key) {
+      const row = await store
+        .selectFrom("idempotency_keys")
+        .select(["execution_id", "input_hash"])
+        .where("account_id", "=", accountId)
+        .where("key", "=", key)
+        .executeTakeFirst();
+      return row && { executionId: row.execution_id, inputHash: row.input_hash };
+    },
+
+    async claim(transaction, { accountId, key, inputHash }, executionId) {
+      const claimed = await transaction
+        .insertInto("idempotency_keys")
+        .values((e) => ({
+          account_id: accountId,
+          key,
+          input_hash: inputHash,
+          execution_id: executionId,
+          created_at: at(),
+          expires_at: at(IDEMPOTENCY_KEPT_MS),
+          // Two that start at one time may get the same number, which only orders them.
+          number: e
+            .selectFrom("idempotency_keys")
+            .select((last) => sql<number>`${last.fn.coalesce(last.fn.max("number"), sql.lit(0))} + 1`.as("next")),
+        }))
+        .onConflict((c) => c.doNothing())
+        .returning("key")
+        .executeTakeFirst();
+      if (claimed === undefined) throw new ServiceError(409, KEY_TAKEN, "Another request has this idempotency_key.");
+    },
+  };
+}
+
+/** SHA-256 (hex) over JSON with sorted keys: equal for values that differ only in the order of their members. */
+export function hashInput(value: unknown): string {
+  return sha256Hex(JSON.stringify(value, (_key, member: unknown) => sortMembers(member)) ?? "");
+}
+
+function sortMembers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Runs pieces of work of the same name one after another, and those of different names side by side. */
+export function createTurns(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const turn = (last.get(name) ?? Promise.resolve()).then(work, work);
+    last.set(name, turn);
+    const leave = () => {
+      if (last.get(name) === turn) last.delete(name);
+    };
+    turn.then(leave, leave);
+    return turn;
+  };
+}

@@ -1,0 +1,200 @@
+import { createFetchedFiles, type FetchedFiles } from "../fetch/fetched-files.ts";
+import { isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
+import type { BlobStore, StoredFile } from "../files/blob-store.ts";
+import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
+import type { UploadOffer } from "../files/ingest-tokens.ts";
+import type { ReceivedFile } from "../files/read-envelope.ts";
+import type { HeldFile } from "../integrations/integration.ts";
+import { ServiceError } from "../service-error.ts";
+
+/** What {@link resolveFiles} works on. */
+export interface ResolveFilesOptions {
+  readonly inputSchema: unknown;
+  /** Valid arguments; not changed. */
+  readonly args: Record<string, unknown>;
+  readonly received?: readonly ReceivedFile[] | undefined;
+  readonly account: string;
+  /** Full tool name; part of the storage key. */
+  readonly tool: string;
+  readonly blobs: BlobStore;
+  readonly urlFiles: UrlFiles;
+  /** Ends fetches; aborted when the caller went away. */
+  readonly signal?: AbortSignal | undefined;
+  /** Offers an upload for one field; undefined when ingest is not configured. Called for the first missing file only. */
+  mintUpload(field: string, reference: string): Promise<UploadOffer | undefined>;
+}
+
+/** Arguments whose file fields all carry storage keys, and the bytes behind them. */
+export interface ResolvedFiles {
+  readonly args: Record<string, unknown>;
+  /** Throws for a key that is not in the arguments. */
+  file(s3key: string): HeldFile;
+}
+
+/** Bytes that are not in the store yet. */
+type IncomingFile = Pick<ReceivedFile, "name" | "mimetype" | "staged">;
+type Source = { readonly incoming: IncomingFile } | { readonly stored: StoredFile };
+
+function bareType(mimetype: string): string {
+  return (mimetype.split(";")[0] ?? "").trim().toLowerCase();
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function refuseType(field: FileField, received: ReceivedFile): ServiceError {
+  const path = `arguments.${field.field}.mimetype`;
+  return new ServiceError(
+    400,
+    "file_mimetype_mismatch",
+    `${path} says ${toText(field.value.mimetype)}, but files[${received.index}].mimetype says ${received.mimetype}.`,
+    {
+      type: "validation",
+      hint: "Send the same MIME type in both places.",
+      extra: { invalidFields: [path] },
+    },
+  );
+}
+
+async function refuseMissing(missing: readonly FileField[], options: ResolveFilesOptions): Promise<ServiceError> {
+  const [first] = missing;
+  const paths = missing.map(({ field }) => `arguments.${field}.s3key`);
+  const reference = toText(first?.value.s3key);
+  const offer = first === undefined ? undefined : await options.mintUpload(first.field, reference);
+  const { command, ...upload } = offer ?? { command: undefined };
+  const hint =
+    command === undefined
+      ? `Send the bytes in the files envelope: add a files[] entry whose pointer equals ${paths[0]}, with name, mimetype, md5 and dataBase64, and repeat the call.`
+      : `Upload the file with this command, then repeat the call with the returned s3key in ${paths[0]}:\n${command}`;
+  return new ServiceError(
+    400,
+    "missing_file_bytes",
+    `The bytes of ${paths.join(", ")} are missing: the service cannot read "${reference}".`,
+    {
+      type: "validation",
+      hint,
+      details: missing.map(({ value }, index) => `${paths[index]}: no bytes for "${toText(value.s3key)}"`),
+      extra: { invalidFields: paths, ...(offer === undefined ? {} : { upload }) },
+    },
+  );
+}
+
+/** The document's "File-uploadable object" requires all three members. */
+function checkComplete(fields: readonly FileField[]): void {
+  const missing = fields.flatMap(({ field, value }) =>
+    ["name", "mimetype", "s3key"].filter((key) => toText(value[key]).trim() === "").map((key) => `${field}.${key}`),
+  );
+  if (missing.length === 0) return;
+  const details = missing.map((path) => `arguments.${path} is required and must be a text that is not empty`);
+  throw new ServiceError(400, "invalid_arguments", `${details[0]}.`, {
+    type: "validation",
+    details,
+    hint: "A file argument is an object with name, mimetype and s3key.",
+    extra: { missingFields: missing, invalidFields: [] },
+  });
+}
+
+/** A source for every field: what arrived with the call or is in the store first, then what has to be fetched. */
+async function findSources(
+  fields: readonly FileField[],
+  options: ResolveFilesOptions,
+  fetched: FetchedFiles,
+): Promise<Map<FileField, Source>> {
+  const pointers = new Map((options.received ?? []).map((file) => [file.pointer, file]));
+  const sources = new Map<FileField, Source>();
+  const missing: FileField[] = [];
+  const remote: FileField[] = [];
+  for (const field of fields) {
+    const reference = toText(field.value.s3key);
+    const received = pointers.get(reference);
+    if (received !== undefined) {
+      if (bareType(toText(field.value.mimetype)) !== bareType(received.mimetype)) throw refuseType(field, received);
+      sources.set(field, { incoming: received });
+      continue;
+    }
+    const stored = await options.blobs.get(options.account, reference);
+    if (stored !== undefined) sources.set(field, { stored });
+    else (isWebUrl(reference) ? remote : missing).push(field);
+  }
+  if (missing.length > 0) throw await refuseMissing(missing, options);
+  for (const field of remote) sources.set(field, { incoming: await fetched.fill(field) });
+  return sources;
+}
+
+function hold(stored: StoredFile, value: FileField["value"], blobs: BlobStore): HeldFile {
+  const { size, sha256 } = stored;
+  return {
+    name: toText(value.name).trim() || stored.name,
+    mimetype: toText(value.mimetype).trim() || stored.mimetype,
+    size,
+    sha256,
+    open: () => blobs.open(stored),
+  };
+}
+
+/** Puts files into the store, each once, and storage keys into the arguments. */
+async function holdAll(
+  args: Record<string, unknown>,
+  options: ResolveFilesOptions,
+  fetched: FetchedFiles,
+): Promise<Map<string, HeldFile>> {
+  const { account, blobs, inputSchema, tool } = options;
+  const fields = findFileFields(inputSchema, args);
+  checkComplete(fields);
+  const sources = await findSources(fields, options, fetched);
+  const texts: (readonly [replace: (s3key: string) => void, source: Source])[] = [];
+  for (const { field, reference, replace } of findUrlFields(inputSchema, args)) {
+    const stored = await blobs.get(account, reference);
+    const source =
+      stored === undefined ? { incoming: await fetched.fetch(reference, `arguments.${field}`) } : { stored };
+    texts.push([replace, source]);
+  }
+  const adopted = new Map<IncomingFile, StoredFile>();
+  const keep = async (source: Source): Promise<StoredFile> => {
+    if ("stored" in source) return source.stored;
+    const { name, mimetype, staged } = source.incoming;
+    const stored = adopted.get(source.incoming) ?? (await blobs.adopt(account, { name, mimetype, tool }, staged));
+    adopted.set(source.incoming, stored);
+    return stored;
+  };
+  const held = new Map<string, HeldFile>();
+  for (const [field, source] of sources) {
+    const stored = await keep(source);
+    field.value.s3key = stored.s3key;
+    held.set(stored.s3key, hold(stored, field.value, blobs));
+  }
+  for (const [replace, source] of texts) {
+    const stored = await keep(source);
+    replace(stored.s3key);
+    if (!held.has(stored.s3key)) held.set(stored.s3key, hold(stored, {}, blobs));
+  }
+  return held;
+}
+
+/**
+ * Gives every file argument its bytes ("File rules" 1 to 6, 8): for a file-uploadable object an envelope entry whose
+ * `pointer` equals the `s3key`, a storage key of this account or a public https URL; for a URL field the last two. Nothing
+ * is stored before all fields have a source.
+ *
+ * Throws ServiceError 400 `invalid_arguments` for an incomplete file object, `file_mimetype_mismatch` when argument and
+ * envelope disagree, the codes of fetching for a URL, and `missing_file_bytes` for everything else, with a `hint` and,
+ * where ingest is configured, `error.upload`.
+ */
+export async function resolveFiles(options: ResolveFilesOptions): Promise<ResolvedFiles> {
+  const args = recoverFileReferences(options.inputSchema, options.args);
+  const fetched = createFetchedFiles(options.urlFiles, options.signal);
+  try {
+    const held = await holdAll(args, options, fetched);
+    return {
+      args,
+      file(s3key) {
+        const file = held.get(s3key);
+        if (file === undefined) throw new Error("The action asked for a file that its arguments do not name.");
+        return file;
+      },
+    };
+  } finally {
+    await fetched.discard();
+  }
+}

@@ -1,0 +1,166 @@
+import { html } from "hono/html";
+import type { ConnectionForm, FormProblems } from "../../connections/connection-form.ts";
+import type { Connection } from "../../connections/connections.ts";
+import { listMissingScopes, offersReadOnly } from "../../connections/scopes.ts";
+import type { Integration, SettingField } from "../../integrations/integration.ts";
+import { missingList } from "./connections-page.ts";
+import { csrfField, type Markup, messageBody } from "./page.ts";
+
+interface ConnectPage {
+  readonly integration: Integration;
+  /** Values of the fields: as typed, or the settings so far. Secrets are never shown. */
+  readonly form: ConnectionForm;
+  readonly problems: FormProblems;
+  readonly csrfToken: string;
+  /** Where providers lead back to. */
+  readonly redirectUri: string;
+  /** Name of the account that calls use which name none; undefined where the form does not ask about it. */
+  readonly defaultLabel?: string | undefined;
+}
+
+/** The form that connects an app. `unwell` are its connections that need help more than a new one. */
+export function connectBody(o: ConnectPage & { readonly unwell: readonly Connection[] }): Markup {
+  const { integration, unwell } = o;
+  return html`<h1>Connect ${integration.name}</h1>
+<p class="lead">${integration.description}</p>
+${unwell.map(
+  (connection) =>
+    html`<div class="notice warn"><p>“${connection.label}” is connected already but needs help.</p><p><a class="button" href="/connections/${connection.id}/reconnect">Reconnect “${connection.label}”</a></p></div>`,
+)}
+${formCard({ ...o, action: `/connect/${integration.slug}`, button: `Connect ${integration.name}`, keeps: () => false })}`;
+}
+
+/** The form that makes a connection healthy again, or gives it more. */
+export function reconnectBody(o: ConnectPage & { readonly connection: Connection }): Markup {
+  const { integration, connection } = o;
+  const missing = listMissingScopes(integration, connection);
+  return html`<h1>Reconnect ${connection.label}</h1>
+<p class="lead">${integration.name}. Its id <code>${connection.id}</code> stays, so waiting calls can simply be repeated.</p>
+${
+  missing.length === 0
+    ? ""
+    : html`<div class="notice warn">${missingList(missing)}<p>Choose “Read and write” below to grant it.</p></div>`
+}
+${formCard({
+  ...o,
+  action: `/connections/${connection.id}/reconnect`,
+  button: "Reconnect",
+  keeps: (name) => typeof connection.settings[name] === "string",
+})}`;
+}
+
+type FormCard = ConnectPage & {
+  readonly action: string;
+  readonly button: string;
+  /** True for a secret that stays when its field is left empty. */
+  readonly keeps: (name: string) => boolean;
+};
+
+function formCard(card: FormCard): Markup {
+  const { integration, form, problems } = card;
+  const fields = integration.settingsForm ?? [];
+  return html`${problemSummary(fields, problems)}
+<section class="card" aria-label="Settings">
+<form method="post" action="${card.action}" novalidate>
+${csrfField(card.csrfToken)}
+<div class="field"><label for="label">Name</label><p class="help" id="label-help">What you call this connection, to tell it from others.</p>
+<input id="label" name="label" value="${form.label}" maxlength="60" autocomplete="off" aria-describedby="label-help"></div>
+${integration.settingsHelp === undefined ? "" : html`<p>${integration.settingsHelp}</p>`}
+${fields.filter(({ group }) => group === undefined).map((field) => settingInput(field, card))}
+${groupFields(fields).map((group) => fieldGroup(group, card))}
+${offersReadOnly(integration) ? accessChoice(form) : ""}
+${card.defaultLabel === undefined ? "" : defaultChoice(form, card.defaultLabel)}
+${signInHelp(card)}
+<div class="actions"><button class="primary">${card.button}</button>${integration.findSignIn === undefined ? "" : html`<button name="sign-in" value="yes">Sign in at the provider</button>`}<a href="/connections">Cancel</a></div>
+</form>
+</section>`;
+}
+
+function signInHelp({ integration, redirectUri }: FormCard): Markup {
+  if (integration.findSignIn === undefined) return html``;
+  return html`<p class="help">With client id and client secret you can sign in on the page of the provider, which then gives the tokens. Register this address there first: <code>${redirectUri}</code></p>`;
+}
+
+/** Leads to the page of a provider. */
+export function continueBody({ name, url }: { readonly name: string; readonly url: URL }): Markup {
+  return messageBody({
+    heading: `Sign in to ${name}`,
+    text: `The page of ${url.host} asks you whether this service may act for you. It leads back here when you are done.`,
+    next: html`<p><a class="button primary" href="${url.href}" rel="noreferrer">Continue at ${url.host}</a></p><p><a href="/connections">Cancel</a></p>`,
+  });
+}
+
+function problemSummary(fields: readonly SettingField[], problems: FormProblems): Markup {
+  if (problems.size === 0) return html``;
+  const general = problems.get("");
+  const named = fields.filter((field) => problems.has(field.name));
+  return html`<div class="notice bad" role="alert"><p><strong>This did not work yet.</strong></p>
+${general === undefined ? "" : html`<p>${general}</p>`}
+${named.length === 0 ? "" : html`<ul>${named.map((field) => html`<li><a href="#set-${field.name}">${field.label}</a>: ${problems.get(field.name)}</li>`)}</ul>`}</div>`;
+}
+
+const INPUTS = {
+  text: html` type="text"`,
+  folder: html` type="text" spellcheck="false" autocapitalize="off"`,
+  email: html` type="email"`,
+  secret: html` type="password"`,
+} as const;
+
+interface FieldGroup {
+  readonly heading: string;
+  readonly fields: readonly SettingField[];
+}
+
+function groupFields(fields: readonly SettingField[]): FieldGroup[] {
+  const headings = new Set(fields.flatMap(({ group }) => (group === undefined ? [] : [group])));
+  return [...headings].map((heading) => ({ heading, fields: fields.filter(({ group }) => group === heading) }));
+}
+
+/** Fields that few people need; open where something in it is wrong, or is not as it would be by itself. */
+function fieldGroup({ heading, fields }: FieldGroup, card: FormCard): Markup {
+  const isOpen = fields.some(({ name, kind, options }) => {
+    const value = card.form.values[name] ?? "";
+    const isChanged = value !== "" && value !== options?.[0]?.value;
+    return card.problems.has(name) || isChanged || (kind === "secret" && card.keeps(name));
+  });
+  return html`<details class="more"${isOpen ? html` open` : ""}><summary>${heading}</summary>
+${fields.map((field) => settingInput(field, card))}</details>`;
+}
+
+function settingInput(field: SettingField, { integration, form, problems, keeps }: FormCard): Markup {
+  const { name, label, kind, optional } = field;
+  const id = `set-${name}`;
+  const problem = problems.get(name);
+  const kept = kind === "secret" && keeps(name) ? "Leave it empty to keep the one that is stored." : undefined;
+  const help = [field.help, kept].filter((text) => text !== undefined).join(" ");
+  const described = [help && `${id}-help`, problem !== undefined && `${id}-problem`].filter(Boolean).join(" ");
+  const marks = html`${problem === undefined ? "" : html` aria-invalid="true"`}${described === "" ? "" : html` aria-describedby="${described}"`}`;
+  const value = form.values[name] ?? "";
+  // Not where a help text explains which fields are needed.
+  const isMarked = optional && kind !== "choice" && field.group === undefined && integration.settingsHelp === undefined;
+  const control =
+    kind === "choice"
+      ? html`<select id="${id}" name="set.${name}"${marks}>${field.options?.map((one) => html`<option value="${one.value}"${one.value === value ? html` selected` : ""}>${one.label}</option>`)}</select>`
+      : html`<input id="${id}" name="set.${name}"${INPUTS[kind]} value="${kind === "secret" ? "" : value}" autocomplete="off"${
+          optional || kept !== undefined ? "" : html` required`
+        }${marks}>`;
+  return html`<div class="field"><label for="${id}">${label}${isMarked ? html` <span class="optional">(optional)</span>` : ""}</label>
+${help === "" ? "" : html`<p class="help" id="${id}-help">${help}</p>`}
+${problem === undefined ? "" : html`<p class="problem" id="${id}-problem">${problem}</p>`}
+${control}</div>`;
+}
+
+function defaultChoice({ isDefault }: ConnectionForm, defaultLabel: string): Markup {
+  return html`<fieldset><legend>Default account</legend>
+<div class="choice"><input type="checkbox" id="default" name="default" value="yes"${isDefault === true ? html` checked` : ""}><label for="default"><strong>Use this one when an agent names no account</strong><br><span class="muted">So far that is “${defaultLabel}”, which stays connected.</span></label></div>
+</fieldset>`;
+}
+
+function accessChoice({ access }: ConnectionForm): Markup {
+  const choice = (value: ConnectionForm["access"], title: string, text: string) =>
+    html`<div class="choice"><input type="radio" id="access-${value}" name="access" value="${value}"${access === value ? html` checked` : ""}><label for="access-${value}"><strong>${title}</strong><br><span class="muted">${text}</span></label></div>`;
+  return html`<fieldset><legend>Access</legend>
+${choice("read", "Read only", "Agents can look, and change nothing.")}
+${choice("full", "Read and write", "Agents can also change things, after a person confirmed it.")}
+</fieldset>`;
+}

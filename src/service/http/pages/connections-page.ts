@@ -1,0 +1,152 @@
+import { html } from "hono/html";
+import type { SourceMark } from "../../added/source-store.ts";
+import type { Connection } from "../../connections/connections.ts";
+import { listMissingScopes, type MissingScope } from "../../connections/scopes.ts";
+import type { Integration, SettingField } from "../../integrations/integration.ts";
+import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { connectionTag } from "./state-tag.ts";
+
+/** An app and its connections. */
+export interface ConnectedApp {
+  readonly integration: Pick<Integration, "slug" | "name" | "description" | "stopped">;
+  readonly connections: readonly Connection[];
+  /** False when the app is no longer installed and only its connections are left. */
+  readonly isInstalled: boolean;
+  /** Undefined for an app that was not added by the owner. */
+  readonly added: SourceMark | undefined;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  mcp: "MCP server",
+  openapi: "OpenAPI document",
+};
+
+/** Every app with its connections, and a way to connect it. */
+export function connectionsBody(o: { apps: readonly ConnectedApp[]; notice: string | undefined }): Markup {
+  return html`<h1>Connections</h1>
+<p class="lead">An agent reaches only what is connected here.</p>
+${noticeLine(o.notice)}
+${o.apps.map(appCard)}`;
+}
+
+function appCard({ integration, connections, isInstalled, added }: ConnectedApp): Markup {
+  const { slug, name, description, stopped } = integration;
+  const hasNoDefault = connections.length > 1 && !connections.some((connection) => connection.isDefault);
+  return html`<section class="card" aria-labelledby="app-${slug}">
+<div class="title"><h2 id="app-${slug}">${name}</h2>${
+    isInstalled && stopped === undefined
+      ? html`<a href="/connect/${slug}">${connections.length === 0 ? "Connect" : "Connect another"}<span class="hidden"> ${name}</span></a>`
+      : ""
+  }</div>
+${stopped === undefined ? html`<p class="muted">${description}${addedFrom(slug, added)}</p>` : stoppedNotice(stopped)}
+${proposalNote(name, added)}
+${hasNoDefault ? html`<p class="notice warn">None of these is the default, so a call must name its connection. Open one to make it the default.</p>` : ""}
+${connections.length === 0 ? "" : html`<ul class="rows">${connections.map((one) => connectionRow(one, stopped !== undefined))}</ul>`}
+</section>`;
+}
+
+function addedFrom(slug: string, added: SourceMark | undefined): Markup {
+  if (added === undefined) return html``;
+  return html` Added from: ${KINDS[added.kind]}. Commands call it <code>${slug}</code>.`;
+}
+
+function proposalNote(name: string, added: SourceMark | undefined): Markup {
+  if (added === undefined || added.proposal === "none") return html``;
+  const path = `/apps/${added.slug}/review`;
+  if (added.isDismissed) {
+    return html`<p class="muted">It offers other actions than you agreed to. <a href="${path}">Look again<span class="hidden"> at the changes of ${name}</span></a></p>`;
+  }
+  const text =
+    added.proposal === "additions"
+      ? "It offers new actions; the ones you agreed to are the same as before."
+      : "It changed its actions. The changed ones are not run until you agree.";
+  return html`<div class="notice warn"><p>${text}</p><p><a class="button" href="${path}">Review<span class="hidden"> the changes of ${name}</span></a></p></div>`;
+}
+
+function connectionRow(connection: Connection, isStopped: boolean): Markup {
+  return html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted"><code>${connection.id}</code>${connection.isDefault ? " · default" : ""}</span></div>
+${connectionTag(isStopped ? "error" : connection.state)}</li>`;
+}
+
+interface ConnectionPage {
+  readonly connection: Connection;
+  /** Undefined when the app is no longer installed. */
+  readonly integration: Integration | undefined;
+  readonly csrfToken: string;
+  readonly notice: string | undefined;
+}
+
+/** One connection: its settings, its access, and everything the owner can change. */
+export function connectionBody(o: ConnectionPage): Markup {
+  const { connection, integration, csrfToken } = o;
+  const missing = integration === undefined ? [] : listMissingScopes(integration, connection);
+  const path = `/connections/${connection.id}`;
+  return html`<h1>${connection.label}</h1>
+<p class="lead">${integration?.name ?? connection.integration} · ${connectionTag(integration?.stopped === undefined ? connection.state : "error")}${connection.isDefault ? " · default" : ""}</p>
+${noticeLine(o.notice)}
+${integration?.stopped === undefined ? stateNotice(connection, path) : stoppedNotice(integration.stopped)}
+<section class="card" aria-labelledby="facts">
+<h2 id="facts">What it reaches</h2>
+<dl>
+<dt>Id</dt><dd><code>${connection.id}</code></dd>
+${(integration?.settingsForm ?? []).map((field) => settingFact(field, connection))}
+<dt>Access</dt><dd>${integration?.stopped !== undefined ? "None" : missing.length === 0 ? "Everything the app offers" : "Limited"}</dd>
+</dl>
+${missingList(missing)}
+<div class="actions">
+${integration === undefined || integration.stopped !== undefined ? "" : html`<a class="button" href="${path}/reconnect">Change settings</a>`}
+<a href="/log?connection=${connection.id}">See what was done with it</a>
+</div>
+</section>
+<section class="card" aria-labelledby="manage">
+<h2 id="manage">Manage</h2>
+<form class="inline" method="post" action="${path}/rename">${csrfField(csrfToken)}
+<div><label for="label">Name</label><input id="label" name="label" value="${connection.label}" maxlength="60" required autocomplete="off"></div>
+<button>Rename</button></form>
+<div class="actions">
+${
+  connection.isDefault
+    ? ""
+    : html`<form method="post" action="${path}/default">${csrfField(csrfToken)}<button>Make default</button></form>`
+}
+<details><summary>Disconnect</summary>
+<p class="muted">Agents lose access at once. What the app holds stays where it is; the service forgets the settings.</p>
+<form method="post" action="${path}/disconnect">${csrfField(csrfToken)}<button class="danger">Disconnect ${connection.label}</button></form>
+</details>
+</div>
+</section>`;
+}
+
+/** Scopes that were not granted, with the actions that need them; nothing when all were. */
+export function missingList(missing: readonly MissingScope[]): Markup {
+  if (missing.length === 0) return html``;
+  return html`<p>Not granted:</p>
+<ul>${missing.map(
+    ({ scope, neededBy }) =>
+      html`<li><code>${scope}</code>${neededBy.length === 0 ? "" : html`, needed by: ${neededBy.join(", ")}`}</li>`,
+  )}</ul>`;
+}
+
+/** Says why an app cannot be used, and the next step. */
+function stoppedNotice(stopped: string): Markup {
+  return html`<div class="notice bad"><p><strong>This app stopped working.</strong> ${stopped}</p></div>`;
+}
+
+function stateNotice({ state, label }: Connection, path: string): Markup {
+  if (state === "healthy") return html``;
+  const text =
+    state === "reauth_required"
+      ? `The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.`
+      : `“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.`;
+  return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
+}
+
+/** A setting as the owner may see it; nothing for an optional one that was left empty. */
+function settingFact({ name, label, kind, options, optional }: SettingField, { settings }: Connection): Markup {
+  const value = settings[name];
+  if (kind === "secret" && (typeof value === "string" || optional !== true)) {
+    return html`<dt>${label}</dt><dd>${typeof value === "string" ? "Kept, encrypted" : "Missing"}</dd>`;
+  }
+  const shown = options?.find((one) => one.value === value)?.label ?? value;
+  return typeof shown === "string" ? html`<dt>${label}</dt><dd>${shown}</dd>` : html``;
+}

@@ -1,0 +1,118 @@
+import { html } from "hono/html";
+import type { Connection } from "../../connections/connections.ts";
+import type { Problem } from "../../health/health.ts";
+import type { ApiKeyRow } from "../../store/schema.ts";
+import { logRow, type NamedExecution } from "./log-page.ts";
+import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { connectionTag } from "./state-tag.ts";
+import { timeTag } from "./time-tag.ts";
+
+/** A connection and the name of its app. */
+export interface NamedConnection {
+  readonly connection: Connection;
+  readonly app: string;
+}
+
+/** A task that waits for the owner, with the page where they do it. */
+export interface Errand {
+  readonly title: string;
+  readonly text: string;
+  readonly href: string;
+  readonly action: string;
+  /** True when work stands still until it is done. */
+  readonly isUrgent: boolean;
+}
+
+/** Devices shown on the home page; the devices page has all. */
+const MAX_DEVICES = 5;
+
+/** Tasks of the owner, connections, devices and the last executions. */
+export function homeBody(o: {
+  problems: readonly Problem[];
+  errands: readonly Errand[];
+  devices: readonly ApiKeyRow[];
+  connections: readonly NamedConnection[];
+  recent: readonly NamedExecution[];
+  now: number;
+  notice: string | undefined;
+  /** Shows the field for links; undefined where links find this browser by themselves. */
+  csrfToken: string | undefined;
+}): Markup {
+  return html`<h1>Home</h1>
+${noticeLine(o.notice)}
+${o.problems.length === 0 ? "" : problemsCard(o.problems)}
+${o.errands.length === 0 ? noticeLine("Nothing waits for you.") : errandsCard(o.errands)}
+<div class="columns">
+${connectionsCard(o.connections)}
+${devicesCard(o.devices, o.now)}
+</div>
+<section class="card" aria-labelledby="recent">
+<div class="title"><h2 id="recent">What happened last</h2><a href="/log">Execution log</a></div>
+${
+  o.recent.length === 0
+    ? html`<p class="muted">Nothing was executed yet. What agents do with your apps is listed here.</p>`
+    : html`<ul class="rows">${o.recent.map((execution) => logRow(execution, o.now))}</ul>`
+}
+</section>
+${o.csrfToken === undefined ? "" : linkForm(o.csrfToken)}`;
+}
+
+/** For browsers without scripts, and for links that were opened in another one. */
+function linkForm(csrfToken: string): Markup {
+  return html`<section class="card" aria-labelledby="open-link">
+<h2 id="open-link">Open a link</h2>
+<form class="inline" method="post" action="/open-link">${csrfField(csrfToken)}
+<div><label for="link">Link from a device, an app or an agent</label><input id="link" name="link" type="text" spellcheck="false" autocapitalize="off" autocomplete="off" required></div>
+<button>Open</button></form>
+</section>`;
+}
+
+function problemsCard(problems: readonly Problem[]): Markup {
+  return html`<section class="card" role="alert" aria-labelledby="problems">
+<h2 id="problems">The service does not work as it should</h2>
+<ul class="rows">${problems.map(({ message }) => html`<li><div><strong>${message}</strong></div></li>`)}</ul>
+<p class="muted">What to do stands in the log of the service, on its machine.</p>
+</section>`;
+}
+
+function errandsCard(errands: readonly Errand[]): Markup {
+  return html`<section class="card" aria-labelledby="errands">
+<h2 id="errands">Waiting for you</h2>
+<ul class="rows">${errands.map(
+    (errand) =>
+      html`<li><div><strong>${errand.title}</strong><span class="muted">${errand.text}</span></div><a class="button${errand.isUrgent ? " primary" : ""}" href="${errand.href}">${errand.action}</a></li>`,
+  )}</ul>
+</section>`;
+}
+
+function connectionsCard(connections: readonly NamedConnection[]): Markup {
+  return html`<section class="card" aria-labelledby="connections">
+<div class="title"><h2 id="connections">Connections</h2><a href="/connections">Manage</a></div>
+${
+  connections.length === 0
+    ? html`<p class="muted">No app is connected. Agents can do nothing yet.</p>`
+    : html`<ul class="rows">${connections.map(
+        ({ connection, app }) =>
+          html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted">${app}</span></div>${connectionTag(connection.state)}</li>`,
+      )}</ul>`
+}
+</section>`;
+}
+
+function devicesCard(devices: readonly ApiKeyRow[], now: number): Markup {
+  const more = devices.length - MAX_DEVICES;
+  return html`<section class="card" aria-labelledby="devices">
+<div class="title"><h2 id="devices">Devices</h2><a href="/devices">Manage</a></div>
+${
+  devices.length === 0
+    ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device and open the link it prints.</p>`
+    : html`<ul class="rows">${devices
+        .slice(0, MAX_DEVICES)
+        .map(
+          (device) =>
+            html`<li><div><strong>${device.label}</strong><span class="muted">${device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`}</span></div></li>`,
+        )}</ul>`
+}
+${more > 0 ? html`<p class="muted">and ${more} more</p>` : ""}
+</section>`;
+}

@@ -1,0 +1,114 @@
+import type { Context } from "hono";
+import { html, raw } from "hono/html";
+import type { ServiceError } from "../../service-error.ts";
+import type { RouteEnv } from "../guard.ts";
+import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
+import { PAGE_HEADERS, STYLE } from "./style.ts";
+
+/** Escaped HTML. */
+export type Markup = ReturnType<typeof html>;
+
+/** The parts of the dashboard, as the navigation shows them. */
+const SECTIONS = {
+  home: { path: "/", name: "Home" },
+  devices: { path: "/devices", name: "Devices" },
+  connections: { path: "/connections", name: "Connections" },
+  flows: { path: "/flows", name: "Flows" },
+  log: { path: "/log", name: "Log" },
+} as const;
+
+/** One page. */
+export interface Page {
+  readonly title: string;
+  readonly body: Markup;
+  /** Shows the sign-out button; the CSRF token of the signed-in browser. */
+  readonly csrfToken?: string | undefined;
+  /** Shows the navigation, with this part marked. Pages that ask for one decision have none. */
+  readonly section?: keyof typeof SECTIONS | undefined;
+  /** Adds the script that knows the session path. Default: none. */
+  readonly session?: SessionMark | undefined;
+}
+
+/** Renders a whole document. */
+async function renderPage({ title, body, csrfToken, section, session }: Page): Promise<string> {
+  return String(
+    await html`<!doctype html>
+<html lang="en"${session === undefined ? "" : html` data-session="${session}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · svc</title>
+<style>${raw(STYLE)}</style>${session === undefined ? "" : html`<script>${raw(SESSION_SCRIPT)}</script>`}
+</head>
+<body${section === undefined ? "" : html` class="wide"`}>
+${section === undefined ? "" : html`<a class="skip" href="#content">Skip to content</a>`}
+<header><a class="brand" href="/">svc</a>${section === undefined ? "" : navigation(section)}${csrfToken === undefined ? "" : signOutForm(csrfToken)}</header>
+<main id="content" tabindex="-1">${body}</main>
+<footer>This page comes from your own svc service and loads nothing from elsewhere.</footer>
+</body>
+</html>`,
+  );
+}
+
+/** A page with one message and the next step. */
+export function messageBody(o: { heading: string; text: string; next?: Markup }): Markup {
+  return html`<section class="card">
+<div role="status"><h1>${o.heading}</h1>
+<p>${o.text}</p></div>
+${o.next ?? html`<p><a href="/">Go to the home page</a></p>`}
+</section>`;
+}
+
+/** The hidden field that every form of a signed-in browser carries. */
+export function csrfField(csrfToken: string): Markup {
+  return html`<input type="hidden" name="csrf" value="${csrfToken}">`;
+}
+
+/** The notice of the previous step, carried by a redirect; nothing when there is none. */
+export function noticeLine(text: string | undefined): Markup {
+  return text === undefined ? html`` : html`<p class="notice" role="status">${text}</p>`;
+}
+
+function navigation(section: keyof typeof SECTIONS): Markup {
+  const entries = Object.entries(SECTIONS).map(
+    ([key, { path, name }]) =>
+      html`<li><a href="${path}"${key === section ? html` aria-current="page"` : ""}>${name}</a></li>`,
+  );
+  return html`<nav aria-label="Main"><ul>${entries}</ul></nav>`;
+}
+
+function signOutForm(csrfToken: string): Markup {
+  return html`<form method="post" action="/sign-out">${csrfField(csrfToken)}<button class="quiet">Sign out</button></form>`;
+}
+
+/**
+ * Answers with a page and the full set of page headers; `status` defaults to 200. Links and forms, which pages write as
+ * paths of the service, stay below the session path of the browser.
+ */
+export async function sendPage(
+  c: Context<RouteEnv>,
+  { status = 200, ...page }: Page & { readonly status?: PageStatus },
+): Promise<Response> {
+  const sessionPath = readSessionPath(c.req.url);
+  const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
+  const text = await renderPage({ ...page, session: mark });
+  const rules = PAGE_HEADERS["content-security-policy"] ?? "";
+  return c.body(text.replaceAll(/ (href|action)="(?=\/)/g, `$&${sessionPath}`), status, {
+    ...PAGE_HEADERS,
+    ...(mark !== undefined && { "content-security-policy": `${rules}; script-src ${SESSION_SCRIPT_SOURCE}` }),
+  });
+}
+
+/** The page of a request that was refused, with its headers, for an answer that is not written here. */
+export async function renderRefusal(error: ServiceError) {
+  return { text: await renderPage({ title: "Refused", body: refusedBody(error) }), headers: PAGE_HEADERS };
+}
+
+/** Statuses of pages. */
+export type PageStatus = 200 | 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 500;
+
+/** A page request that was refused. */
+export function refusedBody(error: ServiceError): Markup {
+  const headings: Readonly<Record<number, string>> = { 404: "There is no such page", 403: "This was refused" };
+  return messageBody({ heading: headings[error.status] ?? "This did not work", text: error.message });
+}

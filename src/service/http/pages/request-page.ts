@@ -1,0 +1,195 @@
+import { html } from "hono/html";
+import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
+import type { PairingSession } from "../../auth/registration/pairing.ts";
+import { csrfField, type Markup, messageBody } from "./page.ts";
+import { describeTime } from "./time-tag.ts";
+
+/** The page on which the owner decides about one request for access. */
+interface RequestCard {
+  readonly heading: string;
+  readonly intro: string;
+  /** A code that is also shown at `place`, to compare. */
+  readonly code?: { readonly place: string; readonly value: string };
+  readonly facts: readonly (readonly [name: string, value: string | Markup])[];
+  readonly rightsHeading: string;
+  readonly rights: readonly string[];
+  readonly footnote: string;
+  /** Where the form is posted; the field `decision` says `approve` or `decline`. */
+  readonly action: string;
+  readonly csrfToken: string;
+  readonly approveLabel: string;
+}
+
+/** Renders the request with its two buttons. */
+export function requestCard({ code, ...card }: RequestCard): Markup {
+  return html`<section class="card" aria-labelledby="question">
+<h1 id="question">${card.heading}</h1>
+<p>${card.intro}</p>
+${code === undefined ? "" : html`<div class="code"><p>Must match the code ${code.place}</p><strong>${code.value}</strong></div>`}
+<dl>${card.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<h2>${card.rightsHeading}</h2>
+<ul>${card.rights.map((right) => html`<li>${right}</li>`)}</ul>
+<p class="muted">${card.footnote}</p>
+<form method="post" action="${card.action}">
+${csrfField(card.csrfToken)}
+<div class="actions">
+<button class="primary" name="decision" value="approve">${card.approveLabel}</button>
+<button class="secondary" name="decision" value="decline">Decline</button>
+</div>
+</form>
+</section>`;
+}
+
+/** The rights that an approval gives. `apps` are names of connected apps; `others` is all that only the owner approves. */
+export function listRights(apps: readonly string[], others = "devices"): string[] {
+  return [
+    `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}) without asking you each time.`,
+    "Change things there when a call says that a person confirmed it.",
+    `It cannot approve ${others}, sign in here or change your connections.`,
+  ];
+}
+
+/** Members that both kinds of sessions have. */
+export type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_at"> & {
+  readonly status: PairingSession["status"] | BootstrapSession["status"];
+};
+
+/** The words of one kind of request for a key. */
+export interface RequestKind<Session extends KeyRequest> {
+  /** First part of the address; the token of the session follows. */
+  readonly path: "pair" | "install";
+  /** Titles of the page while the request waits, and afterwards. */
+  readonly titles: readonly [waiting: string, decided: string];
+  readonly card: Pick<RequestCard, "heading" | "intro" | "rightsHeading" | "footnote" | "approveLabel">;
+  readonly codePlace: string;
+  facts(session: Session): (readonly [name: string, value: string])[];
+  nameOf(session: Session): string;
+  readonly approved: readonly [heading: string, text: string];
+  readonly done: readonly [heading: string, text: string, link: string];
+  readonly declined: string;
+  /** How the human asks again. */
+  readonly retry: string;
+}
+
+/** Pairing of a device. */
+export const DEVICE: RequestKind<PairingSession> = {
+  path: "pair",
+  titles: ["Approve a device", "Device pairing"],
+  card: {
+    heading: "Approve this device?",
+    intro: "A device asks for a key to your connected apps. Approve it only if you started this yourself, just now.",
+    rightsHeading: "What the key may do",
+    footnote: "You can revoke the key on the devices page at any time.",
+    approveLabel: "Approve device",
+  },
+  codePlace: "on the device",
+  facts: (session) => [
+    ["Device", session.device_label ?? "No name given"],
+    ["Client", describeClient(session.client)],
+  ],
+  nameOf: (session) => session.device_label ?? "The device",
+  approved: ["Device approved", "may fetch its key now. Go back to it: it continues by itself within a few seconds."],
+  done: ["Device paired", "has its key.", "See or revoke paired devices"],
+  declined: "Device declined",
+  retry: "Start pairing on the device again",
+};
+
+/** Installation of an agent client. */
+export const INSTALLER: RequestKind<BootstrapSession> = {
+  path: "install",
+  titles: ["Approve an installation", "Installation"],
+  card: {
+    heading: "Approve this installation?",
+    intro:
+      "An installer asks to connect an agent client to your apps. Approve it only if you started this yourself, just now.",
+    rightsHeading: "What the key in its configuration may do",
+    footnote:
+      "Names and system are what the installer says about itself. You can revoke the key on the devices page at any time.",
+    approveLabel: "Approve installation",
+  },
+  codePlace: "in the installer",
+  facts: (session) => [
+    ["Client", session.client_label ?? "No name given"],
+    ...optional("Computer", session.hostname),
+    ...optional("System", session.platform),
+    ...optional("Agent", session.agent),
+    ["Asked from", session.address],
+  ],
+  nameOf: (session) => session.client_label ?? "The installer",
+  approved: [
+    "Installation approved",
+    "may fetch its configuration now. Go back to the installer: it continues by itself within a few seconds.",
+  ],
+  done: ["Installation complete", "has its configuration.", "See or revoke keys"],
+  declined: "Installation declined",
+  retry: "Start the installation again",
+};
+
+function optional(name: string, value: string | null): (readonly [name: string, value: string])[] {
+  return value === null ? [] : [[name, value]];
+}
+
+/** Where the human decides about one request for a key. */
+export function requestBody<Session extends KeyRequest>(
+  kind: RequestKind<Session>,
+  o: { session: Session; token: string; csrfToken: string; apps: readonly string[]; now: number },
+): Markup {
+  const { session, now } = o;
+  return requestCard({
+    ...kind.card,
+    code: { place: kind.codePlace, value: session.display_code },
+    facts: [
+      ...kind.facts(session),
+      ["Asked", describeTime(session.created_at, now)],
+      ["Expires", describeTime(session.expires_at, now)],
+    ],
+    rights: listRights(o.apps),
+    action: `/${kind.path}/${o.token}`,
+    csrfToken: o.csrfToken,
+  });
+}
+
+/** The outcome of a request that no longer waits. */
+export function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, session: Session): Markup {
+  const name = kind.nameOf(session);
+  switch (session.status) {
+    case "approved": {
+      const [heading, text] = kind.approved;
+      return messageBody({
+        heading,
+        text: `${name} ${text}`,
+        next: html`<p class="muted">You can close this page.</p>`,
+      });
+    }
+    case "exchanged":
+    case "consumed": {
+      const [heading, text, link] = kind.done;
+      const next = html`<p><a href="/devices">${link}</a></p>`;
+      return messageBody({ heading, text: `${name} ${text} There is nothing more to do here.`, next });
+    }
+    case "denied":
+      return messageBody({
+        heading: kind.declined,
+        text: `${name} got no key. Was this you after all? ${kind.retry}.`,
+      });
+    default:
+      return messageBody({
+        heading: "This request has expired",
+        text: `A request waits 15 minutes. ${kind.retry} and open the new link.`,
+      });
+  }
+}
+
+/** No session has this token. */
+export function unknownRequestBody({ retry }: { readonly retry: string }): Markup {
+  return messageBody({
+    heading: "This request is unknown",
+    text: `The link is incomplete, or the request is too old. ${retry} and open the new link.`,
+  });
+}
+
+/** The client of a key or pairing as a person calls it. */
+export function describeClient(client: string | null): string {
+  if (client === null) return "Plugin";
+  return client === "cli" ? "Command line" : client;
+}

@@ -1,0 +1,127 @@
+import type { HttpBindings } from "@hono/node-server";
+import type { Hono } from "hono";
+import { z } from "zod";
+import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { RouteEnv } from "../guard.ts";
+import { bare, type Operation, segment } from "../openapi/operation.ts";
+import { shapes } from "../openapi/shapes.ts";
+import { renderBare } from "../render-outcome.ts";
+import { KEYLESS_BODY, readJsonObject } from "../request-body.ts";
+import type { ServiceParts } from "../service-parts.ts";
+
+const REGISTRATION = { tag: "Registration", access: "anybody" } as const;
+const TOKEN = segment("token", "The sessionToken of pair start.");
+const TOO_LARGE = bare("The body is larger than 16 kB");
+
+/** OpenAPI description of these endpoints. */
+export const pairingOperations: readonly Operation[] = [
+  {
+    ...REGISTRATION,
+    method: "post",
+    path: "/api/plugin/pair/start",
+    summary: "Starts a pairing session.",
+    request: { required: false, content: { "application/json": pairStartRequestSchema } },
+    answers: {
+      200: { description: "What the human opens, and what the device keeps", body: shapes.PairStarted },
+      413: TOO_LARGE,
+    },
+  },
+  {
+    ...REGISTRATION,
+    method: "get",
+    path: "/api/plugin/pair/sessions/{token}",
+    summary: "Reads where a pairing session stands.",
+    parameters: [TOKEN],
+    answers: { 200: { description: "Its status", body: shapes.PairStatus }, 404: bare("No such session") },
+  },
+  {
+    ...REGISTRATION,
+    method: "post",
+    path: "/api/plugin/pair/sessions/{token}/exchange",
+    summary: "Exchanges an approved session for its key, once.",
+    parameters: [TOKEN],
+    request: { required: true, content: { "application/json": pairExchangeRequestSchema } },
+    answers: {
+      200: { description: "The key, shown only this once", body: shapes.PairExchanged },
+      400: bare("The verifier is missing or wrong"),
+      404: bare("No such session"),
+      409: bare("Not approved yet, denied, or already exchanged"),
+      410: bare("Expired"),
+      413: TOO_LARGE,
+    },
+  },
+];
+
+/** "Registration: pairing flow". None of these routes needs a key; approval happens on a page. */
+export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  app.post("/api/plugin/pair/start", async (c) => {
+    return c.json(await parts.pairing.start(await readJsonObject(c.env, KEYLESS_BODY)));
+  });
+  app.get("/api/plugin/pair/sessions/:token", async (c) => {
+    const session = await parts.pairing.find(c.req.param("token"));
+    if (session === undefined) {
+      throw new ServiceError(404, "unknown_session", "This pairing session is unknown. Start pairing again.", {
+        bare: true,
+      });
+    }
+    const { status, display_code: displayCode, expires_at: expiresAt } = session;
+    return c.json({ status, displayCode, expiresAt });
+  });
+  app.post("/api/plugin/pair/sessions/:token/exchange", async (c) => {
+    const body = pairExchangeRequestSchema.safeParse(await readJsonObject(c.env, KEYLESS_BODY));
+    if (!body.success) {
+      throw new ServiceError(400, "verifier_missing", "`verifier` is required: the string that pair start returned.", {
+        bare: true,
+      });
+    }
+    return c.json(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
+  });
+}
+
+/** OpenAPI description of these endpoints. */
+export const bootstrapOperations: readonly Operation[] = [
+  {
+    ...REGISTRATION,
+    method: "post",
+    path: "/api/installer/bootstrap-sessions",
+    summary: "Starts an installer session.",
+    request: { required: false, content: { "application/json": z.looseObject({}) } },
+    answers: {
+      200: { description: "What the human opens, and where to poll", body: shapes.BootstrapStarted },
+      413: bare("The body is larger than 16 kB"),
+    },
+  },
+  {
+    ...REGISTRATION,
+    method: "get",
+    path: "/api/installer/bootstrap-sessions/{token}",
+    summary: "Polls an installer session; the configuration is handed out once after approval.",
+    parameters: [segment("token", "The end of poll_url.")],
+    answers: { 200: { description: "Its status", body: shapes.BootstrapPolled }, 404: bare("No such session") },
+  },
+];
+
+/** "Registration: installer bootstrap flow". Neither route needs a key; approval happens on a page. */
+export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  app.post("/api/installer/bootstrap-sessions", async (c) => {
+    return c.json(await parts.bootstrap.start(await readJsonObject(c.env, KEYLESS_BODY), readCallerAddress(c.env)));
+  });
+  app.get("/api/installer/bootstrap-sessions/:token", async (c) => {
+    // A HEAD request is answered by the GET handler, and must not spend the configuration that it cannot receive.
+    if (c.req.method === "HEAD") {
+      const refusal = renderBare(new ServiceError(405, "method_not_allowed", "This address takes only: GET."));
+      refusal.headers.set("allow", "GET");
+      return refusal;
+    }
+    return c.json(await parts.bootstrap.poll(c.req.param("token")));
+  });
+}
+
+/**
+ * Network address a request came from. Behind a proxy it is the proxy's: a caller's own claim about its address counts
+ * for nothing.
+ */
+function readCallerAddress({ incoming }: HttpBindings): string {
+  return incoming.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "unknown";
+}

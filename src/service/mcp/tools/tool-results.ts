@@ -1,0 +1,60 @@
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { Connections } from "../../connections/connections.ts";
+import type { CanonicalExecutions } from "../../executions/canonical-executions.ts";
+import { toCanonicalCode } from "../../executions/summarise-outcome.ts";
+import type { ServiceError } from "../../service-error.ts";
+import type { McpResult, ToolAnnotations } from "../mcp-features.ts";
+
+/** The failure of a tool, in the words of an execution summary. */
+interface ToolProblem {
+  readonly error_code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly details?: readonly string[];
+}
+
+/** A result: the value as structured content, and as text for clients and models that read only that. */
+export function structuredResult(value: Readonly<Record<string, unknown>>, isError = false): McpResult {
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value, isError };
+}
+
+/** A result that tells a model the problem and the next step. */
+export function problemResult(problem: ToolProblem): McpResult {
+  return structuredResult({ status: "failed", ...problem }, true);
+}
+
+/** Everything the `svc.*` tools use. */
+export interface ToolParts {
+  readonly catalog: Catalog;
+  readonly connections: Connections;
+  readonly canonical: CanonicalExecutions;
+  /** Base URL, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A failure of the service as the result of a tool. */
+export function refuse(error: ServiceError): McpResult {
+  const { hint, details } = error.options;
+  return problemResult({
+    error_code: toCanonicalCode(error),
+    message: error.message,
+    ...(hint !== undefined && { hint: toToolWords(hint) }),
+    ...(details !== undefined && { details }),
+  });
+}
+
+/** Advice that names an endpoint, in the words of somebody who has tools instead. */
+export function toToolWords(text: string): string {
+  return text
+    .replaceAll(/GET \/api\/actions\/([\w-]+)\/([\w-]+)/g, "svc.get_action")
+    .replaceAll(/GET \/api\/actions\?integration_id=([\w-]+)/g, "svc.list_actions")
+    .replaceAll(/GET \/api\/integrations/g, "svc.list_integrations")
+    .replaceAll(/GET \/api\/executions\/([\w-]+)/g, "svc.get_execution");
+}
+
+/** Annotations of a tool that only reads. */
+export function reads(title: string): ToolAnnotations {
+  return { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+}

@@ -1,0 +1,184 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { FlowStatus } from "../../wire/flow.ts";
+import type { Store } from "./open-store.ts";
+import { inSoftTransaction, takeTurn } from "./turns.ts";
+
+/** Rows in one transaction: while it lasts, nobody else is served on a SQLite file, and a row can have megabytes. */
+const BATCH = 10;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A flow that failed has ended too, unless somebody resumes it. */
+const ENDED: readonly FlowStatus[] = ["completed", "failed", "cancelled"];
+
+/** Where a walk through the rows of an account stands. */
+interface Place {
+  readonly id: string;
+  readonly time: string;
+}
+
+/** What is removed. */
+interface Forgetting {
+  readonly store: Store;
+  /** The time now, and the end of what is removed. */
+  readonly at: string;
+  readonly before: string;
+  /** True when no further batch is to begin. */
+  isStopping(): boolean;
+}
+
+/**
+ * Removes executions and flows that ended more than `days` days before `time` (milliseconds since the epoch, see
+ * `advanceUpkeep`), the oldest first, a few at a time. What runs or waits
+ * stays, and so does an execution that a flow or a valid idempotency key refers to: without it a write could be made again.
+ */
+export async function forgetEnded(o: {
+  store: Store;
+  time: number;
+  days: number;
+  isStopping: () => boolean;
+}): Promise<void> {
+  const { store, time, days, isStopping } = o;
+  const [at, before] = [time, Math.max(0, time - days * DAY_MS)].map((one) => new Date(one).toISOString());
+  if (at === undefined || before === undefined) return;
+  const work = { store, at, before, isStopping };
+  for (const { id } of await store.selectFrom("accounts").select("id").execute()) {
+    await walk(work, (after) => findFlows(work, id, after), forgetFlows);
+    await walk(work, (after) => findExecutions(work, id, after), forgetExecutions);
+  }
+  await store.deleteFrom("usage_days").where("day", "<", before.slice(0, 10)).execute();
+}
+
+/** Goes on behind what had to stay, so that it is looked at once. Processes that share the store take turns. */
+async function walk(
+  o: Forgetting,
+  find: (after: Place) => Promise<Place[]>,
+  forget: (transaction: Store, ids: string[], o: Forgetting) => Promise<void>,
+): Promise<void> {
+  for (let after: Place = { id: "", time: "" }; !o.isStopping(); ) {
+    const found = await find(after);
+    const last = found.at(-1);
+    if (last === undefined) return;
+    // Nothing is lost when a power cut undoes it.
+    await inSoftTransaction(o.store, async (transaction) => {
+      await takeTurn(transaction, "forget");
+      const ids = found.map(({ id }) => id);
+      await forget(transaction, ids, o);
+    });
+    after = last;
+    // SQLite works within a turn of the event loop: without a break requests would wait for the end of all this.
+    await nextTurn();
+  }
+}
+
+function findFlows({ store, before }: Forgetting, accountId: string, after: Place): Promise<Place[]> {
+  return store
+    .selectFrom("flows")
+    .select(["id", "updated_at as time"])
+    .where("account_id", "=", accountId)
+    .where("updated_at", "<", before)
+    .where((e) => e(e.refTuple("updated_at", "id"), ">", e.tuple(after.time, after.id)))
+    .where("status", "in", ENDED)
+    .orderBy("updated_at")
+    .orderBy("id")
+    .limit(BATCH)
+    .execute();
+}
+
+async function forgetFlows(transaction: Store, ids: string[], { before }: Forgetting): Promise<void> {
+  // Somebody may have resumed one since it was found.
+  const gone = await transaction
+    .deleteFrom("flows")
+    .where("id", "in", ids)
+    .where("status", "in", ENDED)
+    .where("updated_at", "<", before)
+    .returning("id")
+    .execute();
+  const flowIds = gone.map(({ id }) => id);
+  if (flowIds.length === 0) return;
+  for (const table of ["flow_steps", "flow_calls"] as const) {
+    await transaction.deleteFrom(table).where("flow_id", "in", flowIds).execute();
+  }
+}
+
+function findExecutions({ store, before }: Forgetting, accountId: string, after: Place): Promise<Place[]> {
+  return store
+    .selectFrom("executions")
+    .select(["id", "started_at as time"])
+    .where("account_id", "=", accountId)
+    .where("started_at", "<", before)
+    .where((e) => e(e.refTuple("started_at", "id"), ">", e.tuple(after.time, after.id)))
+    .orderBy("started_at")
+    .orderBy("id")
+    .limit(BATCH)
+    .execute();
+}
+
+async function forgetExecutions(transaction: Store, ids: string[], { at, before }: Forgetting): Promise<void> {
+  await transaction
+    .deleteFrom("executions")
+    .where("id", "in", ids)
+    .where("status", "!=", "started")
+    .where("finished_at", "<", before)
+    .where((e) => {
+      const calls = e.selectFrom("flow_calls").select("key").whereRef("execution_id", "=", "executions.id");
+      const keys = e.selectFrom("idempotency_keys").select("key").whereRef("execution_id", "=", "executions.id");
+      return e.not(e.or([e.exists(calls), e.exists(keys.where("expires_at", ">", at))]));
+    })
+    .execute();
+}
+
+/** What tells that something was used is kept this long after its end: late use is recognised, also by a clock set back. */
+const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
+/** So many keys stay however old they are: a request repeated under one of them must not act again. */
+export const KEPT_KEYS = 100_000;
+
+const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions"] as const;
+const KEPT_TABLES = ["oauth_records", "spent_ingest_tokens", "pairing_sessions", "bootstrap_sessions"] as const;
+
+/**
+ * Removes what is worth nothing any more at `time` (milliseconds since the epoch, see `advanceUpkeep`). Nothing else
+ * removes rows by their age, so that a wrong clock cannot.
+ */
+export async function forgetExpired(store: Store, time: number, keptKeys = KEPT_KEYS): Promise<void> {
+  const at = (offset: number) => new Date(time + offset).toISOString();
+  for (const table of TABLES) await store.deleteFrom(table).where("expires_at", "<", at(0)).execute();
+  const kept = at(-KEPT_AFTER_EXPIRY_MS);
+  for (const table of KEPT_TABLES) await store.deleteFrom(table).where("expires_at", "<", kept).execute();
+  const { last } = await store
+    .selectFrom("idempotency_keys")
+    .select((e) => e.fn.max("number").as("last"))
+    .executeTakeFirstOrThrow();
+  await store
+    .deleteFrom("idempotency_keys")
+    .where("number", "<=", Number(last ?? 0) - keptKeys)
+    .where("expires_at", "<", at(0))
+    .execute();
+}
+
+/** What fell behind is caught up with this fast: a day in each hour. */
+const CATCH_UP = 24;
+const ROW = 1;
+
+/**
+ * The time (milliseconds since the epoch) by which age is judged when something is removed for good. It is `now`, but it
+ * never goes on by more than a day at once, nor by more than a day an hour: a clock that is wrong at one start removes a
+ * day's worth and not everything, and its owner has time to set it right. Starts and processes that share the store go
+ * on together.
+ */
+export async function advanceUpkeep(store: Store, now: number): Promise<number> {
+  return store.transaction().execute(async (transaction) => {
+    await takeTurn(transaction, "upkeep");
+    const last = await transaction.selectFrom("upkeep").selectAll().where("id", "=", ROW).executeTakeFirst();
+    const reached = last === undefined ? now : goOn(Date.parse(last.reached_at), now - Date.parse(last.seen_at), now);
+    const row = { id: ROW, reached_at: new Date(reached).toISOString(), seen_at: new Date(now).toISOString() };
+    await transaction
+      .insertInto("upkeep")
+      .values(row)
+      .onConflict((c) => c.column("id").doUpdateSet(row))
+      .execute();
+    return reached;
+  });
+}
+
+function goOn(reached: number, passedMs: number, now: number): number {
+  return Math.min(now, reached + Math.min(Math.max(passedMs, 0) * CATCH_UP, DAY_MS));
+}

@@ -1,0 +1,39 @@
+/** Which part of `src` may import which: the table behind `npm run check`. Type imports count as well. */
+
+/** What each room may import; a path with an ending stands for that file alone. */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  base: ["errors.ts"],
+  wire: ["base"],
+  schema: ["base", "wire", "errors.ts"],
+  client: ["base", "wire", "errors.ts"],
+  media: ["base", "wire", "client", "errors.ts"],
+  calls: ["base", "wire", "client", "schema", "media", "errors.ts"],
+  pairing: ["base", "wire", "client", "errors.ts"],
+  "runtimes/*": ["base", "wire", "client/redact.ts", "media/open/roots.ts", "calls", "pairing", "errors.ts"],
+  service: ["base", "wire", "schema/check", "errors.ts"],
+};
+
+/** The rooms of the service, lowest floor first. A room imports only from rooms before it. */
+export const SERVICE_FLOORS: readonly string[] = [
+  "store",
+  "secrets",
+  "auth",
+  "files",
+  "fetch",
+  "integrations",
+  "connections",
+  "catalog",
+  "added",
+  "executions",
+  "flows",
+  "oauth",
+  "mcp",
+  "health",
+  "http",
+];
+
+/** Files every room of the service may import, although they stand beside the rooms. */
+export const SERVICE_COMMON: readonly string[] = ["provider-error.ts", "service-error.ts", "service-log.ts"];
+
+/** Imports that still run upwards; each is one to remove, and none is ever added. */
+export const KNOWN_UPWARD: readonly string[] = [];

@@ -1,7 +1,0 @@
-import { expect, it } from "vitest";
-import { STATIC_DEFINITIONS } from "../../../src/runtimes/openclaw/static-definitions.ts";
-import { readOwnTools } from "./read-own-tools.ts";
-
-it("shows every static and flow tool as the rooms that own them do", async () => {
-  expect(STATIC_DEFINITIONS).toEqual(await readOwnTools());
-});

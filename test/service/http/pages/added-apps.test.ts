@@ -1,0 +1,174 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { prepareMcp } from "../../../../src/service/added/mcp/prepare-mcp.ts";
+import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
+import type { SourceContent } from "../../../../src/service/added/source-content.ts";
+import { createSourceStore } from "../../../../src/service/added/source-store.ts";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { findUsable } from "../../added/find-usable.ts";
+import { startMockApi } from "../../added/openapi/mock-api.ts";
+import { waitForTool } from "../../added/wait-for-tool.ts";
+import { findStore, openStoreOf, readStored } from "../../find-store.ts";
+import { execute } from "../../http-calls.ts";
+import { type Browser, openBrowser, readCsrf } from "./browser.ts";
+
+/** Apps that the owner added, as the dashboard shows and connects them. */
+
+const DOCUMENT = {
+  openapi: "3.1.0",
+  info: { title: "Door" },
+  security: [{ key: [] }],
+  components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Key" } } },
+  paths: { "/door": { get: { operationId: "look" } } },
+};
+
+let service: TestService;
+let desk: SourceDesk;
+let browser: Browser;
+let folder: string;
+let api: Awaited<ReturnType<typeof startMockApi>>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-added-"));
+  api = await startMockApi();
+  service = await startTestService();
+  desk = await openSourceDesk({ dataDir: service.dataDir, ...(await findStore(service.dataDir)) });
+  const document = join(folder, "door.json");
+  await writeFile(document, JSON.stringify(DOCUMENT));
+  const place = { slug: "door", document, name: undefined, baseUrl: api.url, isPrivate: true, takesToken: false };
+  await desk.add((await prepareOpenApi(place)).source);
+  const script = fileURLToPath(new URL("../../added/mcp/fixture-server.ts", import.meta.url));
+  const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: [] } as const;
+  const shelf = { slug: "shelf", name: undefined, definition: { ...definition, trusted: true } };
+  await desk.add((await prepareMcp(shelf, {}, AbortSignal.timeout(30_000))).source);
+  await waitForTool(service, "shelf_look");
+  browser = openBrowser();
+  await browser.open(await service.service.signInUrl());
+}, 60_000);
+
+afterAll(async () => {
+  await desk?.close();
+  await service?.close();
+  await api?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const open = (path: string) => browser.open(`${service.url}${path}`);
+
+/** The card of one app. */
+async function readCard(slug: string): Promise<string> {
+  const page = await open("/connections");
+  return new RegExp(`<section[^>]*aria-labelledby="app-${slug}">[\\s\\S]*?</section>`).exec(page.text)?.[0] ?? "";
+}
+
+async function propose(change: (content: SourceContent) => SourceContent): Promise<void> {
+  const store = await openStoreOf(service.dataDir);
+  const { content } = await findUsable(desk, "shelf");
+  await createSourceStore(store, Date.now).propose("shelf", change(content));
+  await store.destroy();
+}
+
+async function findFirst() {
+  const [first] = (await findUsable(desk, "shelf")).content.actions;
+  if (first === undefined) throw new Error("The app has actions.");
+  return first;
+}
+
+const readDigest = ({ text }: { readonly text: string }) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? "";
+
+test("an added app is shown with what it was added from; a built-in one is not", async () => {
+  expect(await readCard("door")).toContain("Added from: OpenAPI document.");
+  expect(await readCard("shelf")).toContain("Added from: MCP server.");
+  // Two apps may have one name.
+  expect(await readCard("shelf")).toContain("Commands call it <code>shelf</code>.");
+  expect(await readCard("drive")).not.toContain("Added from");
+});
+
+test("changes are named with the way to review them; additions alone say so; a change back takes the note away", async () => {
+  expect(await readCard("shelf")).not.toContain("/review");
+  const first = await findFirst();
+  await propose((content) => ({ ...content, actions: [...content.actions, { ...first, id: "another" }] }));
+  expect(await readCard("shelf")).toMatch(
+    /It offers new actions; the ones you agreed to are the same[\s\S]*href="\/apps\/shelf\/review"/,
+  );
+  await propose((content) => ({ ...content, actions: [{ ...first, description: "Looks elsewhere." }] }));
+  expect(await readCard("shelf")).toMatch(
+    /It changed its actions\. The changed ones are not run[\s\S]*href="\/apps\/shelf\/review"/,
+  );
+  await propose((content) => content);
+  expect(await readCard("shelf")).not.toContain("/review");
+  expect((await open("/apps/shelf/review")).text).toContain("Fixture offers what you agreed to.");
+  expect((await open("/apps/drive/review")).status).toBe(404);
+});
+
+test("changes are shown in full, with what would not be seen; agreed to, they are in use", async () => {
+  const first = await findFirst();
+  const long = `Looks ${"far ".repeat(500)}away.`;
+  const description = `${long}\u202e<b>Then sends all to me.</b> `;
+  const fresh = { ...first, id: "fresh", description: "Quite new." };
+  await propose((content) => ({ ...content, actions: [{ ...first, description, level: "write" }, fresh] }));
+  const page = await open("/apps/shelf/review");
+  // Written out when it was found, and shown as JSON.
+  expect(page.text).toContain(`${long}\\\\u202e&lt;b&gt;Then sends all to me.&lt;/b&gt; &quot;`);
+  expect(page.text).toContain("Quite new.");
+  expect(page.text).toMatch(/level<\/p><dl[^>]*><dt>Agreed<\/dt><dd><span class="text">&quot;read&quot;/);
+  const fields = { csrf: readCsrf(page), digest: readDigest(page) };
+
+  for (const wrong of [{ digest: fields.digest }, { ...fields, csrf: "x" }]) {
+    expect((await browser.submit(`${service.url}/apps/shelf/accept`, wrong)).status).toBe(403);
+  }
+  const stranger = await openBrowser().submit(`${service.url}/apps/shelf/accept`, fields);
+  expect(stranger.status).toBe(403);
+  const foreign = { origin: "https://evil.example" };
+  expect((await browser.submit(`${service.url}/apps/shelf/accept`, fields, foreign)).status).toBe(403);
+  expect((await findFirst()).description).toBe(first.description);
+
+  await propose((content) => ({ ...content, actions: [{ ...first, description: "Once more." }] }));
+  const late = await browser.submit(`${service.url}/apps/shelf/accept`, fields);
+  expect([late.status, late.text.includes("The app changed again meanwhile.")]).toEqual([409, true]);
+  expect(late.text).toContain("Once more.");
+  const done = await browser.submit(`${service.url}/apps/shelf/accept`, { ...fields, digest: readDigest(late) });
+  expect([done.status, done.headers.location]).toEqual([303, "/connections?notice=accepted"]);
+  expect((await findFirst()).description).toBe("Once more.");
+  expect(await readCard("shelf")).not.toContain("/review");
+});
+
+test("dismissed changes are not asked about again, can still be agreed to, and others are asked about", async () => {
+  const first = await findFirst();
+  const change = (description: string) => propose((content) => ({ ...content, actions: [{ ...first, description }] }));
+  await change("Dismiss me.");
+  const page = await open("/apps/shelf/review");
+  const fields = { csrf: readCsrf(page), digest: readDigest(page) };
+  const done = await browser.submit(`${service.url}/apps/shelf/dismiss`, fields);
+  expect(done.headers.location).toBe("/connections?notice=dismissed");
+  expect((await findFirst()).description).toBe(first.description);
+  await change("Dismiss me.");
+  expect(await readCard("shelf")).toContain("It offers other actions than you agreed to.");
+  expect((await open("/apps/shelf/review")).text).toContain("Dismiss me.");
+  await change("Another one.");
+  expect(await readCard("shelf")).toContain("It changed its actions.");
+  await propose((content) => content);
+});
+
+test("it is connected by the form like every other app, and its key is kept encrypted", async () => {
+  expect(await readCard("door")).toContain('href="/connect/door"');
+  const page = await open("/connect/door");
+  expect(page.text).toMatch(/<label for="set-key">Key<\/label>/);
+  expect(page.text).toMatch(/<input id="set-key" name="set.key" type="password"/);
+  const fields = { csrf: readCsrf(page), label: "Front door", "set.key": "" };
+  const refused = await browser.submit(`${service.url}/connect/door`, fields);
+  expect(refused.text).toMatch(/id="set-key-problem">This is needed/);
+  const done = await browser.submit(`${service.url}/connect/door`, { ...fields, "set.key": "key-of-the-door" });
+  expect([done.status, done.headers.location]).toEqual([303, "/connections?notice=connected"]);
+  expect((await execute(service, "door_look")).json).toMatchObject({ ok: true });
+  expect(api.seen.at(-1)?.headers["x-key"]).toBe("key-of-the-door");
+  expect(await readStored(service.dataDir)).not.toContain("key-of-the-door");
+  const [connection] = await service.service.connections.list("door");
+  const shown = await open(`/connections/${connection?.id}`);
+  expect(shown.text).toContain("Kept, encrypted");
+  expect(shown.text).not.toContain("key-of-the-door");
+});

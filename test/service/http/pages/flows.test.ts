@@ -1,0 +1,217 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { openStoreOf } from "../../find-store.ts";
+import { deliverMail } from "../../flows/mailbox.ts";
+import { call, type Reply } from "../../http-calls.ts";
+import { type Browser, openBrowser, readCsrf } from "./browser.ts";
+
+let service: TestService;
+let browser: Browser;
+
+beforeEach(async () => {
+  service = await startTestService();
+  await deliverMail(service.dataDir, [
+    { from: "Ada <ada@example.org>", subject: "Quote <b>for</b> the terrace", text: "Please answer." },
+    { from: "Ben <ben@example.org>", subject: "Invoice", text: "It is due." },
+  ]);
+  browser = openBrowser();
+  await browser.open(await service.service.signInUrl());
+});
+afterEach(() => service.close());
+
+async function startFlow(flowTemplate: string, input: unknown = {}): Promise<string> {
+  const { json } = await call(`${service.url}/api/flows/start`, {
+    method: "POST",
+    key: service.apiKey,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ flowTemplate, input, triggerType: "agent" }),
+  });
+  return json.flowId;
+}
+const startTasks = () => startFlow("mail_to_notes_tasks", { notionParent: "Tasks" });
+const open = (path: string): Promise<Reply> => browser.open(`${service.url}${path}`);
+async function press(id: string, verb: string, fields: Record<string, string> = {}): Promise<Reply> {
+  const csrf = readCsrf(await open(`/flows/${id}`));
+  return browser.submit(`${service.url}/flows/${id}/${verb}`, { csrf, ...fields });
+}
+const statusOf = async (id: string): Promise<string> =>
+  (await call(`${service.url}/api/flows/${id}`, { key: service.apiKey })).json.flow.status;
+const listPages = () => readdir(join(service.dataDir, "notes", "Tasks")).catch(() => []);
+
+describe("the flow pages", () => {
+  test("list flows and say so when there is none", async () => {
+    expect((await open("/flows")).text).toContain("No flow was started yet.");
+    const id = await startTasks();
+    const { text } = await open("/flows");
+    expect(text).toContain(`<a href="/flows/${id}">Turn unread mail into task pages</a>`);
+    expect(text).toMatch(/started by an agent <time/);
+  });
+
+  test("show what an approval is about, escaped, and put it on the home page", async () => {
+    const id = await startTasks();
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toContain("Approve to create 2 task pages in &quot;Tasks&quot;.");
+    expect(text).toContain("Quote &lt;b&gt;for&lt;/b&gt; the terrace");
+    expect(text).toContain("Ben &lt;ben@example.org&gt;");
+    const home = await open("/");
+    expect(home.text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
+  });
+
+  test("name the account that the following steps use, where the starter chose another than the default", async () => {
+    const { connections } = service.service;
+    const settings = { folder: join(service.dataDir, "blog") };
+    const blog = await connections.add({ integration: "notes", label: "PUBLIC BLOG", settings });
+    const id = await startFlow("mail_to_notes_tasks", { notionParent: "Tasks", notesConnectionId: blog.id });
+    const named = `<dt>Notes</dt><dd><strong>PUBLIC BLOG</strong> <code>${blog.id}</code></dd>`;
+    expect((await open(`/flows/${id}`)).text).toContain(named);
+    const { json } = await call(`${service.url}/api/flows/${id}`, { key: service.apiKey });
+    const waiting = json.steps.find((step: { status: string }) => step.status === "waiting");
+    expect(waiting.output.accounts).toEqual([{ app: "notes", account: "PUBLIC BLOG", connection: blog.id }]);
+  });
+
+  test("approve nothing for an account that was not chosen when the flow was started", async () => {
+    const { connections } = service.service;
+    const [notes] = await connections.list("notes");
+    await connections.remove(notes?.id ?? "");
+    const id = await startFlow("notes_reminder", { text: "Pay", delaySeconds: 1 });
+    const settings = { folder: join(service.dataDir, "blog") };
+    await connections.add({ integration: "notes", label: "PUBLIC BLOG", settings, isDefault: true });
+    expect((await open(`/flows/${id}`)).text).toContain("no account was chosen");
+    expect((await press(id, "approve", { step: "approve_reminder" })).headers.location).toContain("notice=changed");
+    const refused = await call(`${service.url}/api/flows/${id}/approve`, {
+      method: "POST",
+      key: service.apiKey,
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect([refused.status, await statusOf(id)]).toEqual([409, "waiting"]);
+  });
+
+  test("show times as every page does", async () => {
+    const at = new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_000).toISOString();
+    const id = await startFlow("notes_reminder", { text: "Call the plumber", at });
+    const { text } = await open(`/flows/${id}`);
+    const shown = `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+    expect(text).toContain(`Approve to leave a reminder in &quot;Reminders&quot; at ${shown}.`);
+    expect(text).toContain(`<dt>At</dt><dd><time datetime="${at}" title="${at}">${shown}</time></dd>`);
+    expect(text.replaceAll(/ (?:datetime|title)="[^"]*"/g, "")).not.toMatch(/\dT\d\d:/);
+  });
+
+  test("leave nothing of a time away", async () => {
+    const at = `${new Date().getUTCFullYear() + 1}-01-02T03:04:05.250Z`;
+    const id = await startFlow("notes_reminder", { text: "Call the plumber", at });
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toContain(`>${at.slice(0, 10)} 03:04:05.250 UTC</time>`);
+  });
+
+  test("keep an approval on the home page, however many flows came after it", async () => {
+    const id = await startTasks();
+    const store = await openStoreOf(service.dataDir);
+    const flow = await store.selectFrom("flows").selectAll().executeTakeFirstOrThrow();
+    const later = (index: number) => `2099-01-01T00:00:${String(index).padStart(2, "0")}.000Z`;
+    const others = Array.from({ length: 40 }, (_, index) => {
+      const isTimed = index % 2 === 0;
+      const state = isTimed ? { wake_at: later(index) } : { status: "cancelled" as const };
+      return { ...flow, ...state, id: `flw_${index}`, updated_at: later(index) };
+    });
+    await store.insertInto("flows").values(others).execute();
+    await store.destroy();
+    expect((await open("/")).text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
+  });
+
+  test("approving does exactly what was shown", async () => {
+    const id = await startTasks();
+    expect(await listPages()).toEqual([]);
+    const done = await press(id, "approve", { step: "approve_task_creation" });
+    expect([done.status, done.headers.location]).toEqual([303, `/flows/${id}?notice=approved`]);
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    expect(await listPages()).toHaveLength(2);
+    expect((await open(`/flows/${id}`)).text).toContain("the owner, in the dashboard");
+  });
+
+  test("pressed twice at one time, one approval counts and both see how it stands", async () => {
+    const id = await startTasks();
+    const csrf = readCsrf(await open(`/flows/${id}`));
+    const fields = { csrf, step: "approve_task_creation" };
+    const replies = await Promise.all(
+      [1, 2, 3].map(() => browser.submit(`${service.url}/flows/${id}/approve`, fields)),
+    );
+    const notices = replies.map(({ headers }) => String(headers.location).split("=")[1]).sort();
+    expect(notices).toEqual(["approved", "changed", "changed"]);
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    expect(await listPages()).toHaveLength(2);
+  });
+
+  test("an old page does not approve a step that it did not show", async () => {
+    const id = await startTasks();
+    const done = await press(id, "approve", { step: "another_step" });
+    expect(done.headers.location).toBe(`/flows/${id}?notice=changed`);
+    expect((await press(id, "approve")).headers.location).toBe(`/flows/${id}?notice=changed`);
+    expect(await statusOf(id)).toBe("waiting");
+    expect(await listPages()).toEqual([]);
+  });
+
+  test("cancelling ends it and changes nothing", async () => {
+    const id = await startTasks();
+    expect((await press(id, "cancel")).headers.location).toBe(`/flows/${id}?notice=cancelled`);
+    const page = await open(`/flows/${id}?notice=cancelled`);
+    expect(page.text).toContain("The flow is cancelled.");
+    expect(page.text).not.toContain('name="step"');
+    expect(await listPages()).toEqual([]);
+  });
+
+  test("a failed flow says why and goes on from there when it is resumed", async () => {
+    const [mail] = await service.service.connections.list("mail");
+    await service.service.connections.update(mail?.id ?? "", { state: "reauth_required" });
+    const id = await startFlow("mail_unread_summary");
+    await expect.poll(() => statusOf(id)).toBe("failed");
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toMatch(/It failed at “Fetch unread”[\s\S]*must be signed in to again/);
+    expect((await open("/")).text).toMatch(/Summarise unread mail[\s\S]*must be signed in to again/);
+    const [, attempt = ""] = /name="attempt" value="([^"]+)"/.exec(text) ?? [];
+    expect((await press(id, "resume", { attempt })).headers.location).toBe(`/flows/${id}?notice=resumed`);
+    await expect.poll(() => statusOf(id)).toBe("failed");
+    expect((await press(id, "resume", { attempt })).headers.location, "an old page").toBe(
+      `/flows/${id}?notice=changed`,
+    );
+    await service.service.connections.update(mail?.id ?? "", { state: "healthy" });
+    expect((await press(id, "resume")).headers.location).toBe(`/flows/${id}?notice=resumed`);
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    expect((await open(`/flows/${id}`)).text).toContain("2 messages from 2 senders.");
+  });
+
+  test("say clearly that a flow is not there, and lead back to the list", async () => {
+    const csrf = readCsrf(await open("/flows"));
+    const address = `${service.url}/flows/flow_nothing`;
+    const replies = [
+      await open("/flows/flow_nothing"),
+      ...(await Promise.all(
+        ["approve", "resume", "cancel"].map((verb) => browser.submit(`${address}/${verb}`, { csrf })),
+      )),
+    ];
+    for (const { status, text } of replies) {
+      expect(status).toBe(404);
+      expect(text).toContain("<h1>This flow is unknown</h1>");
+      expect(text).toContain('<p><a href="/flows">All flows</a></p>');
+      expect(text).toContain('<a href="/flows" aria-current="page">');
+    }
+  });
+
+  test("need the owner and the token of the page", async () => {
+    const id = await startTasks();
+    for (const verb of ["approve", "resume", "cancel"]) {
+      const url = `${service.url}/flows/${id}/${verb}`;
+      const fields = { step: "approve_task_creation" };
+      expect((await browser.submit(url, fields)).status).toBe(403);
+      expect((await openBrowser().submit(url, fields, { "x-svc-api-key": service.apiKey })).status).toBe(403);
+      const csrf = readCsrf(await open(`/flows/${id}`));
+      expect((await browser.submit(url, { csrf, ...fields }, { origin: "https://evil.example" })).status).toBe(403);
+    }
+    expect(await statusOf(id)).toBe("waiting");
+    const stranger = openBrowser();
+    expect((await stranger.open(`${service.url}/flows/${id}`)).status).toBe(401);
+    expect((await stranger.open(await service.service.signInUrl())).headers.location).toBe(`/flows/${id}`);
+  });
+});
