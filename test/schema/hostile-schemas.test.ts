@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
 import { restoreRenamedKeys } from "../../src/schema/project/rename-keys.ts";
 import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
+import { measureCpuTime } from "../cpu-time.ts";
 import { findIllegal } from "./corpus-measures.ts";
 
 /** Each definition refers twice to the next: 2 to the power of 30 ways through. */
@@ -112,9 +113,10 @@ const HOSTILE: readonly [name: string, schema: unknown, args: unknown][] = [
 describe.each(HOSTILE)("%s", (_, schema, args) => {
   test("neither throws nor hangs the guard", () => {
     const guard = createArgumentGuard(schema);
-    const first = guard(args);
-    expect(guard(args)).toEqual(first);
-    expect(first.ok || first.problems.length > 0).toBe(true);
+    for (let call = 0; call < 2; call++) {
+      const { ok, problems } = guard(args);
+      expect(ok || problems.length > 0).toBe(true);
+    }
   });
 
   test.each(["full", "gemini"] as const)("gives a small and legal %s projection", (profile) => {
@@ -169,9 +171,9 @@ describe("a large definition merged into a thousand branches", () => {
       },
     ],
   ])("%s is not copied a thousand times", (_, schema) => {
-    const started = performance.now();
+    const spent = measureCpuTime();
     const { schema: shown } = projectToolSchema(schema);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(spent()).toBeLessThan(2_000);
     expect(shown.type).toBe("object");
     expect(shown.required).toBeUndefined();
   });
@@ -193,18 +195,18 @@ test.each([
     },
   ],
 ])("%s takes no time", (_, schema) => {
-  const started = performance.now();
+  const spent = measureCpuTime();
   expect(projectToolSchema(schema).schema.type).toBe("object");
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(spent()).toBeLessThan(1_000);
 });
 
 test("a thousand keys that each need a thousand others do not hang the guard", () => {
   const guard = createArgumentGuard(needs);
   guard({});
-  const started = performance.now();
+  const spent = measureCpuTime();
   const { ok, problems } = guard(many(1_000, (i) => [`k${i}`, 1]));
   expect(ok || problems[0]?.path === "n0").toBe(true);
-  expect(performance.now() - started).toBeLessThan(6_000);
+  expect(spent()).toBeLessThan(6_000);
   const few = createArgumentGuard({ dependentRequired: { a: ["b", "c"] } });
   expect(few({ a: 1, b: 1 }).problems).toHaveLength(1);
 });

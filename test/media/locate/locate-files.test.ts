@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { locateFiles } from "../../../src/media/locate/locate-files.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { measureCpuTime } from "../../cpu-time.ts";
 
 const FILE = {
   type: "object",
@@ -82,9 +83,9 @@ describe("where files are found", () => {
     const junk = Array.from({ length: 2_000 }, () => 0);
     const branches = Array.from({ length: 400 }, () => ({ allOf: junk, anyOf: junk, oneOf: junk }));
     const schema = object({ files: { items: { anyOf: [MARKED, ...branches] } } });
-    const start = performance.now();
+    const spent = measureCpuTime();
     expect(found(schema, { files: Array.from({ length: 200 }, () => LOCAL) })).toHaveLength(200);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(spent()).toBeLessThan(2_000);
   });
 
   test("arguments nested without end are left alone", () => {
@@ -222,16 +223,16 @@ describe("kinds of references", () => {
 test("a long list of things with many members each is looked through in no time", () => {
   const properties = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`m${index}`, {}]));
   const schema = { type: "object", properties: { list: { type: "array", items: { properties } } } };
-  const started = performance.now();
+  const spent = measureCpuTime();
   expect(locateFiles(schema, { list: Array.from({ length: 2_000 }, () => 1) }).files).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(spent()).toBeLessThan(1_000);
 });
 
 test("references of ten thousand characters are not followed for each argument", () => {
   const ref = { $ref: `#/${"a/".repeat(5_000)}` };
   const schema = { type: "object", additionalProperties: { anyOf: Array.from({ length: 200 }, () => ({ ...ref })) } };
   const args = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, 1]));
-  const started = performance.now();
+  const spent = measureCpuTime();
   expect(locateFiles(schema, args).files).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(spent()).toBeLessThan(1_000);
 });
