@@ -11,3 +11,26 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Sets an own property under any name: `__proto__` becomes a key like the others. */
+export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[key] = value;
+  }
+}
+
+/** The value of an own property, or undefined: inherited members never count. */
+export function getOwn(target: object, key: string): unknown {
+  return Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined;
+}
+
+/** A copy of a JSON value that shares no object with it. Anything that JSON cannot hold is kept by reference. */
+export function cloneJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cloneJson);
+  if (!isRecord(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson(value[key]));
+  return copy;
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../base/replace-file.ts";
+import { replaceFile } from "../base/disk.ts";
 import { cutText } from "../base/text.ts";
 import { toSafeJson } from "./safe-text.ts";
 

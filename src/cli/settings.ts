@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
-import { hasCode } from "../base/errno.ts";
+import { hasCode } from "../base/disk.ts";
 import { parseJson } from "../base/json.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { SvcError } from "../errors.ts";

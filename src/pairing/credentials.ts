@@ -1,9 +1,8 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { errorCode } from "../base/errno.ts";
+import { errorCode, withWriteLock } from "../base/disk.ts";
 import { parseJson } from "../base/json.ts";
-import { withWriteLock } from "../base/write-lock.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";

@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errorCode, hasCode } from "../base/errno.ts";
-import { replaceFile } from "../base/replace-file.ts";
+import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
 import { SvcError } from "../errors.ts";
 
 /** Far more than a credential file ever holds. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../base/json.ts";
+import { getOwn, isRecord } from "../base/json.ts";
 
 /** A JSON Schema object of any draft. Keyword values are unknown until a reader has checked them. */
 export interface JsonSchema {
@@ -38,20 +38,6 @@ export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Sets an own property under any name: `__proto__` becomes a key like the others. */
-export function setOwn(target: SchemaDraft, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  } else {
-    target[key] = value;
-  }
-}
-
-/** The value of an own property, or undefined: inherited members never count. */
-export function getOwn(target: object, key: string): unknown {
-  return Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined;
-}
-
 /**
  * Reads a `type` keyword. Letter case and the names common in Python and OpenAPI tools (`str`, `int`, `dict`, ...)
  * are understood.
@@ -68,15 +54,6 @@ export function readTypes(keyword: unknown): JsonType[] | undefined {
     types.add(type);
   }
   return types.size === 0 ? undefined : [...types];
-}
-
-/** A copy of a JSON value that shares no object with it. Anything that JSON cannot hold is kept by reference. */
-export function cloneJson(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(cloneJson);
-  if (!isRecord(value)) return value;
-  const copy: SchemaDraft = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson(value[key]));
-  return copy;
 }
 
 /**

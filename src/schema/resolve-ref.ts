@@ -1,5 +1,4 @@
-import { isRecord } from "../base/json.ts";
-import { getOwn } from "./json-schema.ts";
+import { getOwn, isRecord } from "../base/json.ts";
 
 /**
  * Finds what a `$ref` of one document points at: a schema object, a boolean schema, or undefined.

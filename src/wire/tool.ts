@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../base/json.ts";
 
 /** A JSON Schema as it travels; its content is judged in the schema room, not here. */
 export const jsonSchemaSchema = z.record(z.string(), z.unknown());
@@ -12,11 +13,8 @@ export const sentSchemaSchema = z.preprocess(readSchemaText, jsonSchemaSchema.nu
 
 function readSchemaText(sent: unknown): unknown {
   if (typeof sent !== "string" || sent.length > MAX_SCHEMA_TEXT) return sent;
-  try {
-    return JSON.parse(sent);
-  } catch {
-    return sent;
-  }
+  const schema = parseJson(sent);
+  return schema === undefined ? sent : schema;
 }
 
 /** "Tool". `name` is null only on a truncation notice; `inputSchema` is complete only in a describe answer. */

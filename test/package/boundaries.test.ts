@@ -77,7 +77,7 @@ describe("import directions", () => {
 
   test.each([
     ["schema", "wire/tool.ts"],
-    ["client", "base/semaphore.ts"],
+    ["client", "base/concurrency.ts"],
     ["media/send", "media/open/roots.ts"],
     ["calls/steps", "schema/json-schema.ts"],
     ["runtimes/langchain", "media/open/roots.ts"],

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { hasCode } from "../../base/errno.ts";
+import { hasCode, replaceFile } from "../../base/disk.ts";
 import { sha256Hex } from "../../base/hash.ts";
-import { replaceFile } from "../../base/replace-file.ts";
 import { sideEffectLevelSchema } from "../../wire/catalog.ts";
 import { jsonSchemaSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";

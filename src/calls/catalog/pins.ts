@@ -2,9 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { hasCode } from "../../base/errno.ts";
-import { replaceFile } from "../../base/replace-file.ts";
-import { withWriteLock } from "../../base/write-lock.ts";
+import { hasCode, replaceFile, withWriteLock } from "../../base/disk.ts";
+import { parseJson } from "../../base/json.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 
@@ -216,12 +215,4 @@ function readPinFile(file: string, service: string): PinReading {
 /** A tool as the file holds it. */
 function toPin({ effect, schemaHash }: Pick<CatalogEntry, "effect" | "schemaHash">): PinFile["tools"][string] {
   return schemaHash === undefined ? { effect } : { effect, schemaHash };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

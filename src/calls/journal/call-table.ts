@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import {
   isEqualTo,
@@ -110,12 +111,4 @@ function readRow(text: unknown): JournalRecord {
     field: "stateDir",
     hint: "The file is damaged. Look in the apps for the latest writes, move the file away and start again.",
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

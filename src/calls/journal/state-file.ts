@@ -3,7 +3,8 @@ import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { z } from "zod";
-import { hasCode } from "../../base/errno.ts";
+import { hasCode } from "../../base/disk.ts";
+import { parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import { createStoredCalls } from "./call-table.ts";
 import { chooseRecord, type JournalRecord, readJournalRecord, toMapKey } from "./journal-record.ts";
@@ -187,7 +188,7 @@ function readOldJournal(stateDir: string): JournalRecord[] {
   for (const name of listFiles(folder)) {
     const records = new Map<string, JournalRecord>();
     for (const line of readFileSync(join(folder, name), "utf8").split("\n")) {
-      const value = parseLine(line);
+      const value = parseJson(line);
       const forgotten = forgottenSchema.safeParse(value);
       const record = readJournalRecord(value);
       if (forgotten.success) records.delete(toMapKey(forgotten.data));
@@ -207,13 +208,5 @@ function listFiles(folder: string): string[] {
   } catch (error) {
     if (hasCode(error, "ENOENT")) return [];
     throw error;
-  }
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

@@ -1,8 +1,7 @@
 import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errorCode, hasCode } from "../../base/errno.ts";
+import { errorCode, hasCode, replaceFile } from "../../base/disk.ts";
 import { isRecord } from "../../base/json.ts";
-import { replaceFile } from "../../base/replace-file.ts";
 import { SvcError } from "../../errors.ts";
 
 /** The text of a configuration file; empty when there is none. Throws SvcError `invalid_config` when it cannot be used. */

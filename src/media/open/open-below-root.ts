@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorCode } from "../../base/errno.ts";
+import { errorCode } from "../../base/disk.ts";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
 import { O_PATH, type OpenMode } from "./roots.ts";

@@ -3,7 +3,7 @@ import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, stat
 import { homedir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { errorCode } from "../../base/errno.ts";
+import { errorCode } from "../../base/disk.ts";
 import { isSvcError } from "../../errors.ts";
 import { findSecretEntry } from "./denied-names.ts";
 import { badRoot, type PrivateFolder, type RootRules, refuseUnsafeRoot } from "./root-rules.ts";

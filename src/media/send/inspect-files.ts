@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createMd5 } from "../../base/md5.ts";
+import { createMd5 } from "../../base/hash.ts";
 import { SvcError } from "../../errors.ts";
 import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import { cleanFileName, dropReceivedId } from "../locate/classify-reference.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
 import { toModelName } from "../../calls/build.ts";
 import { checkNumbers } from "../../calls/check-settings.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
@@ -112,12 +112,7 @@ function readNames(message: unknown): string[] {
 
 /** A checkpointer may have dropped the artifact; the text holds the same. */
 function parseOutcome(content: unknown): unknown {
-  if (typeof content !== "string") return undefined;
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
+  return typeof content === "string" ? parseJson(content) : undefined;
 }
 
 function readName(tool: unknown): string[] {

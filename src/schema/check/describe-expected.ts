@@ -1,6 +1,6 @@
-import { isRecord } from "../../base/json.ts";
+import { getOwn, isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
-import { getOwn, type JsonSchema, readTypes } from "../json-schema.ts";
+import { type JsonSchema, readTypes } from "../json-schema.ts";
 import { followReference, type ValuePath } from "./schema-location.ts";
 
 const MAX_LISTED = 10;

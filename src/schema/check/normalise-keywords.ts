@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { type SchemaDraft, setOwn } from "../json-schema.ts";
+import { isRecord, setOwn } from "../../base/json.ts";
+import type { SchemaDraft } from "../json-schema.ts";
 import { appendAll, copyValueKeywords, type KeywordWalk, onlyIf } from "./normalise-values.ts";
 import { readPattern } from "./read-pattern.ts";
 

@@ -1,4 +1,5 @@
-import { isCount, readTypes, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { setOwn } from "../../base/json.ts";
+import { isCount, readTypes, type SchemaDraft } from "../json-schema.ts";
 import { readPattern } from "./read-pattern.ts";
 
 /** A schema in the checking copy. */

@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { getOwn, type JsonSchema } from "../json-schema.ts";
+import { getOwn, isRecord } from "../../base/json.ts";
+import type { JsonSchema } from "../json-schema.ts";
 
 /** The keys and list positions that lead from the arguments to a value. */
 export type ValuePath = readonly (string | number)[];

@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { readTypes, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { isRecord, setOwn } from "../../base/json.ts";
+import { readTypes, type SchemaDraft } from "../json-schema.ts";
 import { type FlatNode, mergeWithin } from "./merge-schemas.ts";
 
 import { readUnion } from "./project-union.ts";

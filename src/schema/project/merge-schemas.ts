@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/json.ts";
-import { readTypes, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { isRecord, setOwn } from "../../base/json.ts";
+import { readTypes, type SchemaDraft } from "../json-schema.ts";
 import { type RefResolver, readSiblings } from "../resolve-ref.ts";
 import { canMerge, type Projection } from "./projection.ts";
 

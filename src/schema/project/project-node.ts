@@ -1,14 +1,6 @@
-import { isRecord } from "../../base/json.ts";
+import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
-import {
-  cloneJson,
-  isCount,
-  isFileSchema,
-  readTypes,
-  type SchemaDraft,
-  setOwn,
-  showFileSchema,
-} from "../json-schema.ts";
+import { isCount, isFileSchema, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
 import { type FlatNode, flattenNode } from "./merge-schemas.ts";
 
 import { projectTypes } from "./project-types.ts";

@@ -1,7 +1,7 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
 import { isPlaceholderSchema } from "../check/placeholders.ts";
-import { type JsonSchema, type SchemaDraft, setOwn } from "../json-schema.ts";
+import type { JsonSchema, SchemaDraft } from "../json-schema.ts";
 import { createRefResolver, isOldDraft } from "../resolve-ref.ts";
 import { mergeRootUnion } from "./merge-root-union.ts";
 import { flattenNode } from "./merge-schemas.ts";

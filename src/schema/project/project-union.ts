@@ -1,6 +1,6 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
-import { readTypes, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { readTypes, type SchemaDraft } from "../json-schema.ts";
 import { type FlatNode, flattenNode, mergeWithin } from "./merge-schemas.ts";
 
 import { canMerge, isFull, type Projection, type ProjectionPlace } from "./projection.ts";

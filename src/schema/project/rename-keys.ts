@@ -1,6 +1,6 @@
 import { sha256Hex } from "../../base/hash.ts";
-import { isRecord } from "../../base/json.ts";
-import { cloneJson, type SchemaDraft, setOwn } from "../json-schema.ts";
+import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
+import type { SchemaDraft } from "../json-schema.ts";
 
 /** A step on the way to a renamed key. In a map that also has properties of its own, any value but theirs. */
 type RenamedStep = string | { readonly anyBut: readonly string[] };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ZodType, z } from "zod";
-import { cloneJson, type JsonSchema } from "../json-schema.ts";
+import { cloneJson } from "../../base/json.ts";
+import type { JsonSchema } from "../json-schema.ts";
 
 /**
  * Wraps a projected schema in a zod type that accepts anything and, asked for its JSON Schema, answers exactly this

@@ -1,10 +1,9 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
 import { type ArgumentChecker, type CheckError, createChecker, measureSize } from "../check/check-arguments.ts";
 import { showValue } from "../check/describe-expected.ts";
 import { type ArgumentProblem, createProblem, explainProblems } from "../check/explain-problems.ts";
 import { normaliseSchema } from "../check/normalise-schema.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { parseJson } from "./propose-changes.ts";
 import { copyAsJson, endsSomewhere, readKind } from "./read-arguments.ts";
 import { repairArguments } from "./repair-arguments.ts";
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../../base/json.ts";
 
 /** Arguments of one of the plugin's own tools, or why they cannot be used, in the words of an outcome. */
 export type OwnArguments<T> =
@@ -43,10 +44,5 @@ export function readOwnArguments<Schema extends z.ZodType>(
 
 function parseText(args: unknown): unknown {
   if (typeof args !== "string") return args ?? {};
-  if (args.trim() === "") return {};
-  try {
-    return JSON.parse(args);
-  } catch {
-    return args;
-  }
+  return args.trim() === "" ? {} : (parseJson(args) ?? args);
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../../base/json.ts";
 import type { CheckError } from "../check/check-arguments.ts";
 import { hasUncheckedPattern } from "../check/normalise-values.ts";
 import { findNode, type ValuePath } from "../check/schema-location.ts";
@@ -96,13 +97,4 @@ function readJsonText(text: string, types: ReadonlySet<JsonType>): unknown[] {
   if (value === undefined) return [];
   if (types.has(wanted)) return [value];
   return wanted === "object" && types.has("array") ? [[value]] : [];
-}
-
-/** The value of a JSON text, or undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,9 @@
-import { isRecord } from "../../base/json.ts";
+import { cloneJson, getOwn, isRecord, setOwn } from "../../base/json.ts";
 import type { CheckError, CheckResult } from "../check/check-arguments.ts";
 import { showLiteral } from "../check/describe-expected.ts";
 import { formatPath, getAt, readValuePath, type ValuePath } from "../check/schema-location.ts";
 import { selectErrors } from "../check/select-errors.ts";
-import { cloneJson, getOwn, type JsonSchema, setOwn } from "../json-schema.ts";
+import type { JsonSchema } from "../json-schema.ts";
 import { type Change, proposeChanges } from "./propose-changes.ts";
 
 /** Checks a changed copy of the arguments. */

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
-import { errorCode } from "../../base/errno.ts";
-import { stopOnAbort } from "../../base/stop-on-abort.ts";
+import { stopOnAbort } from "../../base/concurrency.ts";
+import { errorCode } from "../../base/disk.ts";
 import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { hideInError } from "../secrets/hide-secrets.ts";

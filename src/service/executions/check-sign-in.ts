@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { stopOnAbort } from "../../base/stop-on-abort.ts";
+import { stopOnAbort } from "../../base/concurrency.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection, Connections } from "../connections/connections.ts";

@@ -1,4 +1,4 @@
-import { stopOnAbort } from "../../base/stop-on-abort.ts";
+import { stopOnAbort } from "../../base/concurrency.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { Connection } from "../connections/connections.ts";
 import type { AccessTokens, LiveSettings } from "../connections/grants/access-tokens.ts";

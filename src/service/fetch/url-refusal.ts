@@ -1,4 +1,4 @@
-import { errorCode } from "../../base/errno.ts";
+import { errorCode } from "../../base/disk.ts";
 import { ServiceError } from "../service-error.ts";
 
 /**

@@ -2,9 +2,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { hasCode } from "../../base/errno.ts";
-import { replaceFile } from "../../base/replace-file.ts";
-import { createGate, type Gate } from "../../base/semaphore.ts";
+import { createGate, type Gate } from "../../base/concurrency.ts";
+import { hasCode, replaceFile } from "../../base/disk.ts";
 import { ServiceError } from "../service-error.ts";
 import { createStagedFile, type FileDigests, onDisk, type StagedFile } from "./staged-file.ts";
 import {

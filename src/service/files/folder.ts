@@ -1,7 +1,7 @@
 import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { errorCode, hasCode } from "../../base/errno.ts";
+import { errorCode, hasCode } from "../../base/disk.ts";
 import { refuseSetting, refuseUnavailable, refuseValue } from "../provider-error.ts";
 
 const OPEN_FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createMd5 } from "../../base/md5.ts";
+import { createMd5 } from "../../base/hash.ts";
 import { toFileStoreError } from "./folder-error.ts";
 
 /** How many leading bytes are kept in memory for MIME sniffing. */

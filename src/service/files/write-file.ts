@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
-import { errorCode, hasCode } from "../../base/errno.ts";
+import { errorCode, hasCode } from "../../base/disk.ts";
 import { type Folder, withFolder } from "./folder.ts";
 
 /** What to do when the name is taken. */

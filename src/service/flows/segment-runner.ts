@@ -1,4 +1,4 @@
-import { createGate } from "../../base/semaphore.ts";
+import { createGate } from "../../base/concurrency.ts";
 import type { FlowRow } from "../store/schema.ts";
 import type { FlowParts } from "./flow-parts.ts";
 import { changeFlow, findFlow } from "./flow-rows.ts";

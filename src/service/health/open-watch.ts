@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../../base/errno.ts";
+import { hasCode } from "../../base/disk.ts";
 import type { Connections } from "../connections/connections.ts";
 import { KEY_FILE } from "../secrets/read-secret-key.ts";
 import type { ServiceLog } from "../service-log.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { errorCode } from "../../base/errno.ts";
+import { errorCode } from "../../base/disk.ts";
 import { SvcError } from "../../errors.ts";
 
 /** An open port. */

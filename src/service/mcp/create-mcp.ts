@@ -1,4 +1,4 @@
-import { makeOnce } from "../../base/make-once.ts";
+import { makeOnce } from "../../base/concurrency.ts";
 import { MCP_PATH, type McpListing } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Provider } from "oidc-provider";
-import { makeOnce } from "../../base/make-once.ts";
+import { makeOnce } from "../../base/concurrency.ts";
 import { MCP_PATH } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret, deriveToken, isSameHash } from "../auth/secrets.ts";

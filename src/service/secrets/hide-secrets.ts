@@ -1,3 +1,4 @@
+import { parseJson } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -119,16 +120,13 @@ function listTexts(value: unknown): string[] {
   const ofHeader = rest !== "" && more === undefined ? [rest] : [];
   const pair = /^basic$/i.test(scheme) ? Buffer.from(rest, "base64").toString("utf8") : "";
   const password = pair.includes(":") ? [pair.slice(pair.indexOf(":") + 1)] : [];
-  return [value, value.trim(), ...ofHeader, ...password, ...listMembers(readJson(value), 0)];
-}
-
-function readJson(text: string): unknown {
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return [
+    value,
+    value.trim(),
+    ...ofHeader,
+    ...password,
+    ...listMembers(/^\s*\{/.test(value) ? parseJson(value) : undefined, 0),
+  ];
 }
 
 function listMembers(data: unknown, depth: number): string[] {

@@ -1,7 +1,7 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { type FileHandle, link, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../../base/errno.ts";
+import { hasCode } from "../../base/disk.ts";
 import { SvcError } from "../../errors.ts";
 import type { Store } from "../store/open-store.ts";
 import { SECRET_KEY_BYTES } from "./secret-box.ts";

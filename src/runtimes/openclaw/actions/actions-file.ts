@@ -84,7 +84,7 @@ export function readActions(path: string, onDamage?: (reason: string) => void): 
 
 /** Replaces the file atomically, mode 0600. */
 export async function writeActions(path: string, file: ActionsFile): Promise<void> {
-  const { replaceFile } = await import("../../../base/replace-file.ts");
+  const { replaceFile } = await import("../../../base/disk.ts");
   await replaceFile(path, `${JSON.stringify(file)}\n`);
 }
 

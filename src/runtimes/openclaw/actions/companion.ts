@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "../../../base/disk.ts";
 import { sha256Hex } from "../../../base/hash.ts";
-import { replaceFile } from "../../../base/replace-file.ts";
 import { SvcError } from "../../../errors.ts";
 import type { Places } from "../host/places.ts";
 import { GATE_MS } from "../register-tools.ts";

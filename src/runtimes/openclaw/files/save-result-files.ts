@@ -1,4 +1,4 @@
-import { errorCode } from "../../../base/errno.ts";
+import { errorCode } from "../../../base/disk.ts";
 import type { ResultReceiver } from "../../../calls/pipeline.ts";
 import { loadSdk } from "../host/load-sdk.ts";
 import { type FileSource, findResultFiles, type ResultFile } from "./find-result-files.ts";

@@ -46,7 +46,7 @@ export async function forgetKeyOrigin(places: Pick<Places, "state">, apiKey: str
 }
 
 async function write(places: Pick<Places, "state">, keys: Origins): Promise<void> {
-  const { replaceFile } = await import("../../../base/replace-file.ts");
+  const { replaceFile } = await import("../../../base/disk.ts");
   await replaceFile(fileOf(places), `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, Transport } from "@modelcontextprotocol/client";
-import { stopOnAbort } from "../../../base/stop-on-abort.ts";
+import { stopOnAbort } from "../../../base/concurrency.ts";
 import { hideSecrets } from "../../secrets/hide-secrets.ts";
 import { type McpDefinition, pickSecrets } from "./mcp-definition.ts";
 import { createMcpFetch } from "./mcp-fetch.ts";

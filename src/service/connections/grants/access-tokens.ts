@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { createGate } from "../../../base/concurrency.ts";
 import { sha256Hex } from "../../../base/hash.ts";
-import { createGate } from "../../../base/semaphore.ts";
 import type { Integration, OAuthGrant } from "../../integrations/integration.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";

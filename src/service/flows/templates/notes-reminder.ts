@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { exactTime } from "../../../base/exact-time.ts";
-import { shortenText } from "../../../base/text.ts";
+import { exactTime, shortenText } from "../../../base/text.ts";
 import { connectionIdSchema, defineTemplate, refuseInput } from "../flow-template.ts";
 import { checkParent, collectPages, parentSchema, planPage, toFolder } from "./notes-fields.ts";
 

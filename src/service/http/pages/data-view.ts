@@ -1,6 +1,5 @@
 import { html } from "hono/html";
-import { readableTime } from "../../../base/exact-time.ts";
-import { cutText } from "../../../base/text.ts";
+import { cutText, readableTime } from "../../../base/text.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { Markup } from "./page.ts";
 

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { exactTime } from "../../../base/exact-time.ts";
+import { exactTime } from "../../../base/text.ts";
 import type { Flow, FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";

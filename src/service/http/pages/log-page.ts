@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/exact-time.ts";
+import { exactTime } from "../../../base/text.ts";
 import type { ActivityFilter, ActivityItem } from "../../executions/activity.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { Markup } from "./page.ts";

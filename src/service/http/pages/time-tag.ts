@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/exact-time.ts";
+import { exactTime } from "../../../base/text.ts";
 import type { Markup } from "./page.ts";
 
 /** A distance in time as a person says it, e.g. "3 minutes ago", "in 12 minutes", "just now". */

@@ -1,4 +1,4 @@
-import { createGate, type Gate } from "../../../base/semaphore.ts";
+import { createGate, type Gate } from "../../../base/concurrency.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createGate } from "../../../base/semaphore.ts";
+import { createGate } from "../../../base/concurrency.ts";
 import { parseFolderPath } from "../../files/folder.ts";
 import { explainFolderError } from "../../files/folder-error.ts";
 import { moveToTrash, TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";

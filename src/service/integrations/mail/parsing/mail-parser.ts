@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { createGate, type Gate } from "../../../../base/semaphore.ts";
+import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import { type ParseAnswer, type ParseOrder, separateBytes } from "./parse-order.ts";

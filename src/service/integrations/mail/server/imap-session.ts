@@ -1,5 +1,5 @@
 import type { ImapFlow, Logger } from "imapflow";
-import { createGate } from "../../../../base/semaphore.ts";
+import { createGate } from "../../../../base/concurrency.ts";
 import type { Action } from "../../integration.ts";
 import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
 import { explainConnect } from "./connect-failure.ts";

@@ -1,5 +1,5 @@
+import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { sha256Hex } from "../../../../base/hash.ts";
-import { createGate, type Gate } from "../../../../base/semaphore.ts";
 import { refuseSetting } from "../../../provider-error.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";

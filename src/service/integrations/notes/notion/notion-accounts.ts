@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { sha256Hex } from "../../../../base/hash.ts";
-import { createGate, type Gate } from "../../../../base/semaphore.ts";
 import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
 import { type AppAgent, createAppAgent } from "../../../fetch/guarded-connector.ts";
 import { refuseSetting } from "../../../provider-error.ts";

@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
+import { parseJson } from "../../../../base/json.ts";
 import { hideSecrets } from "../../../secrets/hide-secrets.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
@@ -169,12 +170,4 @@ function textOf(header: unknown): string | undefined {
 
 function readCode(text: string): string | undefined {
   return errorSchema.safeParse(parseJson(text)).data?.code;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withWriteLock } from "../../src/base/write-lock.ts";
+import { withWriteLock } from "../../src/base/disk.ts";
 import { isSvcError } from "../../src/errors.ts";
 
 let folder: string;

@@ -1,9 +1,39 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { open, readFile, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SvcError } from "../errors.ts";
-import { hasCode } from "./errno.ts";
+
+/** The code of a system or library error, such as `ENOENT`; undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** True for an error with this code. */
+export function hasCode(error: unknown, code: string): boolean {
+  return errorCode(error) === code;
+}
+
+/** Writes `text` to `file` (mode 0600, folder 0700) so that a reader sees the old or the new content, never a part. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    try {
+      await handle.writeFile(text, "utf8");
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await unlink(temporary);
+    throw error;
+  }
+}
 
 /** How long a lock is believed in, and waited for. */
 export interface LockLimits {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMd5, createScriptMd5, type Md5 } from "../../src/base/md5.ts";
+import { createMd5, createScriptMd5, type Md5 } from "../../src/base/hash.ts";
 import { verifies } from "../contract/verifies.ts";
 import { fuzzOptions } from "../fuzz/fuzz-options.ts";
 
@@ -46,7 +46,7 @@ test("works where MD5 is forbidden", () => {
     setFips(true);
     let refused = "no";
     try { createHash("md5"); } catch { refused = "yes"; }
-    const { createMd5 } = await import(${JSON.stringify(new URL("../../src/base/md5.ts", import.meta.url).href)});
+    const { createMd5 } = await import(${JSON.stringify(new URL("../../src/base/hash.ts", import.meta.url).href)});
     const md5 = createMd5();
     md5.update(Buffer.from("abc"));
     console.log(refused, md5.digestHex());
