@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createApprovalCard } from "../../src/calls/ask/card.ts";
 import { canonicalJson } from "../../src/calls/ask/fingerprint.ts";
 import { type ApprovalFile, type ApprovalRequest, createApprovalRequest } from "../../src/calls/ask/request.ts";
-import { createApprovalQuestion } from "../../src/runtimes/langchain/approval-question.ts";
+import { createApprovalQuestion } from "../../src/runtimes/langchain/human-channel.ts";
 import { createInterruptPayload } from "../../src/runtimes/langchain/interrupt-payload.ts";
 import { createHostCard, fitLines } from "../../src/runtimes/openclaw/ask/approval-card.ts";
 import { createShownCards } from "../../src/runtimes/openclaw/ask/shown-cards.ts";

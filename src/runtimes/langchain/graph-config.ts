@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
-import { readText } from "./read-value.ts";
 
 /**
  * What a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional: the same tools
@@ -120,4 +119,22 @@ function digest(value: unknown): string {
 
 function readCheckpoint(config: GraphConfig): string {
   return readText(config.executionInfo, "checkpointId") ?? readText(config.configurable, "checkpoint_id") ?? "";
+}
+
+/** A member that is a text with something in it. */
+export function readText(holder: unknown, key: string): string | undefined {
+  if (typeof holder !== "object" || holder === null) return undefined;
+  const value: unknown = Reflect.get(holder, key);
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** LangChain's own mark for errors that another try cannot help; its retry middleware looks for it. */
+const RETRYABLE = Symbol.for("langchain.errors.retryable");
+
+/** Marks an error that must be thrown, an abort or a graph's control flow, so that no middleware tries again. */
+export function markNotRetryable<T>(error: T): T {
+  if (typeof error === "object" && error !== null && Object.isExtensible(error)) {
+    Object.defineProperty(error, RETRYABLE, { value: false, configurable: true });
+  }
+  return error;
 }

@@ -1,7 +1,6 @@
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
 import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
-
 import {
   chooseRecord,
   type IsKnown,
@@ -14,8 +13,7 @@ import {
   toMapKey,
 } from "../../calls/journal/journal-record.ts";
 import type { ConnectionMemory } from "../../calls/steps/connection-memory.ts";
-import type { GraphConfig } from "./graph-config.ts";
-import { readText } from "./read-value.ts";
+import { type GraphConfig, readText } from "./graph-config.ts";
 
 /** The part of LangGraph's key-value store that is used here. */
 export interface GraphStore {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/json.ts";
 import { type JournalRecord, readJournalRecord } from "../../calls/journal/journal-record.ts";
-import type { Question } from "./question.ts";
-import { readText } from "./read-value.ts";
+import { readText } from "./graph-config.ts";
+import type { Question } from "./interrupt-answer.ts";
 import { toCarriedRecord } from "./task-journal.ts";
 
 /** One question put earlier in the same task, and which of its parts had an answer that counted. */

@@ -1,6 +1,5 @@
 import { isRecord } from "../../base/json.ts";
-import type { GraphConfig } from "./graph-config.ts";
-import { readText } from "./read-value.ts";
+import { type GraphConfig, readText } from "./graph-config.ts";
 
 /** What the checkpoint of a run says about the questions that were open when it was resumed. */
 export interface PendingInterrupts {

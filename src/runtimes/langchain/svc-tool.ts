@@ -5,9 +5,8 @@ import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import { renderOutcome } from "../../calls/safe-text.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import type { AnswerSheet } from "./approval-gate.ts";
-import { type GraphConfig, identifyCall } from "./graph-config.ts";
-import { markNotRetryable } from "./not-retryable.ts";
+import { type GraphConfig, identifyCall, markNotRetryable } from "./graph-config.ts";
+import type { AnswerSheet } from "./human-channel.ts";
 import { createProgressReporter } from "./progress.ts";
 
 /** A call as it arrives from LangChain, reduced to what the pipeline takes. */

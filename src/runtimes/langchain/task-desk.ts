@@ -3,18 +3,23 @@ import { isRecord } from "../../base/json.ts";
 import { isControlFlow, withAbort } from "../../calls/ask/abort.ts";
 import type { CallJournal } from "../../calls/journal/journal.ts";
 import { type JournalRecord, toMapKey } from "../../calls/journal/journal-record.ts";
-import { type GraphConfig, getInterrupt, type InterruptFunction, readBatch } from "./graph-config.ts";
+import {
+  type GraphConfig,
+  getInterrupt,
+  type InterruptFunction,
+  markNotRetryable,
+  readBatch,
+  readText,
+} from "./graph-config.ts";
+import type { Question } from "./interrupt-answer.ts";
+import { type Judged, judgeAnswer, replayAnswer } from "./interrupt-answer.ts";
 import {
   createInterruptPayload,
   type PastQuestion,
   readShownQuestion,
   type ShownQuestion,
 } from "./interrupt-payload.ts";
-import { type Judged, judgeAnswer, replayAnswer } from "./judge-answer.ts";
-import { markNotRetryable } from "./not-retryable.ts";
 import { type PendingInterrupts, readPendingInterrupts } from "./pending-interrupts.ts";
-import type { Question } from "./question.ts";
-import { readText } from "./read-value.ts";
 import { countAnswers, hasStoredAnswer, type SkippableRun, skipCount, skipShown } from "./skip-stored.ts";
 import { createTaskJournal } from "./task-journal.ts";
 

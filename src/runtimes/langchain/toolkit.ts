@@ -1,20 +1,21 @@
 import { BaseToolkit } from "@langchain/core/tools";
 import { type AllowedTools, describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
-
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
 import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
-
 import { CallTranslator } from "./call-translator.ts";
-import { checkFilter, checkToolkitOptions } from "./check-options.ts";
 import type { GraphConfig } from "./graph-config.ts";
-import { createMemoryWarning } from "./memory-warning.ts";
-import { MissingReport } from "./missing-report.ts";
+import { createMemoryWarning, MissingReport } from "./host-warnings.ts";
 import { ProgressFeed } from "./progress.ts";
-import { selectEntries } from "./select-entries.ts";
 import type { SvcTool } from "./svc-tool.ts";
 import type { TaskDesk } from "./task-desk.ts";
-import { ToolShelf } from "./tool-shelf.ts";
-import type { SvcToolkitOptions, ToolFilter } from "./toolkit-options.ts";
+import { ToolRegistry } from "./tool-registry.ts";
+import {
+  checkFilter,
+  checkToolkitOptions,
+  type SvcToolkitOptions,
+  selectEntries,
+  type ToolFilter,
+} from "./toolkit-options.ts";
 
 /** What a toolkit is made of besides its session. */
 interface ToolkitParts {
@@ -34,7 +35,7 @@ export class SvcToolkit extends BaseToolkit {
   /** Catalogue, journal, standing permissions and the pipeline itself. */
   readonly session: ToolSession;
   readonly #caller: CallTranslator;
-  readonly #shelf: ToolShelf;
+  readonly #registry: ToolRegistry;
   readonly #given = new WeakSet<SvcTool>();
   /** How many actions the last {@link getTools} gave. */
   #listed: number;
@@ -51,15 +52,15 @@ export class SvcToolkit extends BaseToolkit {
     this.#caller = caller;
     this.#missing = missing;
     this.#allow = allow;
-    this.#shelf = new ToolShelf(session, caller);
+    this.#registry = new ToolRegistry(session, caller);
     this.#static = session.staticTools.map((tool) => {
       const isSearch = tool.name === "svc_search_tools";
-      return this.#shelf.createStatic(
+      return this.#registry.createStatic(
         tool,
         isSearch ? () => tool.description + this.#describeLeftOut() : tool.description,
       );
     });
-    this.#flow = session.flowTools.map((tool) => this.#shelf.createStatic(tool, tool.description));
+    this.#flow = session.flowTools.map((tool) => this.#registry.createStatic(tool, tool.description));
   }
 
   /**
@@ -113,7 +114,7 @@ export class SvcToolkit extends BaseToolkit {
     this.#listed = entries.length;
     const { integrations = this.#allow?.integrations, tools = this.#allow?.tools } = filter;
     this.#missing.update(catalog, { integrations, tools });
-    const actions = this.#shelf.getActions(entries, filter.deferLoading === true);
+    const actions = this.#registry.getActions(entries, filter.deferLoading === true);
     const { staticTools = true, flowTools = staticTools } = filter;
     return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
   }
@@ -126,19 +127,19 @@ export class SvcToolkit extends BaseToolkit {
     await describeTools(this.session.catalog, names);
     const found = names.flatMap((name) => {
       const entry = this.session.catalog.peek(name);
-      return entry?.schemaHash === undefined ? [] : this.#shelf.getActions([entry], false);
+      return entry?.schemaHash === undefined ? [] : this.#registry.getActions([entry], false);
     });
     return this.#give(found);
   }
 
   /** A tool this toolkit made, by the name a model calls it. */
   findTool(name: string): SvcTool | undefined {
-    return this.#shelf.findAction(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
+    return this.#registry.findAction(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
   }
 
   /** Whether this toolkit made the tool; false for a copy that {@link SvcTool.withSheet} gave. */
   hasMade(tool: SvcTool): boolean {
-    return this.#shelf.hasMade(tool);
+    return this.#registry.hasMade(tool);
   }
 
   /** Whether an agent can have the tool from here: the toolkit made it, and has given it away. */

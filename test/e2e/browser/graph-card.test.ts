@@ -8,7 +8,7 @@ import remarkGfm from "remark-gfm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
 import { type ApprovalSubject, createApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { createApprovalQuestion } from "../../../src/runtimes/langchain/approval-question.ts";
+import { createApprovalQuestion } from "../../../src/runtimes/langchain/human-channel.ts";
 import { fuzzOptions } from "../../fuzz/fuzz-options.ts";
 import { hostileArguments, trickyText } from "../../hostile/arguments.ts";
 import { MAIL_SUBJECT } from "../../hostile/card-subject.ts";

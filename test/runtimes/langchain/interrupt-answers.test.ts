@@ -1,7 +1,7 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SvcToolkit } from "../../../src/langchain.ts";
-import { splitInterruptAnswer } from "../../../src/runtimes/langchain/read-interrupt-answer.ts";
+import { splitInterruptAnswer } from "../../../src/runtimes/langchain/interrupt-answer.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 import { ADAPTERS, type AgentState, type RunningAgent, resume } from "./adapters.ts";

@@ -1,15 +1,17 @@
+import type { StructuredTool } from "@langchain/core/tools";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import { carrySchema, projectEntry } from "../../calls/catalog/project-entry.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 import type { CallTranslator } from "./call-translator.ts";
-import { createLiveSchema, toToolSchema } from "./live-schema.ts";
 import { type LangChainCall, SvcTool } from "./svc-tool.ts";
 
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /** Makes a toolkit's tools and keeps those of actions: agents refuse a second object of the same name. */
-export class ToolShelf {
+export class ToolRegistry {
   readonly #session: ToolSession;
   readonly #caller: CallTranslator;
   readonly #actions = new Map<string, SvcTool>();
@@ -74,4 +76,21 @@ export class ToolShelf {
     this.#made.add(tool);
     return tool;
   }
+}
+
+/** The schema as it is known now, carried in one object as long as it stays the same: LangChain caches by object. */
+function createLiveSchema(session: ToolSession, toolName: string): () => StructuredTool["schema"] {
+  let shown: ToolDefinition["schema"] | undefined;
+  let carried: StructuredTool["schema"] | undefined;
+  return () => {
+    const { schema } = projectEntry(session.catalog.peek(toolName) ?? { inputSchema: null }, session.profile);
+    if (carried === undefined || shown !== schema) carried = toToolSchema(schema);
+    shown = schema;
+    return carried;
+  };
+}
+
+/** LangChain names its own zod type here; any zod schema or JSON Schema is taken. */
+function toToolSchema(schema: ToolDefinition["schema"]): StructuredTool["schema"] {
+  return carrySchema(schema, toJsonSchema) as StructuredTool["schema"];
 }

@@ -1,19 +1,20 @@
 import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
 import { explainLimit } from "../../calls/catalog/limit-catalog.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
+import { type GraphConfig, isKeptInProcess } from "./graph-config.ts";
 import type { ToolFilter } from "./toolkit-options.ts";
 
-/** What a filter names and the toolkit does not know. */
+/** Names in a filter that the toolkit does not know. */
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
 
-/** What a toolkit was asked for and did not find: told to the host once, and to the model as long as it holds. */
+/** Tools and apps that a toolkit was asked for and did not find: told to the host once, and to the model as long as it holds. */
 export class MissingReport {
   readonly #tell: (missing: MissingTools) => void;
   readonly #told = new Set<string>();
   #last = "";
 
   /** Without `tell` the process is warned. */
-  constructor(tell: (missing: MissingTools) => void = warn) {
+  constructor(tell: (missing: MissingTools) => void = warnOfMissing) {
     this.#tell = tell;
   }
 
@@ -48,6 +49,35 @@ function describeMissing({ tools, integrations }: MissingTools): string {
   return `Asked for, but not known to the service: ${names.join(", ")}.`;
 }
 
-function warn(missing: MissingTools): void {
+function warnOfMissing(missing: MissingTools): void {
   process.emitWarning(describeMissing(missing), { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
+}
+
+/** Told to the host once, when a run that can be resumed elsewhere makes its first call that may act. */
+type WritesNotRemembered = Extract<SessionEvent, { type: "writes_not_remembered" }>;
+
+/**
+ * Says once that a graph outlives what is remembered of its calls: its checkpointer keeps the conversation, and there is
+ * neither a state folder nor a store. Without `tell` the process is warned.
+ */
+export function createMemoryWarning(
+  tell: (event: WritesNotRemembered) => void = warnOnce,
+): (config: GraphConfig) => void {
+  let isTold = false;
+  return (config) => {
+    if (isTold || isKeptInProcess(config)) return;
+    isTold = true;
+    tell({ type: "writes_not_remembered" });
+  };
+}
+
+let isWarned = false;
+
+/** Once in a process, however many toolkits it makes. */
+function warnOnce(): void {
+  if (isWarned) return;
+  isWarned = true;
+  const text =
+    "This graph has a checkpointer, but what its tools send is remembered by this process only. After a crash, or when two processes resume one thread at once, an approved call can be sent twice. Give SvcToolkit.create a stateDir, or the graph a store.";
+  process.emitWarning(text, { type: "SvcWarning", code: "SVC_WRITES_NOT_REMEMBERED" });
 }

@@ -1,0 +1,167 @@
+import { isRecord } from "../../base/json.ts";
+import { createApprovalCard } from "../../calls/ask/card.ts";
+import { type ApprovalDecision, type ApprovalRequest, type Approver, createStableId } from "../../calls/ask/request.ts";
+import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion } from "../../calls/pipeline.ts";
+import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
+import { drawPart, drawText } from "../../wire/card-text.ts";
+import { readText } from "./graph-config.ts";
+import type { Answer, Question } from "./interrupt-answer.ts";
+import type { DeskSeat } from "./task-desk.ts";
+
+/** A call's way to a human. */
+export interface HumanChannel {
+  readonly approve: Approver;
+  readonly chooseConnection: ConnectionChooser;
+}
+
+/** What a channel needs to know about its call. */
+export interface ChannelSubject {
+  readonly callId: string;
+  readonly now: () => number;
+  /** Milliseconds a question stays open. */
+  readonly ttlMs: number;
+}
+
+/** Puts every question to the graph at once: the run stops there and is made again with the answer. */
+export function createInterruptChannel(seat: DeskSeat, subject: ChannelSubject): HumanChannel {
+  return createChannel(subject, async (question) => (await seat.ask([question])).get(question.id));
+}
+
+/** Answers that are known already, by question id, and the first question that has none. */
+export interface AnswerSheet {
+  readonly answers: Map<string, unknown>;
+  open?: Question | undefined;
+  /** Set by the first run of the call, so that every further run is the same call. */
+  callId?: string;
+}
+
+/** Answers from a sheet and notes what is missing there, so that whoever holds the sheet can ask. */
+export function createSheetChannel(sheet: AnswerSheet, subject: ChannelSubject): HumanChannel {
+  return createChannel(subject, async (question) => {
+    const known = sheet.answers.get(question.id);
+    if (known === undefined) sheet.open = question;
+    return known;
+  });
+}
+
+function createChannel(subject: ChannelSubject, ask: (question: Question) => Promise<unknown>): HumanChannel {
+  return {
+    async approve(request) {
+      const decision = await ask(createApprovalQuestion(request));
+      if (!isApprovalDecision(decision)) throw new Error("Nobody has answered yet.");
+      return decision;
+    },
+    async chooseConnection(question) {
+      const expiresAt = new Date(subject.now() + subject.ttlMs).toISOString();
+      const choice = await ask(createConnectionQuestion(subject.callId, question, expiresAt));
+      return isAccountChoice(choice) && "id" in choice ? choice : undefined;
+    },
+  };
+}
+
+/** Columns of a card that fit beside the arguments it shows. */
+const COLUMNS = 64;
+
+/** "May this call be made?" as a question of a graph. */
+export function createApprovalQuestion(request: ApprovalRequest): Question {
+  const { id, expiresAt, ...rest } = request;
+  return {
+    id,
+    expiresAt,
+    action: {
+      name: request.tool,
+      args: request.arguments,
+      description: drawCard(request),
+      decisions: ["approve", "edit", "reject"],
+    },
+    details: { kind: "approval", ...rest },
+    read: (answer) => readApproval(request, answer),
+  };
+}
+
+/** Interfaces render it as Markdown, some with HTML in it. */
+function drawCard(request: ApprovalRequest): string {
+  const howToSeeAll = "The arguments of this action are complete.";
+  return createApprovalCard(request, { columns: COLUMNS, howToSeeAll, isMarkdown: true }).join("\n");
+}
+
+function readApproval({ id, fingerprint, tool }: ApprovalRequest, answer: Answer): ApprovalDecision | undefined {
+  const { decision, raw } = answer;
+  if (decision === undefined) {
+    // Words instead of a decision: nothing is run, and the model hears them.
+    return typeof raw === "string" && raw.trim() !== ""
+      ? { type: "decline", id, fingerprint, message: raw }
+      : undefined;
+  }
+  if (decision.type === "approve") {
+    return { type: "approve", id, fingerprint, ...(decision.always ? { always: true } : {}) };
+  }
+  if (decision.type === "decline") {
+    const { message } = decision;
+    return { type: "decline", id, fingerprint, ...(message === undefined ? {} : { message }) };
+  }
+  // Another tool is another call, which only the model can make.
+  if (decision.name !== undefined && decision.name !== tool) return undefined;
+  return { type: "edit", id, fingerprint, arguments: decision.arguments };
+}
+
+/** True for a decision {@link createApprovalQuestion} read, also after a detour through a graph's state. */
+function isApprovalDecision(value: unknown): value is ApprovalDecision {
+  return typeof value === "object" && value !== null && "fingerprint" in value && "type" in value && "id" in value;
+}
+
+/** A human's choice of an account; `none` when they chose none. */
+type AccountChoice = Exclude<ConnectionAnswer, string> | { readonly none: true };
+
+/** "Which account?" as a question of a graph. Answers may give the id or the label, and `remember: true`. */
+function createConnectionQuestion(callId: string, question: ConnectionQuestion, expiresAt: string): Question {
+  const { choices, integration, toolName } = question;
+  const preset = choices.find((choice) => choice.isDefault)?.id ?? "";
+  const accounts = choices.map(({ id, label, isDefault }) => {
+    return { line: `${drawPart(label, IN_FENCE)} (${drawText(id, IN_FENCE)})${isDefault ? ", the default" : ""}` };
+  });
+  const facts = [
+    { label: "Tool", values: [{ line: drawText(toolName, IN_FENCE) }] },
+    { label: "App", values: [{ line: drawText(integration, IN_FENCE) }] },
+    { label: "Accounts", values: accounts },
+  ];
+  return {
+    id: createStableId([callId, "connection", integration, ...choices.map(({ id }) => id)]),
+    expiresAt,
+    action: {
+      name: "choose_account",
+      args: { connection: preset, remember: false },
+      description: [
+        "Which account should this call use?",
+        ...fence(layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows),
+        'Set "connection" to an id or a label. Set "remember" to true to use it from now on.',
+      ].join("\n"),
+      decisions: ["approve", "edit", "reject"],
+    },
+    details: { kind: "connection", tool: toolName, integration, choices: choices.map((choice) => ({ ...choice })) },
+    read: (answer) => readChoice(answer, question, preset),
+  };
+}
+
+function readChoice(answer: Answer, question: ConnectionQuestion, preset: string): AccountChoice | undefined {
+  const { raw, decision } = answer;
+  if (decision?.type === "approve") return preset === "" ? { none: true } : { id: preset, remember: decision.always };
+  if (decision?.type === "edit") return findChoice(decision.arguments, question);
+  if (decision?.type === "decline") return findChoice({ connection: decision.message }, question) ?? { none: true };
+  return findChoice(isRecord(raw) ? raw : { connection: raw }, question);
+}
+
+function findChoice(given: Record<string, unknown>, question: ConnectionQuestion): AccountChoice | undefined {
+  const text = readText(given, "connection") ?? readText(given, "connectionId") ?? readText(given, "account");
+  const wanted = (text ?? (typeof given.connection === "number" ? String(given.connection) : "")).trim();
+  const { choices } = question;
+  const labelled = choices.filter((choice) => choice.label.toLowerCase() === wanted.toLowerCase());
+  const found = choices.find((choice) => choice.id === wanted) ?? (labelled.length === 1 ? labelled[0] : undefined);
+  return found === undefined ? undefined : { id: found.id, remember: given.remember === true };
+}
+
+/** True for a choice {@link createConnectionQuestion} read, also after a detour through a graph's state. */
+function isAccountChoice(value: unknown): value is AccountChoice {
+  if (!isRecord(value)) return false;
+  return value.none === true || (typeof value.id === "string" && typeof value.remember === "boolean");
+}
