@@ -1,6 +1,15 @@
+import type { ApiKeys } from "./auth/api-keys.ts";
 import type { Connections } from "./connections/connections.ts";
-import { openService } from "./open-service.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
+import { openWatch } from "./health/health.ts";
+import { openAddedApps } from "./open-added-apps.ts";
+import { type Core, openCore } from "./open-core.ts";
+import { type Infrastructure, openInfrastructure } from "./open-infrastructure.ts";
+import { serveHttp } from "./serve-http.ts";
+import type { ServiceLog } from "./service-error.ts";
+import { type CheckedOptions, checkOptions, type ServiceOptions } from "./service-options.ts";
+import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
+import { keepSettling, keepSweeping } from "./upkeep.ts";
 
 /** A running service. */
 export interface Service {
@@ -34,4 +43,91 @@ export interface Service {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { url, dataDir, signInUrl, connections, runningCalls, close } = await openService(options);
   return { url, dataDir, signInUrl, connections, runningCalls, close };
+}
+
+/** A running service with its inside, which only the service itself and the test kit may touch. */
+export interface OpenService extends Service {
+  readonly store: Store;
+  readonly accountId: string;
+  readonly keys: ApiKeys;
+}
+
+/** Starts everything, or nothing: what was opened is closed again when a later step fails. */
+export async function openService(options: ServiceOptions): Promise<OpenService> {
+  const checked = checkOptions(options);
+  const opened: Undo[] = [];
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= undoAll(opened, checked.log);
+    return closing;
+  };
+  try {
+    return { ...(await start(checked, (undo) => opened.push(undo))), close };
+  } catch (error) {
+    // What cannot be closed is in the log; why it was not opened is what the caller has to know.
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<Omit<OpenService, "close">> {
+  const infrastructure = await openInfrastructure(o, onClose);
+  const { folder, store, node } = infrastructure;
+  const watch = await openWatch(o, store);
+  onClose(() => watch.close());
+  const { accountId, core } = await inTurnOfStarts(store, () => openCore(o, infrastructure));
+  node.onBeat(() => core.executionLog.settle().then(() => core.executionLog.closeAbandoned()));
+  await node.start();
+  if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
+  onClose(await openAddedApps(o, core));
+  onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
+  const flows = await openFlows(toFlowOptions(o, infrastructure, core));
+  onClose(() => flows.close());
+  await watch.start(core.connections);
+  onClose(keepSweeping(o, { ...infrastructure, watch }));
+  const served = { infrastructure, core, flows, watch, accountId };
+  const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
+  await folder.announce(url);
+  return {
+    url,
+    dataDir: o.dataDir,
+    store,
+    accountId,
+    keys,
+    connections: core.connections,
+    signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
+    // A request and its action are one call; an action goes on without its request, and the steps of flows have none.
+    runningCalls: () => Math.max(runningRequests(), core.executor.running()),
+  };
+}
+
+function toFlowOptions(o: CheckedOptions, infrastructure: Infrastructure, core: Core): FlowsOptions {
+  const { store } = infrastructure;
+  const { catalog, connections, executor } = core;
+  // Nobody is there to upload a file by a hint.
+  const files = { ...core, ingestTokens: undefined };
+  const templates = findTemplates(catalog);
+  const node = { ...infrastructure.node, isShared: isShared(store) };
+  return { store, node, catalog, connections, executor, files, templates, now: o.now, log: o.log };
+}
+
+/** Ends one thing that was opened. */
+export type Undo = () => Promise<unknown> | unknown;
+
+/**
+ * Undoes what was opened, the last first and one after the other; what fails keeps none of the others from its turn.
+ *
+ * @throws the first failure, when everything has had its turn; all are logged.
+ */
+export async function undoAll(opened: readonly Undo[], log: ServiceLog): Promise<void> {
+  const failures: unknown[] = [];
+  for (const undo of opened.toReversed()) {
+    try {
+      await undo();
+    } catch (cause) {
+      failures.push(cause);
+      log({ level: "error", message: "A part of the service could not be closed.", cause });
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }

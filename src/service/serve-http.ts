@@ -8,28 +8,26 @@ import { createCanonicalExecutions } from "./executions/canonical-executions.ts"
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
 import type { Flows } from "./flows/flows.ts";
-import type { Watch } from "./health/open-watch.ts";
+import type { Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { renderRefusal } from "./http/pages/page.ts";
 import { SIGNED_IN_PATH } from "./http/routes/pages-signed-in.ts";
 import { createOAuth } from "./oauth/create-oauth.ts";
-import type { Ground } from "./open-ground.ts";
-import type { Work } from "./open-work.ts";
+import type { Core } from "./open-core.ts";
+import type { Infrastructure } from "./open-infrastructure.ts";
 import { readIngestSecret, type ServiceKeys } from "./secrets/service-keys.ts";
 import { type CheckedOptions, listHosts, toLocalOrigin } from "./service-options.ts";
-import type { Store } from "./store/open-store.ts";
-
+import { isShared, type Store } from "./store/open-store.ts";
 import { createSpentTokens } from "./store/spent-tokens.ts";
-import { isShared } from "./store/turns.ts";
 
 /** What a request may take beside its action, in milliseconds, before a stop cuts it. */
 const ANSWER_MS = 5000;
 
 /** What requests are answered with. */
 interface ServedParts {
-  readonly ground: Ground;
-  readonly work: Work;
+  readonly infrastructure: Infrastructure;
+  readonly core: Core;
   readonly flows: Flows;
   readonly watch: Watch;
   readonly accountId: string;
@@ -58,7 +56,7 @@ export async function serveHttp(
     fetch: async (request, env) => (await app.promise).fetch(request, env),
   });
   onClose(() => listener.close(o.providerTimeoutMs + ANSWER_MS));
-  const { store } = parts.ground;
+  const { store } = parts.infrastructure;
   const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
   const sessions = createOwnerSessions(store, o.now);
   const keys = createApiKeys(store, o.now);
@@ -75,29 +73,29 @@ export async function serveHttp(
 
 async function createParts(
   o: CheckedOptions,
-  { ground, work, flows, watch, accountId }: ServedParts,
+  { infrastructure, core, flows, watch, accountId }: ServedParts,
   { url, keys }: { url: string; keys: ApiKeys },
 ) {
   const { now } = o;
-  const { store, node } = ground;
-  const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, work.serviceKeys) : o.ingestSecret;
+  const { store, node } = infrastructure;
+  const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
   const spent = createSpentTokens(store);
   const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
   const canonical = createCanonicalExecutions({
-    ...work,
-    log: work.executionLog,
+    ...core,
+    log: core.executionLog,
     ingestTokens,
     idempotencyKeys: createIdempotencyKeys(store, now),
     now,
     waitForTwinMs: o.providerTimeoutMs,
   });
   return {
-    ...work,
+    ...core,
     pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
     canonical,
-    providerSignIns: createProviderSignIns({ ...ground, now, redirectUri: `${url}${SIGNED_IN_PATH}` }),
-    oauth: createOAuth({ ...o, store, serviceKeys: work.serviceKeys, baseUrl: url, accountId, renderRefusal }),
+    providerSignIns: createProviderSignIns({ ...infrastructure, now, redirectUri: `${url}${SIGNED_IN_PATH}` }),
+    oauth: createOAuth({ ...o, store, serviceKeys: core.serviceKeys, baseUrl: url, accountId, renderRefusal }),
     mcpExtras: o.mcpExtras,
     node,
     watch,

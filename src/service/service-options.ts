@@ -9,7 +9,7 @@ import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
 import { checkOptionRules } from "./option-rules.ts";
-import type { ServiceLog } from "./service-log.ts";
+import type { ServiceLog } from "./service-error.ts";
 
 /** How to run the service. Options that do not exist, and values that cannot be, are refused at the start. */
 export interface ServiceOptions {
@@ -31,7 +31,7 @@ export interface ServiceOptions {
    */
   readonly files?: string | S3Place;
   /**
-   * Milliseconds between two signs of life in a shared database; three missing ones mean death. From 10 to 3,600,000,
+   * Milliseconds between two heartbeats in a shared database; a process that misses three is dead. From 10 to 3,600,000,
    * default 5,000.
    */
   readonly heartbeatMs?: number;

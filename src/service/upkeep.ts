@@ -1,6 +1,6 @@
 import type { ExecutionLog } from "./executions/execution-log.ts";
 import type { BlobStore } from "./files/blob-store.ts";
-import type { Watch } from "./health/open-watch.ts";
+import type { Watch } from "./health/health.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import type { Store } from "./store/open-store.ts";
 import { advanceUpkeep, forgetEnded, forgetExpired } from "./store/retention.ts";

@@ -20,7 +20,7 @@ const PASSED_ON = [
   "service/executions/summarise-outcome.ts",
   "service/executions/outcome.ts",
   "service/oauth/create-provider.ts",
-  "service/secrets/hide-secrets.ts",
+  "service/secrets/secret-settings.ts",
 ];
 
 /** Every code of a `ServiceError`, as the sources make them. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { openStore, type Store } from "../../src/service/store/open-store.ts";
-import { testDefaults } from "../../src/service/test-kit/test-defaults.ts";
+import { testDefaults } from "../../src/service/test-kit/start-test-service.ts";
 
 /** Options for a service that is to find what a test service keeps for this data folder. */
 export async function findStore(dataDir: string): Promise<{ database?: string }> {

@@ -1,5 +1,5 @@
 import { afterAll, inject } from "vitest";
-import { testDefaults } from "../../src/service/test-kit/test-defaults.ts";
+import { testDefaults } from "../../src/service/test-kit/start-test-service.ts";
 import { useServer } from "./start-postgres.ts";
 
 /**

@@ -4,7 +4,7 @@ import { McpConnectError } from "../../service/added/mcp/connect-mcp.ts";
 import type { McpDefinition } from "../../service/added/mcp/mcp-definition.ts";
 import { prepareMcp } from "../../service/added/mcp/prepare-mcp.ts";
 import { isPublicHost } from "../../service/fetch/address-rules.ts";
-import { hideSecrets } from "../../service/secrets/hide-secrets.ts";
+import { hideSecrets } from "../../service/secrets/secret-settings.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { endSentence } from "../terminal.ts";

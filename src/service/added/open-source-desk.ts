@@ -4,16 +4,13 @@ import { SvcError } from "../../errors.ts";
 import { type Connections, createConnections } from "../connections/connections.ts";
 import { builtInIntegrations } from "../integrations/built-in.ts";
 import type { Integration } from "../integrations/integration.ts";
-import { readSecretKey } from "../secrets/read-secret-key.ts";
-import { createSettingsSeal } from "../secrets/seal-settings.ts";
-import { createSecretBox } from "../secrets/secret-box.ts";
+import { createSecretBox, readSecretKey } from "../secrets/secret-box.ts";
+import { createSettingsSeal } from "../secrets/secret-settings.ts";
 import { STORE_FILE } from "../store/data-folder.ts";
 import { connectStore, findAccount, type Store } from "../store/open-store.ts";
-
 import { createAddedIntegration } from "./create-added-integration.ts";
 import { isStopped } from "./read-source.ts";
 import { checkSlug, type IntegrationSource } from "./source.ts";
-
 import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
 
 /** The owner's work on added apps, from the machine of the service; a running service follows within seconds. */

@@ -1,7 +1,7 @@
 import { toPlainText } from "../../wire/plain-text.ts";
 import { closeApp } from "../integrations/close-app.ts";
 import type { Integration } from "../integrations/integration.ts";
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createStoppedIntegration } from "./create-added-integration.ts";
 import { DAMAGED, isStopped, type StoppedSource, stopSource } from "./read-source.ts";

@@ -2,7 +2,7 @@ import { SvcError } from "../../errors.ts";
 import type { Connection } from "../connections/connections.ts";
 import type { AllowedHosts } from "../fetch/allowed-hosts.ts";
 import type { Integration } from "../integrations/integration.ts";
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 import type { ConnectionState } from "../store/schema.ts";
 import type { SourceContent } from "./source-content.ts";
 

@@ -3,12 +3,10 @@ import { z } from "zod";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { createId } from "../auth/secrets.ts";
 import type { ConnectionView, Integration } from "../integrations/integration.ts";
-import type { SettingsSeal } from "../secrets/seal-settings.ts";
+import type { SettingsSeal } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
-import type { Store } from "../store/open-store.ts";
+import { type Store, takeTurn } from "../store/open-store.ts";
 import { type ConnectionRow, type ConnectionState, jsonText } from "../store/schema.ts";
-
-import { takeTurn } from "../store/turns.ts";
 
 /** One connected account of an integration. */
 export interface Connection extends ConnectionView {

@@ -4,7 +4,7 @@ import { stopOnAbort } from "../../base/concurrency.ts";
 import { errorCode } from "../../base/disk.ts";
 import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
-import { hideInError } from "../secrets/hide-secrets.ts";
+import { hideInError } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import { type ConnectionForm, type FormProblems, readSettings } from "./connection-form.ts";
 import type { Connection, Connections } from "./connections.ts";

@@ -7,10 +7,10 @@ import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor, ToolCall } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
-import { createFileAccess, type FileAccessParts } from "./file-access.ts";
 import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
 import { type ExecutionOutcome, restoreError, type StoredExecution } from "./outcome.ts";
 import type { CanonicalRequest } from "./read-requests.ts";
+import { createFileAccess, type FileAccessParts } from "./resolve-files.ts";
 import { phraseError } from "./summarise-outcome.ts";
 
 /** One canonical request with its sender. */

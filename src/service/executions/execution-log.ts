@@ -3,13 +3,11 @@ import { createId } from "../auth/secrets.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
-import type { Store } from "../store/open-store.ts";
+import { inSoftTransaction, type Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
-import { inSoftTransaction } from "../store/turns.ts";
 import { createLateRecords } from "./late-records.ts";
-import { storeError } from "./outcome.ts";
-import { shortenArguments } from "./shorten-arguments.ts";
+import { shortenArguments, storeError } from "./outcome.ts";
 
 /** One call as its row names it. */
 interface LoggedCall {

@@ -1,11 +1,14 @@
+import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { createFetchedFiles, type FetchedFiles } from "../fetch/fetched-files.ts";
 import { isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore, StoredFile } from "../files/blob-store.ts";
 import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
-import type { UploadOffer } from "../files/ingest-tokens.ts";
+import type { IngestTokens, UploadOffer } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-envelope.ts";
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
+import type { ToolCall } from "./execute-tool.ts";
+import type { ResolvedFiles } from "./run-action.ts";
 
 /** What {@link resolveFiles} works on. */
 export interface ResolveFilesOptions {
@@ -22,13 +25,6 @@ export interface ResolveFilesOptions {
   readonly signal?: AbortSignal | undefined;
   /** Offers an upload for one field; undefined when ingest is not configured. Called for the first missing file only. */
   mintUpload(field: string, reference: string): Promise<UploadOffer | undefined>;
-}
-
-/** Arguments whose file fields all carry storage keys, and the bytes behind them. */
-export interface ResolvedFiles {
-  readonly args: Record<string, unknown>;
-  /** Throws for a key that is not in the arguments. */
-  file(s3key: string): HeldFile;
 }
 
 /** Bytes that are not in the store yet. */
@@ -197,4 +193,42 @@ export async function resolveFiles(options: ResolveFilesOptions): Promise<Resolv
   } finally {
     await fetched.discard();
   }
+}
+
+/** What files of a call are made of. */
+export interface FileAccessParts {
+  readonly blobs: BlobStore;
+  /** Undefined when no ingest secret is configured. */
+  readonly ingestTokens: IngestTokens | undefined;
+  readonly urlFiles: UrlFiles;
+}
+
+/**
+ * How the calls of one account reach files, the same for every endpoint that executes. `received` holds the files of a
+ * `files` envelope, which only the tool-name endpoint takes.
+ */
+export function createFileAccess(
+  parts: FileAccessParts,
+  {
+    account,
+    toolName,
+    received,
+  }: { account: string; toolName: string; received?: readonly ReceivedFile[] | undefined },
+): Pick<ToolCall, "resolveFiles" | "keepFile"> {
+  return {
+    keepFile: ({ name, mimetype }, bytes) =>
+      parts.blobs.receive(account, { name, mimetype, tool: toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
+    resolveFiles: ({ toolName: tool, action: { inputSchema } }, args, signal) =>
+      resolveFiles({
+        inputSchema,
+        args,
+        received,
+        account,
+        tool,
+        blobs: parts.blobs,
+        urlFiles: parts.urlFiles,
+        signal,
+        mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool, field, reference }),
+      }),
+  };
 }

@@ -1,6 +1,5 @@
 import { errorCode } from "../../base/disk.ts";
-import { refuseMissing, refuseUnavailable, refuseValue } from "../provider-error.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseMissing, refuseUnavailable, refuseValue, ServiceError } from "../service-error.ts";
 
 /** Conditions of the disk that pass or that a human repairs without touching the request. */
 const UNAVAILABLE = new Set([

@@ -2,7 +2,7 @@ import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { errorCode, hasCode } from "../../base/disk.ts";
-import { refuseSetting, refuseUnavailable, refuseValue } from "../provider-error.ts";
+import { refuseSetting, refuseUnavailable, refuseValue } from "../service-error.ts";
 
 const OPEN_FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 /** Here an open descriptor has a path of its own, so that nothing above it can be swapped under us. */

@@ -1,9 +1,9 @@
 import type { Principal } from "../auth/api-keys.ts";
-import { createFileAccess } from "../executions/file-access.ts";
 import { restoreError } from "../executions/outcome.ts";
+import { createFileAccess } from "../executions/resolve-files.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
-import type { FlowParts } from "./flow-parts.ts";
+import type { FlowParts } from "./flow-rows.ts";
 import type { PlannedCall } from "./flow-template.ts";
 
 /** One call of a step. */

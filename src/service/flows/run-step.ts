@@ -1,8 +1,7 @@
 import { ServiceError } from "../service-error.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import { callOnce } from "./call-once.ts";
-import { commitChange, type FlowParts, readTime } from "./flow-parts.ts";
-import { changeStep, findFlow, type LoadedFlow, toState } from "./flow-rows.ts";
+import { changeStep, commitChange, type FlowParts, findFlow, type LoadedFlow, readTime, toState } from "./flow-rows.ts";
 import type { PlannedCalls, StepDefinition } from "./flow-template.ts";
 
 /** How a step ended; `left`: the flow is not this segment's any more, or the service stops. */

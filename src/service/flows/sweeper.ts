@@ -1,6 +1,5 @@
 import type { FlowRow } from "../store/schema.ts";
-import { beginSegment, type FlowParts, readTime } from "./flow-parts.ts";
-import { findCurrentStep, findFlow, type LoadedFlow } from "./flow-rows.ts";
+import { beginSegment, type FlowParts, findCurrentStep, findFlow, type LoadedFlow, readTime } from "./flow-rows.ts";
 import type { SegmentRunner } from "./segment-runner.ts";
 
 /** Continues flows without a request: timed waits, segments that the store interrupted, flows of dead processes. */

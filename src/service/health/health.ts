@@ -1,4 +1,12 @@
-import type { ServiceLog } from "../service-log.ts";
+import { constants } from "node:fs";
+import { access, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode } from "../../base/disk.ts";
+import type { Connections } from "../connections/connections.ts";
+import { KEY_FILE } from "../secrets/secret-box.ts";
+import type { ServiceLog } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+import { watchClock } from "./watch-clock.ts";
 
 /** What can be wrong with a service, by itself and for all callers. */
 export const PROBLEM_CODES = [
@@ -53,4 +61,141 @@ export function createHealth(log: ServiceLog): Health {
       log({ level: "error", message: [found.message, found.advice].filter(Boolean).join(" ") });
     },
   };
+}
+
+/** A look that is younger than this is good enough for whoever asks, in milliseconds. */
+const FRESH_MS = 1000;
+
+/** Looks after what the service needs from its machine: disk, clock and key. */
+export interface Watch {
+  /** What is wrong now; looks at most once a second. */
+  listProblems(): Promise<Problem[]>;
+  /** False while the clock is in doubt: nothing is removed for its age then. */
+  isClockBelieved(): boolean;
+  /** Looks at the secrets of the connections too, and from now on every few seconds at everything. */
+  start(connections: Connections): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the watch looks at, as in the options of the service. */
+interface WatchOptions {
+  readonly dataDir: string;
+  /** A folder, or a place in the network, which is not looked at. */
+  readonly files: unknown;
+  readonly secretKey?: string;
+  /** Milliseconds between two looks. */
+  readonly heartbeatMs: number;
+  readonly now: () => number;
+  readonly elapsed: (() => number) | undefined;
+  readonly log: ServiceLog;
+}
+
+/** Opens the watch of a service that starts; nothing may have been written to the store by this start. */
+export async function openWatch(o: WatchOptions, store: Store): Promise<Watch> {
+  const health = createHealth(o.log);
+  const folders = [...new Set([o.dataDir, ...(typeof o.files === "string" ? [o.files] : [])])];
+  const { now, elapsed } = o;
+  const clock = elapsed && watchClock({ now, elapsed }, { newest: await findNewest(store), health });
+  let connections: Connections | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking = Promise.resolve();
+
+  async function look(): Promise<void> {
+    clock?.check();
+    await checkDisk(folders, health);
+    // A key is lost between two starts; while it is, connections may be connected again.
+    const isLost = health.list().some(({ code }) => code === "secrets_key_lost");
+    if (connections !== undefined && isLost) await checkSecrets(connections, o, health);
+    lookedAt = performance.now();
+  }
+
+  const queueLook = () => {
+    looking = looking.then(look).catch(() => {});
+    return looking;
+  };
+
+  return {
+    async listProblems() {
+      if (performance.now() - lookedAt >= FRESH_MS) await queueLook();
+      return health.list();
+    },
+    isClockBelieved: () => clock?.isBelieved() ?? true,
+    async start(known) {
+      connections = known;
+      await checkSecrets(known, o, health);
+      await queueLook();
+      timer = setInterval(queueLook, o.heartbeatMs).unref();
+    },
+    close() {
+      clearInterval(timer);
+      return looking;
+    },
+  };
+}
+
+/** Times are texts that sort as they follow each other. */
+async function findNewest(store: Store): Promise<number | undefined> {
+  const rows = await Promise.all([
+    store
+      .selectFrom("executions")
+      .select((e) => e.fn.max("started_at").as("at"))
+      .executeTakeFirst(),
+    store
+      .selectFrom("flows")
+      .select((e) => e.fn.max("updated_at").as("at"))
+      .executeTakeFirst(),
+    store
+      .selectFrom("connections")
+      .select((e) => e.fn.max("updated_at").as("at"))
+      .executeTakeFirst(),
+  ]);
+  const times = rows.flatMap((row) => (row?.at ? [Date.parse(row.at)] : []));
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+async function checkSecrets(connections: Connections, o: WatchOptions, health: Health): Promise<void> {
+  const lost = (await connections.list()).filter(({ hasLostSecrets }) => hasLostSecrets);
+  const names = lost.map(({ label, integration }) => `"${label}" (${integration})`).join(", ");
+  const restore =
+    o.secretKey === undefined
+      ? `restore ${join(o.dataDir, KEY_FILE)} from a backup and start again`
+      : "start with the secret key that was used before";
+  health.report(
+    "secrets_key_lost",
+    lost.length > 0 && {
+      message: "The key that the secrets of connections were encrypted with is lost; these connections cannot be used.",
+      advice: `They are ${names}. Either ${restore}, or connect them again in the dashboard.`,
+    },
+  );
+}
+
+/** Less space than this is none: the database alone needs some for each write. */
+const MIN_FREE_BYTES = 1024 * 1024;
+
+/** Looks whether the folders of the service can be written, without writing. */
+async function checkDisk(folders: readonly string[], health: Health): Promise<void> {
+  const found = await Promise.all(folders.map(async (folder) => ({ folder, state: await lookAt(folder) })));
+  const find = (state: DiskState) => found.find((one) => one.state === state)?.folder;
+  const [full, readOnly, gone] = [find("full"), find("read-only"), find("gone")];
+  health.report(
+    "disk_full",
+    full && { message: "The disk of this service is full.", advice: `Free space for ${full}.` },
+  );
+  const message = "The disk of this service is read-only.";
+  health.report("disk_read_only", readOnly && { message, advice: `Make ${readOnly} writable again.` });
+  const advice = `${gone} is gone, or cannot be reached.`;
+  health.report("disk_gone", gone && { message: "The disk of this service cannot be reached.", advice });
+}
+
+type DiskState = "good" | "full" | "read-only" | "gone";
+
+async function lookAt(folder: string): Promise<DiskState> {
+  try {
+    await access(folder, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize < MIN_FREE_BYTES ? "full" : "good";
+  } catch (error) {
+    return hasCode(error, "EROFS") ? "read-only" : "gone";
+  }
 }

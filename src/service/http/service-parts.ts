@@ -15,12 +15,12 @@ import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { Flows } from "../flows/flows.ts";
-import type { Node } from "../flows/nodes/node.ts";
-import type { Watch } from "../health/open-watch.ts";
+import type { Node } from "../flows/node.ts";
+import type { Watch } from "../health/health.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 
 /** Everything the routes use. */
 export interface ServiceParts {

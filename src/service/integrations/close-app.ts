@@ -1,4 +1,4 @@
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 
 /** How long an app may take to close, in milliseconds: more than ours take with calls under way. */
 const CLOSE_MS = 15_000;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Folder, withFolder } from "../files/folder.ts";
 import { explainFolderError } from "../files/folder-error.ts";
-import { refuseSetting } from "../provider-error.ts";
+import { refuseSetting } from "../service-error.ts";
 import type { ConnectionView } from "./integration.ts";
 
 /** A place below a connection's folder and the argument that named it. */

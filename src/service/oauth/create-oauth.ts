@@ -5,7 +5,7 @@ import { MCP_PATH } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createSecret, deriveToken, isSameHash } from "../auth/secrets.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { createSigningKey, readAccessToken, readSigningKey } from "./access-token.ts";
 import { createProvider, type RenderRefusal } from "./create-provider.ts";

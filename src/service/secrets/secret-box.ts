@@ -1,4 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
+import { type FileHandle, link, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode } from "../../base/disk.ts";
+import { SvcError } from "../../errors.ts";
+import type { Store } from "../store/open-store.ts";
 
 /** Bytes of the key of a {@link SecretBox}. */
 export const SECRET_KEY_BYTES = 32;
@@ -40,4 +45,113 @@ export function createSecretBox(key: Buffer): SecretBox {
       }
     },
   };
+}
+
+/** Name of the key file in a data folder. */
+export const KEY_FILE = "connection-secrets.key";
+/** Fixed on purpose: the same text must give the same key on every machine that shares a database. */
+const SALT = "svc connection secrets, version 1";
+const SCRYPT_COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+/** Where the key of a data folder comes from. */
+interface KeyPlace {
+  readonly dataDir: string;
+  /** See `secretKey` of the service's options. */
+  readonly secretKey?: string | undefined;
+  /** False when nothing that is stored was encrypted: then a damaged file, as a first start leaves it that was cut short, is made anew. */
+  readonly isInUse: () => Promise<boolean>;
+}
+
+/**
+ * The key that encrypts secrets of connections.
+ *
+ * With `secretKey` it is derived from that text and nothing is written. Without, it is made on first use and kept
+ * beside the database with mode 0600: that protects a copy of the database alone (a backup, a support file), not
+ * against somebody who can read the whole data folder.
+ *
+ * @throws SvcError `invalid_config` when the key file is open to other users, or damaged while it is in use: every
+ *   stored secret would be lost with it; or when it cannot be written.
+ */
+export async function readSecretKey({ dataDir, secretKey, isInUse }: KeyPlace): Promise<Buffer> {
+  if (secretKey !== undefined) return scryptSync(secretKey, SALT, SECRET_KEY_BYTES, SCRYPT_COST);
+  const path = join(dataDir, KEY_FILE);
+  const kept = await readKeyFile(path);
+  if (kept instanceof Buffer) return kept;
+  if (kept === "damaged") {
+    if (await isInUse()) {
+      const hint = `Copy ${KEY_FILE} from a backup of the data folder, then start again. Without a backup the stored secrets are lost: then delete the file, start, and reconnect the apps that need one.`;
+      throw refuse(path, "is empty or damaged, and stored secrets were encrypted with it", hint);
+    }
+    await rm(path);
+  }
+  return createKeyFile(path);
+}
+
+/** The file is there whole or not at all; of two processes that make it, the first wins. */
+async function createKeyFile(path: string): Promise<Buffer> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  const key = randomBytes(SECRET_KEY_BYTES);
+  try {
+    const file = await open(draft, "wx", 0o600);
+    try {
+      await file.writeFile(`${key.toString("base64url")}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(draft, path);
+    return key;
+  } catch (cause) {
+    const made = await readKeyFile(path).catch(() => undefined);
+    if (made instanceof Buffer) return made;
+    const isFull = hasCode(cause, "ENOSPC");
+    const hint = isFull ? "The disk is full: free space, then start again." : "Check that its folder can be written.";
+    throw refuse(path, "cannot be written", hint, cause);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readKeyFile(path: string): Promise<Buffer | "missing" | "damaged"> {
+  let file: FileHandle;
+  try {
+    file = await open(path, "r");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return "missing";
+    throw error;
+  }
+  try {
+    const { mode } = await file.stat();
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      throw refuse(path, "is open to other users of this machine", `Run: chmod 600 ${path}`);
+    }
+    const text = (await file.readFile("utf8")).trim();
+    const key = Buffer.from(text, "base64url");
+    return key.length === SECRET_KEY_BYTES && key.toString("base64url") === text ? key : "damaged";
+  } finally {
+    await file.close();
+  }
+}
+
+function refuse(path: string, reason: string, hint: string, cause?: unknown): SvcError {
+  return new SvcError("invalid_config", `The key file ${path} ${reason}; it was not used.`, {
+    field: "dataDir",
+    hint,
+    cause,
+  });
+}
+
+/** True when anything in the store was encrypted with the key of the service. */
+export async function hasSealed(store: Store): Promise<boolean> {
+  const connections = store.selectFrom("connections").select("id").where("settings", "like", '%"sealed"%');
+  if ((await connections.limit(1).execute()).length > 0) return true;
+  for (const table of ["service_keys", "access_tokens", "provider_sign_ins"] as const) {
+    const rows = await store
+      .selectFrom(table)
+      .select((e) => e.lit(1).as("one"))
+      .limit(1)
+      .execute();
+    if (rows.length > 0) return true;
+  }
+  return false;
 }

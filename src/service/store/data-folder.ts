@@ -1,7 +1,7 @@
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { isSvcError, SvcError } from "../../errors.ts";
-import type { ServiceLog } from "../service-log.ts";
+import type { ServiceLog } from "../service-error.ts";
 import { openSqlite } from "./open-store.ts";
 
 /** The SQLite file below the data folder. */

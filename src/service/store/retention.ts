@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FlowStatus } from "../../wire/flow.ts";
-import type { Store } from "./open-store.ts";
-import { inSoftTransaction, takeTurn } from "./turns.ts";
+import { inSoftTransaction, type Store, takeTurn } from "./open-store.ts";
 
 /** Rows in one transaction: while it lasts, nobody else is served on a SQLite file, and a row can have megabytes. */
 const BATCH = 10;

@@ -2,12 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
-import type { Service } from "../create-service.ts";
-import { openService } from "../open-service.ts";
+import { openService, type Service } from "../create-service.ts";
 import type { ServiceOptions } from "../service-options.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { decideAsOwner } from "./decide-as-owner.ts";
-import { testDefaults } from "./test-defaults.ts";
 
 /** One write that reached a provider. */
 interface Effect {
@@ -84,3 +82,6 @@ function toEffect(row: ExecutionRow): Effect[] {
     },
   ];
 }
+
+/** Options of every test service that its test does not give itself; set by a suite that runs tests on another store. */
+export const testDefaults: { forFolder?: (dataDir: string) => Promise<Partial<ServiceOptions>> } = {};

@@ -33,7 +33,7 @@ export const SERVICE_FLOORS: readonly string[] = [
 ];
 
 /** Files every room of the service may import, although they stand beside the rooms. */
-export const SERVICE_COMMON: readonly string[] = ["provider-error.ts", "service-error.ts", "service-log.ts"];
+export const SERVICE_COMMON: readonly string[] = ["service-error.ts"];
 
 /** Imports that still run upwards; each is one to remove, and none is ever added. */
 export const KNOWN_UPWARD: readonly string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CatalogEntry } from "../../../src/service/catalog/catalog-entry.ts";
-import { checkArguments } from "../../../src/service/executions/check-arguments.ts";
+import { checkArguments } from "../../../src/service/executions/read-requests.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createLab } from "../lab-integration.ts";
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ServiceLog } from "../../../src/service/service-log.ts";
+import type { ServiceLog } from "../../../src/service/service-error.ts";
 import { claimDataFolder, closeFolder } from "../../../src/service/store/data-folder.ts";
 
 const uid = process.getuid?.() ?? 0;

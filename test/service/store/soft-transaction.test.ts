@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openStore, type Store } from "../../../src/service/store/open-store.ts";
-import { inSoftTransaction } from "../../../src/service/store/turns.ts";
+import { inSoftTransaction, openStore, type Store } from "../../../src/service/store/open-store.ts";
 
 let folder: string;
 let store: Store;

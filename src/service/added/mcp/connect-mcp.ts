@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import { stopOnAbort } from "../../../base/concurrency.ts";
-import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { type McpDefinition, pickSecrets } from "./mcp-definition.ts";
 import { createMcpFetch } from "./mcp-fetch.ts";
 import { failAtStreamEnd } from "./stream-end.ts";

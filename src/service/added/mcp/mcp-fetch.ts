@@ -2,7 +2,7 @@ import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici"
 import { createAppAgent } from "../../fetch/guarded-connector.ts";
 import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 import { findProviderWords } from "../../integrations/provider-words.ts";
-import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { hideSecrets } from "../../secrets/secret-settings.ts";
 
 /** Longest answer, or event of a stream, in bytes. How many events there are has no limit of its own. */
 const MAX_JSON = 10 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { readResponseName } from "../../fetch/url-files.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
 import { createProviderError, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 import { findProviderWords } from "../../integrations/provider-words.ts";
-import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import { toDoneAlready } from "../done-already.ts";
 import type { StoredAction } from "../source-content.ts";

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "../../store/open-store.ts";
-import { inSoftTransaction, takeTurn } from "../../store/turns.ts";
+import { inSoftTransaction, type Store, takeTurn } from "../../store/open-store.ts";
 
 /** Sessions of each kind that may wait for the owner at one time. */
 export const MAX_WAITING = 500;

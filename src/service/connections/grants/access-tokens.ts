@@ -4,8 +4,7 @@ import { sha256Hex } from "../../../base/hash.ts";
 import type { Integration, OAuthGrant } from "../../integrations/integration.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { Store } from "../../store/open-store.ts";
-import { inTurnOf } from "../../store/turns.ts";
+import { inTurnOf, type Store } from "../../store/open-store.ts";
 import { requestTokens, type TokenAnswer } from "./request-tokens.ts";
 
 /** An access token that has less time left than this is renewed before it is used; milliseconds. */

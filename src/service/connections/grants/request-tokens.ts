@@ -10,7 +10,7 @@ import {
   readRetryAfter,
 } from "../../integrations/provider-failure.ts";
 
-import { hideSecrets } from "../../secrets/hide-secrets.ts";
+import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 
 /** Longest answer, bytes. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { shortenText } from "../../../base/text.ts";
 import { connectionIdSchema, defineTemplate, type FlowState } from "../flow-template.ts";
-import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-fields.ts";
-import { checkParent, collectPages, type PlannedPage, parentSchema, planPage, toFolder } from "./notes-fields.ts";
+import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-unread-summary.ts";
+import { checkParent, collectPages, type PlannedPage, parentSchema, planPage, toFolder } from "./notes-reminder.ts";
 
 const MAX_TITLE = 120;
 

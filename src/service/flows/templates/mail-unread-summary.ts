@@ -1,6 +1,58 @@
 import { z } from "zod";
-import { defineTemplate } from "../flow-template.ts";
-import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-fields.ts";
+import { FLOW_MAX_RESULTS } from "../../../wire/constants.ts";
+import { connectionIdSchema, defineTemplate, type FlowState, type StepDefinition } from "../flow-template.ts";
+
+const { min, max } = FLOW_MAX_RESULTS;
+const range = `must be a whole number from ${min} to ${max}`;
+/** The document shows the range only. */
+const DEFAULT_RESULTS = 5;
+
+/** Inputs of templates that read unread mail. */
+export const mailFields = {
+  query: z
+    .string({ error: "must be a mail search, such as is:unread" })
+    .max(500, "must not be longer than 500 characters")
+    .default("is:unread"),
+  maxResults: z.int(range).min(min, range).max(max, range).default(DEFAULT_RESULTS),
+  mailConnectionId: connectionIdSchema,
+};
+
+/** Part of a message in the answer of `mail_search`. */
+const messageSchema = z.object({
+  message_id: z.string(),
+  from: z.string(),
+  subject: z.string(),
+  date: z.string().nullable(),
+  received: z.string(),
+  snippet: z.string(),
+});
+const foundSchema = z.object({ messages: z.array(messageSchema), more: z.boolean() });
+
+/** One message as the templates use it. */
+export type FoundMessage = z.infer<typeof messageSchema>;
+
+/** The step that reads unread mail. */
+export const fetchUnread = {
+  key: "fetch_unread",
+  type: "tool_call",
+  app: "mail",
+  plan: ({ input, connections }) => ({
+    toolName: "mail_search",
+    connectionId: connections.mail,
+    calls: [{ key: "search", label: "the search", arguments: { query: input.query, limit: input.maxResults } }],
+    collect: ([found]) => found ?? null,
+  }),
+} as const satisfies StepDefinition<{ query: string; maxResults: number }>;
+
+/** The answer of {@link fetchUnread}. */
+export function readFound({ outputs }: FlowState): z.infer<typeof foundSchema> {
+  return foundSchema.parse(outputs[fetchUnread.key]);
+}
+
+/** When a message was written, or arrived when it does not say. */
+export function dateOf({ date, received }: FoundMessage): string {
+  return date ?? received;
+}
 
 /** `mail_unread_summary`: who wrote, about what, when, and how it begins. No model takes part. */
 export const mailUnreadSummary = defineTemplate({

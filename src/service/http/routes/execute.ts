@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
 import type { Principal } from "../../auth/api-keys.ts";
-import { createFileAccess } from "../../executions/file-access.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
 import { readToolRequest } from "../../executions/read-requests.ts";
+import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, unauthorized } from "../guard.ts";

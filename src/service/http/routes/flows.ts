@@ -7,7 +7,7 @@ import {
   flowApproveRequestSchema,
   flowStartRequestSchema,
 } from "../../../wire/flow.ts";
-import { refuseState } from "../../flows/describe-conflict.ts";
+import { refuseState } from "../../flows/flow-moves.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";
 import { bare, type Operation, query, segment } from "../openapi/operation.ts";

@@ -12,7 +12,7 @@ import {
   UNFINISHED_PREFIX,
   writeFileDurably,
 } from "../../files/write-file.ts";
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 import { defineAction, describeFile } from "../define-action.ts";
 import type { HeldFile } from "../integration.ts";
 import { driveFolder, lookAtEntry } from "./drive-folder.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 import { defineMailAction } from "./define-mail-action.ts";
 import { MAIL_MARKS, type MailPlace } from "./mail-box.ts";
 

@@ -1,4 +1,4 @@
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 
 /** Folders that exist without being made first. */
 export const STANDARD_FOLDERS = ["INBOX", "Sent", "Drafts", "Archive", "Junk", "Trash"] as const;

@@ -1,5 +1,5 @@
 import type { AllowedHosts } from "../../fetch/allowed-hosts.ts";
-import { refuseSetting } from "../../provider-error.ts";
+import { refuseSetting } from "../../service-error.ts";
 import type { Integration, SettingField } from "../integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
 import type { OpenMailBox } from "./mail-box.ts";

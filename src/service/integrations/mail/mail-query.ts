@@ -1,4 +1,4 @@
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 
 /** What an empty query means: the unread filter. */
 export const DEFAULT_QUERY = "is:unread";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { z } from "zod";
-import { refuseSetting } from "../../provider-error.ts";
+import { refuseSetting } from "../../service-error.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
 import { parseAddress } from "./mail-address.ts";
 

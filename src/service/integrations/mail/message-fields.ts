@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 import { describeFile } from "../define-action.ts";
 import type { ActionContext } from "../integration.ts";
 import type { Draft } from "./compose-message.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { sha256Hex } from "../../../base/hash.ts";
 import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
 import { looksLikeText } from "../../files/sniff-mimetype.ts";
-import { refuseMissing } from "../../provider-error.ts";
+import { refuseMissing } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { defineMailAction } from "./define-mail-action.ts";
 import type { MailAttachment } from "./mail-message.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 import { defineNotesAction } from "./notebook.ts";
 
 /** Properties with arguments or a meaning of their own. */

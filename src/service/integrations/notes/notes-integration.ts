@@ -1,4 +1,4 @@
-import { refuseSetting } from "../../provider-error.ts";
+import { refuseSetting } from "../../service-error.ts";
 import type { Integration } from "../integration.ts";
 import { createPage, deletePage, updatePage } from "./change-pages.ts";
 import { listPages, readPage, searchPages } from "./find-pages.ts";

@@ -1,5 +1,5 @@
 import { Document, isMap, parseDocument } from "yaml";
-import { refuseValue } from "../../provider-error.ts";
+import { refuseValue } from "../../service-error.ts";
 
 const MAX_FRONT_MATTER = 64 * 1024;
 

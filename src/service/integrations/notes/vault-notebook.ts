@@ -3,9 +3,7 @@ import { createGate } from "../../../base/concurrency.ts";
 import { parseFolderPath } from "../../files/folder.ts";
 import { explainFolderError } from "../../files/folder-error.ts";
 import { moveToTrash, TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
-
-import { refuseValue } from "../../provider-error.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseValue, ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { cutSnippet, scorePage, toWords } from "./match-page.ts";
 import type {

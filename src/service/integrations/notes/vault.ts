@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { parseEntryPath, readWholeFile } from "../../files/folder.ts";
 
-import { refuseMissing } from "../../provider-error.ts";
+import { refuseMissing } from "../../service-error.ts";
 import { createConnectionFolder } from "../connection-folder.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
 import type { PageSummary } from "./notebook.ts";

@@ -1,5 +1,4 @@
-import { refuseSetting } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import { createProviderError } from "../../provider-failure.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { refuseMissing, refuseValue } from "../../../provider-error.ts";
+import { refuseMissing, refuseValue } from "../../../service-error.ts";
 import { normaliseFolder } from "../folder-name.ts";
 import type { ImapLine } from "./imap-session.ts";
 

@@ -1,6 +1,5 @@
 import type { FetchMessageObject } from "imapflow";
-import { refuseMissing } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseMissing, ServiceError } from "../../../service-error.ts";
 import type { MailPlace } from "../mail-box.ts";
 import { readFault } from "./connect-failure.ts";
 import { isRefusal } from "./imap-failure.ts";

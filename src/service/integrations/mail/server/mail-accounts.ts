@@ -1,7 +1,6 @@
 import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { sha256Hex } from "../../../../base/hash.ts";
-import { refuseSetting } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
 import type { OpenMailBox, SentMail } from "../mail-box.ts";

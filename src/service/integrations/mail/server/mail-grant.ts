@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type AllowedHosts, isOwnHost } from "../../../fetch/allowed-hosts.ts";
 
-import { refuseSetting } from "../../../provider-error.ts";
+import { refuseSetting } from "../../../service-error.ts";
 import type { OAuthGrant } from "../../integration.ts";
 
 const text = z.string().trim().min(1);

@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import type { Transporter } from "nodemailer";
 import type { Options, SentMessageInfo } from "nodemailer/lib/smtp-transport/index.js";
-import { refuseSetting } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
 import { createProviderError } from "../../provider-failure.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";

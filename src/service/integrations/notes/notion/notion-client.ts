@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
 import { parseJson } from "../../../../base/json.ts";
-import { hideSecrets } from "../../../secrets/hide-secrets.ts";
+import { hideSecrets } from "../../../secrets/secret-settings.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
 import { createProviderError, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";

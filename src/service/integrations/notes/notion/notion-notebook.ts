@@ -1,4 +1,4 @@
-import { refuseValue } from "../../../provider-error.ts";
+import { refuseValue } from "../../../service-error.ts";
 import { cutSnippet, scorePage, toWords } from "../match-page.ts";
 import type {
   FoundPages,

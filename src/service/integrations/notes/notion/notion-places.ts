@@ -1,6 +1,5 @@
 import { parseFolderPath } from "../../../files/folder.ts";
-import { refuseMissing, refuseValue } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseMissing, refuseValue, ServiceError } from "../../../service-error.ts";
 import type { NotionClient } from "./notion-client.ts";
 import {
   type Block,
@@ -10,7 +9,6 @@ import {
   pageSchema,
   readNotionId,
 } from "./notion-objects.ts";
-
 import { findTitleName, type PropertyMap, readTitle, toPlainRuns } from "./property-values.ts";
 
 /** Where pages lie. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refuseValue } from "../../../provider-error.ts";
+import { refuseValue } from "../../../service-error.ts";
 import { changeProperties, readProperties } from "../page-text.ts";
 import type { NotionClient } from "./notion-client.ts";
 

@@ -1,9 +1,7 @@
-import { refuseValue } from "../../../provider-error.ts";
-import { ServiceError } from "../../../service-error.ts";
+import { refuseValue, ServiceError } from "../../../service-error.ts";
 import type { PageChange, PageDraft, PageSummary } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
 import { type NotionPage, pageSchema, toPageUrl } from "./notion-objects.ts";
-
 import { summariseNotionPage } from "./notion-pages.ts";
 import { openDataSource, type Place, toParent, writeTitle } from "./notion-places.ts";
 import {

@@ -17,7 +17,7 @@ interface Host {
 }
 
 /** Opens the integrations that the owner added and follows their changes; the result closes them and the built-in ones. */
-export async function openAdded(o: CheckedOptions, host: Host): Promise<() => Promise<void>> {
+export async function openAddedApps(o: CheckedOptions, host: Host): Promise<() => Promise<void>> {
   const { now, log, allowedFileHosts: allowedHosts } = o;
   const { sources } = host;
   const warn = (message: string, cause?: unknown) => log({ level: "warn", message, cause });

@@ -10,25 +10,28 @@ import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
 import { createUrlFiles } from "./fetch/url-files.ts";
 import type { Integration } from "./integrations/integration.ts";
-import type { Ground } from "./open-ground.ts";
-import { createSettingsSeal } from "./secrets/seal-settings.ts";
+import type { Infrastructure } from "./open-infrastructure.ts";
+import { createSettingsSeal } from "./secrets/secret-settings.ts";
 import { createServiceKeys } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
 
 /** What carries tools out: catalog, connections, executor and their records. */
-export type Work = ReturnType<typeof createWork>;
+export type Core = ReturnType<typeof createCore>;
 
 /**
  * Opens what carries tools out for the owner's account, which the first start makes: only one process at a time may be
  * here.
  */
-export async function openWork(o: CheckedOptions, ground: Ground): Promise<{ accountId: string; work: Work }> {
-  const known = await findAccount(ground.store);
+export async function openCore(
+  o: CheckedOptions,
+  infrastructure: Infrastructure,
+): Promise<{ accountId: string; core: Core }> {
+  const known = await findAccount(infrastructure.store);
   const accountId = known ?? createId("acc");
-  const work = createWork(o, ground, accountId);
-  if (known === undefined) await makeAccount(o, ground.store, { accountId, connections: work.connections });
-  return { accountId, work };
+  const core = createCore(o, infrastructure, accountId);
+  if (known === undefined) await makeAccount(o, infrastructure.store, { accountId, connections: core.connections });
+  return { accountId, core };
 }
 
 async function makeAccount(
@@ -47,7 +50,7 @@ function findFirstFolder({ files, dataDir }: CheckedOptions): string {
   return typeof files === "string" ? files : dataDir;
 }
 
-function createWork(o: CheckedOptions, { store, box, node, blobs }: Ground, accountId: string) {
+function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructure, accountId: string) {
   const { now, integrations, usageLimit } = o;
   const { catalog, replace } = createLiveCatalog(integrations);
   const seal = createSettingsSeal(box, catalog);

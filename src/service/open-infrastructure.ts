@@ -1,19 +1,15 @@
 import { join } from "node:path";
 import type { BlobStore } from "./files/blob-store.ts";
 import { openBlobs } from "./files/open-blobs.ts";
-import { type Node, openNode } from "./flows/nodes/node.ts";
-import { hasSealed, readSecretKey } from "./secrets/read-secret-key.ts";
-
-import { createSecretBox, type SecretBox } from "./secrets/secret-box.ts";
+import { type Node, openNode } from "./flows/node.ts";
+import { createSecretBox, hasSealed, readSecretKey, type SecretBox } from "./secrets/secret-box.ts";
 import { checkSharedKey } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folder.ts";
-import { connectStore, type Store } from "./store/open-store.ts";
+import { connectStore, inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
 
-import { inTurnOfStarts, isShared } from "./store/turns.ts";
-
-/** What a service stands on: its folder, store and files, the key of its secrets, and its place among other processes. */
-export interface Ground {
+/** The infrastructure of a service: its folder, store and files, the key of its secrets, and its place among other processes. */
+export interface Infrastructure {
   readonly folder: DataFolder;
   readonly store: Store;
   readonly box: SecretBox;
@@ -21,7 +17,7 @@ export interface Ground {
   readonly blobs: BlobStore;
 }
 
-/** Signs of life after which another process is one that really works beside this one. */
+/** Heartbeats after which another process counts as working beside this one. */
 const SEEN_OFTEN = 5;
 
 function warnOfLocalFiles(node: Node, { log }: CheckedOptions): void {
@@ -36,8 +32,11 @@ function warnOfLocalFiles(node: Node, { log }: CheckedOptions): void {
   });
 }
 
-/** Opens the ground; what was opened is handed to `onClose` at once, also when a later part fails. */
-export async function openGround(o: CheckedOptions, onClose: (undo: () => Promise<unknown>) => void): Promise<Ground> {
+/** Opens the infrastructure; what was opened is handed to `onClose` at once, also when a later part fails. */
+export async function openInfrastructure(
+  o: CheckedOptions,
+  onClose: (undo: () => Promise<unknown>) => void,
+): Promise<Infrastructure> {
   const { now, dataDir } = o;
   const folder = await claimDataFolder(dataDir, { ...o, startedAt: new Date(now()).toISOString() });
   onClose(() => folder.release());

@@ -1,0 +1,116 @@
+import { createId } from "../auth/secrets.ts";
+import type { ServiceLog } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+
+/** This process among those that share a store. */
+export interface Node {
+  /** New with every start. */
+  readonly id: string;
+  /** False while the store could not be reached by the last heartbeat. */
+  isReachable(): boolean;
+  /** Sends a heartbeat now and does the work of each; never rejects. */
+  beat(): Promise<void>;
+  /** Ids of the processes that live, this one included. */
+  listAlive(): Promise<string[]>;
+  /** Adds work for after each heartbeat, and for the start. */
+  onBeat(work: () => Promise<void>): void;
+  /** Begins to beat, where others share the store. */
+  start(): Promise<void>;
+  /** Beats no more and tells the others at once. */
+  close(): Promise<void>;
+}
+
+/** How a process joins the others. */
+interface NodeOptions {
+  readonly store: Store;
+  /** True when other processes may use the store; otherwise every earlier process is gone for certain. */
+  readonly isShared: boolean;
+  /** Milliseconds between two heartbeats. A process that misses three of them is dead. */
+  readonly heartbeatMs: number;
+  readonly now: () => number;
+  readonly log: ServiceLog;
+}
+
+/** Own heartbeats without one of another process, after which that one is dead: the third missing one is our own. */
+const MISSED_BEATS = 2;
+
+/**
+ * Enters this process into the store. Others are judged by whether their count goes on between own heartbeats, so that
+ * neither clocks have to agree nor an outage of the store looks like the death of those it cut off.
+ */
+export async function openNode({ store, isShared, heartbeatMs, now, log }: NodeOptions): Promise<Node> {
+  const id = createId("node");
+  const at = () => new Date(now()).toISOString();
+  const started_at = at();
+  const others = new Map<string, { beats: number; missed: number }>();
+  const works: (() => Promise<void>)[] = [];
+  let reachable = true;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let beating = Promise.resolve();
+
+  /** Tells the others that this process lives, and removes those that are dead. */
+  async function beat(): Promise<void> {
+    const last_seen_at = at();
+    await store
+      .insertInto("nodes")
+      .values({ id, beats: 0, started_at, last_seen_at })
+      .onConflict((c) => c.column("id").doUpdateSet((e) => ({ beats: e("nodes.beats", "+", 1), last_seen_at })))
+      .execute();
+    for (const node of await store.selectFrom("nodes").select(["id", "beats"]).where("id", "!=", id).execute()) {
+      const before = others.get(node.id);
+      const missed = before?.beats === node.beats ? before.missed + 1 : 0;
+      others.set(node.id, { beats: node.beats, missed });
+      if (missed < MISSED_BEATS) continue;
+      others.delete(node.id);
+      // Only as it was seen: it may have come back this moment.
+      await store.deleteFrom("nodes").where("id", "=", node.id).where("beats", "=", node.beats).execute();
+    }
+  }
+
+  async function round(): Promise<void> {
+    try {
+      if (isShared) await beat();
+      for (const work of works) await work();
+      if (!reachable) log({ level: "info", message: "The database can be reached again." });
+      reachable = true;
+    } catch (cause) {
+      // While the store was away, nobody could beat.
+      others.clear();
+      if (reachable) log({ level: "warn", message: "Heartbeat failed.", cause });
+      reachable = false;
+    }
+  }
+
+  const queueRound = () => {
+    beating = beating.then(round);
+    return beating;
+  };
+  const arm = () => {
+    if (isShared && !isClosed) timer = setTimeout(() => void queueRound().then(arm), heartbeatMs).unref();
+  };
+
+  if (!isShared) await store.deleteFrom("nodes").execute();
+  await beat();
+  return {
+    id,
+    isReachable: () => reachable,
+    beat: queueRound,
+    listAlive: async () => (await store.selectFrom("nodes").select("id").execute()).map((node) => node.id),
+    onBeat: (work) => void works.push(work),
+    async start() {
+      await queueRound();
+      arm();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await queueRound();
+      await store
+        .deleteFrom("nodes")
+        .where("id", "=", id)
+        .execute()
+        .catch((cause) => log({ level: "warn", message: "The database was not told of the stop.", cause }));
+    },
+  };
+}
