@@ -1,6 +1,5 @@
 export { createService, type Service } from "./service/create-service.ts";
 export { builtInIntegrations } from "./service/integrations/built-in.ts";
-export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/define-action.ts";
 export type {
   AccessToken,
   Action,
@@ -13,6 +12,7 @@ export type {
   OAuthSignIn,
   SettingField,
 } from "./service/integrations/integration.ts";
+export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/integration.ts";
 export {
   createProviderError,
   type ProviderFailure,

@@ -46,3 +46,15 @@ export function readableTime(text: string): string | undefined {
 export function exactTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
+
+/** The form in which texts are searched: lower case, Unicode form NFC. */
+export function foldText(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
+
+/** The words of a search, in the form of {@link foldText}. */
+export function toSearchWords(query: string): string[] {
+  return foldText(query)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+}

@@ -1,11 +1,8 @@
-import { openSources } from "./added/open-sources.ts";
-import { isStopped } from "./added/read-source.ts";
-import { sourceKinds } from "./added/source-kinds.ts";
-import { judgeProposal } from "./added/source-proposals.ts";
-import type { SourceStore } from "./added/source-store.ts";
+import { openSources, sourceKinds } from "./added/open-sources.ts";
+import { isStopped } from "./added/source.ts";
+import { judgeProposal, type SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connections.ts";
-import { closeApp } from "./integrations/close-app.ts";
-import type { Integration } from "./integrations/integration.ts";
+import { closeApp, type Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
 /** What the integrations that come and go are put into. */

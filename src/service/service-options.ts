@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
-import { type AllowedHosts, readAllowedHosts } from "./fetch/allowed-hosts.ts";
-import { readFilesPlace } from "./files/open-blobs.ts";
-import type { S3Place } from "./files/s3-client.ts";
+import { type AllowedHosts, readAllowedHosts } from "./fetch/address-rules.ts";
+import { readFilesPlace, type S3Place } from "./files/open-blobs.ts";
 import { systemElapsed } from "./health/watch-clock.ts";
 import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";

@@ -11,7 +11,7 @@ const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "service/files/receive-ingest.ts": /refuse\(\s*(?<status>\d+),\s*(?<code>"\w+")/g,
   "service/fetch/url-refusal.ts": /^ {2}\| (?<code>"\w+")/gm,
   "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
-  "service/integrations/mail/send-limits.ts": /(?<code>"rate_limit\w*")/g,
+  "service/integrations/mail/mail-settings.ts": /(?<code>"rate_limit\w*")/g,
   "service/auth/registration/pairing.ts": /refuse\((?<status>\d+)/g,
 };
 

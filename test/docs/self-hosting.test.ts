@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { OWNER_SESSION_LIFETIME_MS } from "../../src/service/auth/owner-sessions.ts";
-import { DEFAULT_TTL_MS, MAX_LARGE_BODIES } from "../../src/service/files/stored-file.ts";
+import { DEFAULT_TTL_MS, MAX_LARGE_BODIES } from "../../src/service/files/staged-file.ts";
 import { checkOptions, type ServiceOptions } from "../../src/service/service-options.ts";
 import { KEPT_KEYS } from "../../src/service/store/retention.ts";
 import { decideAsOwner } from "../../src/service/test-kit/decide-as-owner.ts";

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
-import { McpConnectError } from "../../service/added/mcp/connect-mcp.ts";
-import type { McpDefinition } from "../../service/added/mcp/mcp-definition.ts";
-import { prepareMcp } from "../../service/added/mcp/prepare-mcp.ts";
+import { McpConnectError, type McpDefinition } from "../../service/added/mcp/connect-mcp.ts";
+import { prepareMcp } from "../../service/added/mcp/read-mcp-tools.ts";
 import { isPublicHost } from "../../service/fetch/address-rules.ts";
 import { hideSecrets } from "../../service/secrets/secret-settings.ts";
 import { toPlainText } from "../../wire/plain-text.ts";

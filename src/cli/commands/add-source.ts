@@ -1,7 +1,7 @@
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { openSourceDesk } from "../../service/added/open-source-desk.ts";
-import { isStopped } from "../../service/added/read-source.ts";
+import { isStopped } from "../../service/added/source.ts";
 import type { NewSource } from "../../service/added/source-store.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";

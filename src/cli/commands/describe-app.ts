@@ -1,5 +1,9 @@
-import { type Difference, listDifferences, summariseDifferences } from "../../service/added/list-differences.ts";
-import type { SourceContent } from "../../service/added/source-content.ts";
+import {
+  type Difference,
+  listDifferences,
+  type SourceContent,
+  summariseDifferences,
+} from "../../service/added/source-content.ts";
 import type { NewSource } from "../../service/added/source-store.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";

@@ -1,6 +1,6 @@
 import { SvcError } from "../../errors.ts";
 import { openSourceDesk, type SourceDesk } from "../../service/added/open-source-desk.ts";
-import { isStopped, type StoredSource } from "../../service/added/read-source.ts";
+import { isStopped, type StoredSource } from "../../service/added/source.ts";
 import { compareContents } from "../../service/added/source-content.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";

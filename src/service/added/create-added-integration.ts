@@ -1,8 +1,8 @@
 import { appStopped } from "../catalog/not-found.ts";
 import type { ActionContext, Integration } from "../integrations/integration.ts";
+import { createProviderError } from "../integrations/provider-failure.ts";
 import { ServiceError } from "../service-error.ts";
-import type { StoppedSource } from "./read-source.ts";
-import type { IntegrationSource } from "./source.ts";
+import type { IntegrationSource, StoppedSource } from "./source.ts";
 import { findMissingSetting, type StoredAction } from "./source-content.ts";
 
 /** Carries out one action of a kind. Arguments are already valid. Throws ServiceError for failures it can name. */
@@ -66,4 +66,16 @@ export function createStoppedIntegration({ slug, name, stopped }: StoppedSource)
       throw appStopped({ name, stopped });
     },
   };
+}
+
+/**
+ * What a failure comes to that was met only after the app has said that it did what it was asked for, such as an answer that
+ * is too long: of a write it must not sound as if nothing had been done.
+ */
+export function toDoneAlready(error: unknown, call: { readonly app: string; readonly action: StoredAction }): unknown {
+  const { level, idempotent } = call.action;
+  if (level === "read" || idempotent || !(error instanceof ServiceError)) return error;
+  return error.code === "outcome_unknown"
+    ? error
+    : createProviderError({ kind: "garbage", message: error.message }, call);
 }

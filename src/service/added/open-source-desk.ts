@@ -9,8 +9,7 @@ import { createSettingsSeal } from "../secrets/secret-settings.ts";
 import { STORE_FILE } from "../store/data-folder.ts";
 import { connectStore, findAccount, type Store } from "../store/open-store.ts";
 import { createAddedIntegration } from "./create-added-integration.ts";
-import { isStopped } from "./read-source.ts";
-import { checkSlug, type IntegrationSource } from "./source.ts";
+import { checkSlug, type IntegrationSource, isStopped } from "./source.ts";
 import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
 
 /** The owner's work on added apps, from the machine of the service; a running service follows within seconds. */

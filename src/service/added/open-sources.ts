@@ -1,12 +1,18 @@
 import { toPlainText } from "../../wire/plain-text.ts";
-import { closeApp } from "../integrations/close-app.ts";
-import type { Integration } from "../integrations/integration.ts";
+import { closeApp, type Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createStoppedIntegration } from "./create-added-integration.ts";
-import { DAMAGED, isStopped, type StoppedSource, stopSource } from "./read-source.ts";
-import type { OpenSource, SourceKindName, SourcePorts } from "./source.ts";
-import type { SourceKinds } from "./source-kinds.ts";
+import {
+  DAMAGED,
+  isStopped,
+  type OpenSource,
+  type SourceKind,
+  type SourceKindName,
+  type SourcePorts,
+  type StoppedSource,
+  stopSource,
+} from "./source.ts";
 import type { SourceStore } from "./source-store.ts";
 
 /** The added integrations of a running service. */
@@ -126,3 +132,12 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     },
   };
 }
+
+/** Loads the code of a kind when the first source of it is opened. */
+export type SourceKinds = Readonly<Record<SourceKindName, () => Promise<SourceKind>>>;
+
+/** The kinds this version can open. */
+export const sourceKinds: SourceKinds = {
+  openapi: async () => (await import("./openapi/openapi-kind.ts")).openApiKind,
+  mcp: async () => (await import("./mcp/mcp-kind.ts")).mcpKind,
+};

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { sha256Hex } from "../../base/hash.ts";
+import { isRecord } from "../../base/json.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { jsonSchemaSchema } from "../../wire/tool.ts";
@@ -122,4 +123,120 @@ export function findMissingSetting(
   return settingsForm.find(
     ({ name, optional }) => optional !== true && (typeof settings[name] !== "string" || settings[name] === ""),
   );
+}
+
+const HASH_CHARS = 6;
+
+/**
+ * Makes the id of an action from the name its origin gives it: letters, digits, `_` and `-`, at most `max` characters.
+ * A name that has to be cut ends in a hash of the whole, so that two names stay two.
+ */
+export function toActionId(name: string, max: number): string {
+  const plain = toPlainName(name);
+  return plain.length <= max ? plain : addHash(plain, name, max);
+}
+
+/** The same for a name whose plain id another one has, or may have: always with the hash. */
+export function toDistinctId(name: string, max: number): string {
+  return addHash(toPlainName(name), name, max);
+}
+
+/** `name`, or the first of `name_2`, `name_3` and so on that is free. */
+export function toFreeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count += 1) free = `${name}_${count}`;
+  return free;
+}
+
+function toPlainName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]+/g, "_").replaceAll(/^_+|_+$/g, "") || "action";
+}
+
+function addHash(plain: string, name: string, max: number): string {
+  const hash = sha256Hex(name).slice(0, HASH_CHARS);
+  return `${plain.slice(0, max - HASH_CHARS - 1)}_${hash}`;
+}
+
+type Json = Record<string, unknown>;
+
+/** Takes members out of an object schema, so that they are refused also where it takes members that it does not name. */
+export function dropMembers(schema: Json, names: readonly string[]): void {
+  for (const name of names) forgetMember(schema, name);
+  if (schema.additionalProperties === false) return;
+  const no = { not: { enum: [...names] } };
+  schema.propertyNames = schema.propertyNames === undefined ? no : { allOf: [schema.propertyNames, no] };
+}
+
+/** Takes one member out of an object schema; it may be named like any other one then. */
+export function forgetMember(schema: Json, name: string): void {
+  const { properties, required } = schema;
+  if (typeof properties === "object" && properties !== null) {
+    schema.properties = Object.fromEntries(Object.entries(properties).filter(([known]) => known !== name));
+  }
+  if (!Array.isArray(required)) return;
+  const left = required.filter((one) => one !== name);
+  if (left.length === 0) delete schema.required;
+  else schema.required = left;
+}
+
+/** One place in which two states of an action are not the same; JSON texts, undefined where there is nothing. */
+export interface Difference {
+  /** Which fact, and where in it, e.g. `arguments.properties.to.type`. */
+  readonly path: string;
+  readonly was: string | undefined;
+  readonly is: string | undefined;
+}
+
+/** What an owner is asked to agree to. */
+export interface ContentDifferences {
+  readonly added: readonly StoredAction[];
+  /** Ids. */
+  readonly removed: readonly string[];
+  readonly changed: readonly { readonly id: string; readonly differences: readonly Difference[] }[];
+}
+
+const FACT_NAMES: Readonly<Record<string, string>> = {
+  inputSchema: "arguments",
+  requiresConfirmation: "asks a human first",
+  idempotent: "may be repeated",
+  call: "how it is carried out",
+};
+
+/** The differences between two states of an app, action by action. */
+export function listDifferences(old: SourceContent, next: SourceContent): ContentDifferences {
+  const { added, removed, changed } = compareContents(old, next);
+  const find = ({ actions }: SourceContent, id: string) => actions.find((action) => action.id === id);
+  return {
+    added: added.map((id) => find(next, id)).filter((action) => action !== undefined),
+    removed,
+    changed: changed.map(({ id, facts }) => ({
+      id,
+      differences: facts.flatMap((fact) =>
+        compare(FACT_NAMES[fact] ?? fact, readFact(find(old, id), fact), readFact(find(next, id), fact)),
+      ),
+    })),
+  };
+}
+
+/** What two states of an app differ in, in one sentence. */
+export function summariseDifferences({ added, removed, changed }: ContentDifferences): string {
+  if (removed.length + changed.length === 0) {
+    if (added.length === 0) return "Its actions are the same as before.";
+    return `${added.length} new ${added.length === 1 ? "action" : "actions"}; the ones you agreed to are the same as before.`;
+  }
+  return `Actions: ${changed.length} changed, ${removed.length} gone, ${added.length} new.`;
+}
+
+function readFact(action: StoredAction | undefined, fact: string): unknown {
+  return Object.entries(action ?? {}).find(([name]) => name === fact)?.[1];
+}
+
+/** One difference for each place in the two values that is not the same. */
+function compare(path: string, was: unknown, is: unknown): Difference[] {
+  if (isRecord(was) && isRecord(is)) {
+    const keys = new Set([...Object.keys(was), ...Object.keys(is)]);
+    return [...keys].flatMap((key) => compare(`${path}.${key}`, was[key], is[key]));
+  }
+  const [before, after] = [was, is].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
+  return before === after ? [] : [{ path, was: before, is: after }];
 }

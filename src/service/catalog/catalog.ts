@@ -1,6 +1,5 @@
 import type { Integration } from "../integrations/integration.ts";
-import type { CatalogEntry } from "./catalog-entry.ts";
-import { type CatalogHit, createSearchIndex, type SearchScope } from "./search-index.ts";
+import { type CatalogEntry, type CatalogFind, createSearchIndex } from "./search-index.ts";
 
 /** What the service can do, in the documented order: by integration, then by name. */
 export interface Catalog {
@@ -26,11 +25,6 @@ export interface Catalog {
   searchAll(query: string): CatalogFind[];
 }
 
-/** One find of a search over everything. */
-type CatalogFind =
-  | { readonly kind: "action"; readonly entry: CatalogEntry }
-  | { readonly kind: "integration"; readonly integration: Integration };
-
 /** Builds the catalog and its search index once; integrations do not change while a service runs. */
 export function createCatalog(installed: readonly Integration[]): Catalog {
   const integrations = [...installed].sort((a, b) => compare(a.slug, b.slug));
@@ -42,15 +36,10 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
   const byName = new Map(entries.map((entry) => [entry.toolName, entry]));
   if (byName.size !== entries.length) throw new TypeError("Two actions share one tool name.");
   const lookUp = createLookUp(integrations, entries);
-  const index = createSearchIndex(integrations, entries);
+  const search = createSearchIndex(integrations, entries);
 
-  const resolve = ({ kind, name }: CatalogHit): CatalogFind[] => {
-    if (kind === "action") return [byName.get(name)].flatMap((entry) => (entry ? [{ kind: "action", entry }] : []));
-    return integrations.filter(({ slug }) => slug === name).map((integration) => ({ kind, integration }));
-  };
-  const findAll = (query: string, scope: SearchScope) => index.search(query, scope).flatMap(resolve);
-  const search = (query: string, integration?: string) =>
-    findAll(query, { kind: "action", ...(integration !== undefined && { integration }) }).flatMap((found) =>
+  const searchActions = (query: string, integration?: string) =>
+    search(query, { kind: "action", ...(integration !== undefined && { integration }) }).flatMap((found) =>
       found.kind === "action" ? [found.entry] : [],
     );
 
@@ -59,17 +48,17 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
     entries,
     find: (toolName) => byName.get(toolName),
     ...lookUp,
-    search,
-    searchAll: (query) => findAll(query, {}),
+    search: searchActions,
+    searchAll: (query) => search(query),
     searchIntegrations(query) {
-      const ranked = findAll(query, { kind: "integration" }).flatMap((found) =>
+      const ranked = search(query, { kind: "integration" }).flatMap((found) =>
         found.kind === "integration" ? [found.integration] : [],
       );
       const part = query.trim().toLowerCase();
       const named = integrations.filter(({ slug, name }) => `${slug}\n${name.toLowerCase()}`.includes(part));
       return [...new Set([...ranked, ...named])];
     },
-    suggest: createSuggest(entries, search),
+    suggest: createSuggest(entries, searchActions),
   };
 }
 
@@ -124,26 +113,11 @@ interface LiveCatalog {
 
 /** Creates the catalog with the integrations a service starts with. */
 export function createLiveCatalog(installed: readonly Integration[]): LiveCatalog {
-  let current = createCatalog(installed);
+  const catalog = createCatalog(installed);
   return {
-    catalog: {
-      get integrations() {
-        return current.integrations;
-      },
-      get entries() {
-        return current.entries;
-      },
-      find: (toolName) => current.find(toolName),
-      findIntegration: (integrationId) => current.findIntegration(integrationId),
-      findAction: (integrationId, actionId) => current.findAction(integrationId, actionId),
-      suggest: (toolName, integration) => current.suggest(toolName, integration),
-      search: (query, integration) => current.search(query, integration),
-      searchIntegrations: (query) => current.searchIntegrations(query),
-      searchAll: (query) => current.searchAll(query),
-    },
-    replace(next) {
-      current = createCatalog(next);
-    },
+    catalog,
+    // At once, and whole: nothing is asked of the catalog in between.
+    replace: (next) => void Object.assign(catalog, createCatalog(next)),
   };
 }
 
@@ -185,25 +159,19 @@ function createSuggest(
   };
 }
 
-/** Letters to change, add or leave out between two names; more than `most` is not counted further. */
+/** Letters to change, add or leave out between two names; names whose lengths alone differ by more are `most + 1` apart. */
 function countEdits(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
-  // One row of the table, and only the part of it that can stay within `most`.
-  const row = new Uint8Array(b.length + 1).map((_, at) => Math.min(at, most + 1));
+  // One row of the table after another.
+  const row = Uint8Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {
-    const from = Math.max(1, i - most);
-    const to = Math.min(b.length, i + most);
-    let replaced = row[from - 1] ?? 0;
-    row[from - 1] = from === 1 ? Math.min(i, most + 1) : most + 1;
-    let least = row[from - 1] ?? 0;
-    for (let j = from; j <= to; j += 1) {
-      const above = j < i + most ? (row[j] ?? 0) : most + 1;
-      const edits = Math.min(replaced + (a[i - 1] === b[j - 1] ? 0 : 1), above + 1, (row[j - 1] ?? 0) + 1, most + 1);
-      replaced = row[j] ?? 0;
-      row[j] = edits;
-      least = Math.min(least, edits);
+    let replaced = row[0] ?? 0;
+    row[0] = i;
+    for (let j = 1; j <= b.length; j += 1) {
+      const above = row[j] ?? 0;
+      row[j] = Math.min(replaced + (a[i - 1] === b[j - 1] ? 0 : 1), above + 1, (row[j - 1] ?? 0) + 1);
+      replaced = above;
     }
-    if (least > most) return most + 1;
   }
   return row[b.length] ?? most + 1;
 }

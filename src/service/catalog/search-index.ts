@@ -1,32 +1,25 @@
 import MiniSearch, { type Query } from "minisearch";
-import type { Integration } from "../integrations/integration.ts";
-import type { CatalogEntry } from "./catalog-entry.ts";
-import { findSynonyms, normaliseWord, splitWords } from "./words.ts";
+import type { Action, Integration } from "../integrations/integration.ts";
 
-/** Something a search found: an action by its tool name, or an integration by its slug. */
-export interface CatalogHit {
-  readonly kind: "action" | "integration";
-  readonly name: string;
-}
+/** One find of a search. */
+export type CatalogFind =
+  | { readonly kind: "action"; readonly entry: CatalogEntry }
+  | { readonly kind: "integration"; readonly integration: Integration };
 
 /** What a search is restricted to. */
-export interface SearchScope {
-  readonly kind?: CatalogHit["kind"];
+interface SearchScope {
+  readonly kind?: CatalogFind["kind"];
   /** Slug of the only integration to search in. */
   readonly integration?: string;
 }
 
-/** The one index behind every search of the service. */
-export interface SearchIndex {
-  /** Best first; ties by name. A query that is exactly a name comes first. */
-  search(query: string, scope?: SearchScope): CatalogHit[];
-}
+/** The one search of the service: best first, ties by name. A query that is exactly a name comes first. */
+export type SearchIndex = (query: string, scope?: SearchScope) => CatalogFind[];
 
 interface IndexedThing {
   readonly id: string;
-  readonly kind: CatalogHit["kind"];
+  readonly found: CatalogFind;
   readonly toolOrSlug: string;
-  readonly integration: string;
   readonly name: string;
   readonly slug: string;
   readonly title: string;
@@ -49,7 +42,6 @@ const MAX_WORD_CHARS = 64;
 export function createSearchIndex(integrations: readonly Integration[], entries: readonly CatalogEntry[]): SearchIndex {
   const index = new MiniSearch<IndexedThing>({
     fields: ["name", "slug", "title", "description"],
-    storeFields: ["kind", "toolOrSlug", "integration"],
     tokenize: splitWords,
     processTerm: normaliseWord,
     searchOptions: {
@@ -62,32 +54,35 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
       weights: { prefix: 0.4, fuzzy: 0.2 },
     },
   });
-  index.addAll(integrations.map(describeIntegration));
-  index.addAll(entries.map(describeEntry));
-  return {
-    search(query, { kind, integration } = {}) {
-      const wanted = query.trim().toLowerCase();
-      const isInScope = (hit: Partial<IndexedThing>) =>
-        (kind === undefined || hit.kind === kind) && (integration === undefined || hit.integration === integration);
-      return index
-        .search(toQuery(wanted), { filter: (hit) => isInScope(hit as Partial<IndexedThing>) })
-        .map(({ kind, toolOrSlug, score }) => ({
-          kind: kind as CatalogHit["kind"],
-          name: String(toolOrSlug),
-          score: toolOrSlug === wanted ? Number.POSITIVE_INFINITY : score,
-        }))
-        .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
-        .map(({ kind, name }) => ({ kind, name }));
-    },
+  const things = [...integrations.map(describeIntegration), ...entries.map(describeEntry)];
+  index.addAll(things);
+  const byId = new Map(things.map((thing) => [thing.id, thing]));
+  return (query, { kind, integration } = {}) => {
+    const wanted = query.trim().toLowerCase();
+    const isInScope = ({ found }: IndexedThing) =>
+      (kind === undefined || found.kind === kind) && (integration === undefined || slugOf(found) === integration);
+    return index
+      .search(toQuery(wanted))
+      .flatMap(({ id, score }) => {
+        const thing = byId.get(id);
+        if (thing === undefined || !isInScope(thing)) return [];
+        return [{ ...thing, score: thing.toolOrSlug === wanted ? Number.POSITIVE_INFINITY : score }];
+      })
+      .sort((a, b) => b.score - a.score || (a.toolOrSlug < b.toolOrSlug ? -1 : 1))
+      .map(({ found }) => found);
   };
 }
 
-function describeEntry({ toolName, integration, action }: CatalogEntry): IndexedThing {
+function slugOf(found: CatalogFind): string {
+  return found.kind === "action" ? found.entry.integration.slug : found.integration.slug;
+}
+
+function describeEntry(entry: CatalogEntry): IndexedThing {
+  const { toolName, integration, action } = entry;
   return {
     id: `action ${toolName}`,
-    kind: "action",
+    found: { kind: "action", entry },
     toolOrSlug: toolName,
-    integration: integration.slug,
     name: action.id,
     slug: `${integration.slug} ${integration.name}`,
     title: action.title,
@@ -95,17 +90,10 @@ function describeEntry({ toolName, integration, action }: CatalogEntry): Indexed
   };
 }
 
-function describeIntegration({ slug, name, description, category }: Integration): IndexedThing {
-  return {
-    id: `integration ${slug}`,
-    kind: "integration",
-    toolOrSlug: slug,
-    integration: slug,
-    name,
-    slug,
-    title: category,
-    description,
-  };
+function describeIntegration(integration: Integration): IndexedThing {
+  const { slug, name, description, category: title } = integration;
+  const found = { kind: "integration", integration } as const;
+  return { id: `integration ${slug}`, found, toolOrSlug: slug, name, slug, title, description };
 }
 
 /** Every word counts; its synonyms, and two words written as one ("on call", "oncall"), count less. */
@@ -128,4 +116,131 @@ function weighWords(words: readonly string[], known: readonly string[], weight: 
   return [...new Set(words)]
     .filter((word) => !known.includes(word))
     .map((word) => ({ combineWith: "OR", queries: [word], prefix: false, fuzzy: false, boost }));
+}
+
+/** Words that say nothing about which tool is meant. */
+const STOP_WORDS = new Set(
+  "a about all am an and any are as at be by can could do does for from get give has have how i if in into is it its me my need of on one or our out please show so some that the their them there this to us want was we what when where which who whose will with would you your".split(
+    " ",
+  ),
+);
+
+/**
+ * What people say, and the words that tools use for it. A word here is looked up besides the one that was typed, with
+ * less weight. Kept small: words for common things, no names of apps.
+ */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  add: ["create", "insert"],
+  address: ["location", "place"],
+  answer: ["reply"],
+  append: ["add"],
+  appointment: ["event"],
+  bin: ["trash", "delete"],
+  book: ["create", "schedule"],
+  booking: ["event", "scheduling"],
+  buy: ["order"],
+  cancel: ["delete"],
+  change: ["update", "edit"],
+  chat: ["message", "conversation"],
+  client: ["customer", "contact"],
+  colleague: ["user", "member"],
+  copy: ["duplicate"],
+  directory: ["folder"],
+  discount: ["coupon"],
+  display: ["view"],
+  doc: ["document"],
+  edit: ["update"],
+  email: ["mail", "message"],
+  erase: ["delete"],
+  fetch: ["read"],
+  find: ["search"],
+  forward: ["send"],
+  hour: ["time"],
+  invoice: ["bill"],
+  log: ["track"],
+  look: ["search", "find"],
+  mail: ["email", "message"],
+  make: ["create"],
+  meeting: ["event"],
+  modify: ["update"],
+  money: ["payment", "balance", "refund"],
+  near: ["nearby"],
+  new: ["create"],
+  note: ["page"],
+  office: ["vacation"],
+  open: ["read", "create"],
+  people: ["user", "member"],
+  person: ["user", "contact"],
+  photo: ["image"],
+  picture: ["image", "photo"],
+  post: ["create", "send"],
+  publish: ["create"],
+  put: ["create", "upload", "move"],
+  remove: ["delete"],
+  rename: ["move", "update"],
+  reply: ["send"],
+  repo: ["repository"],
+  save: ["upload", "create"],
+  see: ["list", "view"],
+  share: ["permission", "link", "invite"],
+  snooze: ["dnd"],
+  stock: ["inventory"],
+  store: ["upload"],
+  subscribe: ["add", "member"],
+  task: ["issue", "todo"],
+  teammate: ["user", "member"],
+  throw: ["delete", "trash"],
+  ticket: ["issue"],
+  tweet: ["post"],
+  write: ["create"],
+};
+
+/** Splits text and names such as `upload_file` or `uploadFile` into words. */
+function splitWords(text: string): string[] {
+  return text
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
+
+/** Lower case and without the commonest English endings, so that "files" finds `upload_file`; null for a stop word. */
+function normaliseWord(word: string): string | null {
+  const lower = word.toLowerCase();
+  return STOP_WORDS.has(lower) ? null : stem(lower);
+}
+
+/** Further words to look for beside a normalised one. */
+function findSynonyms(word: string): readonly string[] {
+  return STEMMED_SYNONYMS.get(word) ?? [];
+}
+
+function stem(word: string): string {
+  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (word.length > 5 && word.endsWith("ing")) return dropDouble(word.slice(0, -3));
+  if (word.length > 4 && word.endsWith("ed")) return dropDouble(word.slice(0, -2));
+  if (word.length > 4 && /(?:ss|x|ch|sh)es$/.test(word)) return dropE(word.slice(0, -2));
+  if (word.length > 3 && word.endsWith("s") && !/(?:ss|us|is)$/.test(word)) return dropE(word.slice(0, -1));
+  return dropE(word);
+}
+
+/** "update", "updated" and "updating" meet without their e. */
+function dropE(word: string): string {
+  return word.length > 4 && word.endsWith("e") ? word.slice(0, -1) : word;
+}
+
+function dropDouble(word: string): string {
+  const last = word.at(-1);
+  return word.length > 3 && last === word.at(-2) && !"lsz".includes(last ?? "") ? word.slice(0, -1) : dropE(word);
+}
+
+const STEMMED_SYNONYMS = new Map(
+  Object.entries(SYNONYMS).map(([word, others]) => [stem(word), others.map((other) => stem(other))]),
+);
+
+/** One callable tool: an action of an integration under its full name. */
+export interface CatalogEntry {
+  /** `<slug>_<action id>`. */
+  readonly toolName: string;
+  readonly integration: Integration;
+  readonly action: Action;
 }

@@ -6,10 +6,9 @@ import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { hideInError } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
-import { type ConnectionForm, type FormProblems, readSettings } from "./connection-form.ts";
+import { type ConnectionForm, type FormProblems, listScopes, readSettings } from "./connection-form.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { AccessTokens, LiveSettings } from "./grants/access-tokens.ts";
-import { listScopes } from "./scopes.ts";
 
 /** How a form was taken: with a healthy connection, or with what is wrong in it. */
 type ConnectResult =

@@ -1,8 +1,8 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { actionNotFound, integrationNotFound } from "../catalog/not-found.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor, ToolCall } from "./execute-tool.ts";

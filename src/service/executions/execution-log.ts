@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
 import { inSoftTransaction, type Store } from "../store/open-store.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cutText, shortenText } from "../../base/text.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 

@@ -5,7 +5,7 @@ import { type ArgumentProblem, createProblem } from "../../schema/check/explain-
 import { UnusableSchema } from "../../schema/check/normalise-schema.ts";
 import { findPlaceholderArguments } from "../../schema/check/placeholders.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../wire/constants.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ToolCall } from "./execute-tool.ts";
 

@@ -1,10 +1,9 @@
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
-import { createFetchedFiles, type FetchedFiles } from "../fetch/fetched-files.ts";
-import { isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
+import { createFetchedFiles, type FetchedFiles, isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore, StoredFile } from "../files/blob-store.ts";
 import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
 import type { IngestTokens, UploadOffer } from "../files/ingest-tokens.ts";
-import type { ReceivedFile } from "../files/read-envelope.ts";
+import type { ReceivedFile } from "../files/read-execute-body.ts";
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ToolCall } from "./execute-tool.ts";

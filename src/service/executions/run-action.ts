@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { stopOnAbort } from "../../base/concurrency.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
 import type { AccessTokens, LiveSettings } from "../connections/grants/access-tokens.ts";
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";

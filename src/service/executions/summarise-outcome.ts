@@ -1,5 +1,5 @@
 import type { CanonicalErrorCode, ExecutionSummary } from "../../wire/execution.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { StoredExecution } from "./outcome.ts";
 

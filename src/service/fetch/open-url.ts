@@ -1,6 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
-import type { AllowedHosts } from "./allowed-hosts.ts";
+import type { AllowedHosts } from "./address-rules.ts";
 import { createGuardedConnector, type Network } from "./guarded-connector.ts";
 import { refuseSize, refuseUrl } from "./url-refusal.ts";
 

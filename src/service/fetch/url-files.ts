@@ -1,10 +1,12 @@
 import mime from "mime";
 import { createGate } from "../../base/concurrency.ts";
+import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import type { BlobStore } from "../files/blob-store.ts";
-import { sanitiseFileName } from "../files/file-name.ts";
+import type { FileField } from "../files/file-fields.ts";
+import { readResponseName } from "../files/file-name.ts";
 import { sniffMimetype } from "../files/sniff-mimetype.ts";
 import type { StagedFile } from "../files/staged-file.ts";
-import type { AllowedHosts } from "./allowed-hosts.ts";
+import type { AllowedHosts } from "./address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
 import { findPreviewImage, isHtmlPage, OPENING_BYTES } from "./html-page.ts";
 import {
@@ -16,7 +18,7 @@ import {
   openUrl,
 } from "./open-url.ts";
 import { findDirectLink } from "./share-links.ts";
-import { explainFailure, refuseUrl } from "./url-refusal.ts";
+import { explainFailure, nameArgument, refuseUrl } from "./url-refusal.ts";
 
 /** Common servers refuse longer ones. */
 const MAX_URL_LENGTH = 8192;
@@ -26,7 +28,7 @@ const MAX_FETCHES = 8;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** A file fetched from a URL; the receiver adopts or discards `staged`. */
-export interface UrlFile {
+interface UrlFile {
   /** From the answer's headers, or the path. */
   readonly name: string;
   /** From the bytes, then the name, then the answer's headers. */
@@ -164,50 +166,67 @@ export function createUrlFiles(o: UrlFilesOptions): UrlFiles {
   };
 }
 
-/** A host controls the header, and the pattern runs over all of it. */
-const MAX_HEADER_LENGTH = 2048;
-const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+/** Bounds the time of one call: each URL may take 30 s. */
+const MAX_URLS = 20;
 
-function decodeOr<T>(fallback: T, decode: () => string): string | T {
-  try {
-    return decode();
-  } catch {
-    return fallback;
+/** The files fetched for one call, each URL once. */
+export interface FetchedFiles {
+  /** Fetches the file of an argument; refusals name `path`. */
+  fetch(reference: string, path: string): Promise<UrlFile>;
+  /**
+   * Fetches the file of a file-uploadable object and corrects the object: a MIME type that the bytes
+   * contradict, and the name when a page gave its preview image for something that was not called an image.
+   */
+  fill(field: FileField): Promise<UrlFile>;
+  /** Removes the files that the store did not adopt. */
+  discard(): Promise<void>;
+}
+
+function bareType(mimetype: unknown): string {
+  return typeof mimetype === "string" ? (mimetype.split(";")[0] ?? "").trim().toLowerCase() : "";
+}
+
+/** Collects the fetched files of one call: at most 20 URLs, together at most 100 MB. */
+export function createFetchedFiles(urlFiles: UrlFiles, signal?: AbortSignal): FetchedFiles {
+  const files = new Map<string, UrlFile>();
+  let size = 0;
+
+  async function fetchOnce(reference: string): Promise<UrlFile> {
+    const known = files.get(reference);
+    if (known !== undefined) return known;
+    if (files.size >= MAX_URLS) {
+      const hint = "Use fewer URLs in one call.";
+      throw refuseUrl("media_url_failed", `is one of more than ${MAX_URLS} in this call.`, { hint });
+    }
+    const file = await urlFiles.fetch(reference, signal);
+    files.set(reference, file);
+    size += file.staged.size;
+    if (size > MAX_REQUEST_FILE_BYTES) {
+      const hint = "Use fewer or smaller files in one call.";
+      throw refuseUrl("file_too_large", "brings the files of this call above 100 MB.", { hint });
+    }
+    return file;
   }
-}
 
-/** `UTF-8'en'a%20b` (RFC 8187); undefined when it is malformed or of another charset. */
-function decodeExtended(value: string): string | undefined {
-  const [, charset, encoded] = /^(utf-8|iso-8859-1)'[\w-]*'((?:[\w!#$&+.^`|~-]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
-  if (charset === undefined || encoded === undefined) return undefined;
-  if (charset.toLowerCase() === "utf-8") return decodeOr(undefined, () => decodeURIComponent(encoded));
-  return encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
+  const fetch: FetchedFiles["fetch"] = (reference, path) =>
+    fetchOnce(reference).catch((error: unknown) => {
+      throw nameArgument(error, path);
+    });
 
-/** Header bytes arrive as Latin-1; many hosts send UTF-8. */
-function repairText(value: string): string {
-  if (!/[\u00c2-\u00f4]/.test(value)) return value;
-  return decodeOr(value, () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1")));
-}
-
-function readDisposition(header: string): string | undefined {
-  let plain: string | undefined;
-  let extended: string | undefined;
-  for (const [, name, quoted, token] of header.slice(0, MAX_HEADER_LENGTH).matchAll(PARAMETER)) {
-    const value = quoted?.replace(/\\(.)/g, "$1") ?? token ?? "";
-    if (name?.toLowerCase() === "filename") plain ??= repairText(value);
-    if (name?.toLowerCase() === "filename*") extended ??= decodeExtended(value);
-  }
-  return extended || plain;
-}
-
-/**
- * File name of an answer: `filename*`, then `filename` of its Content-Disposition (RFC 6266), then the last part of the
- * path, then "file". Always one plain name without folders or control characters.
- */
-export function readResponseName(disposition: string | undefined, url: URL): string {
-  const named = disposition === undefined ? undefined : readDisposition(disposition);
-  const last = url.pathname.split("/").findLast((part) => part !== "") ?? "";
-  const fromPath = sanitiseFileName(decodeOr(last, () => decodeURIComponent(last)));
-  return named === undefined ? fromPath : sanitiseFileName(named, fromPath);
+  return {
+    fetch,
+    async fill({ field, value }) {
+      const file = await fetch(String(value.s3key), `arguments.${field}.s3key`);
+      const name = String(value.name);
+      const mimetype = file.isPreview
+        ? file.mimetype
+        : await sniffMimetype(file.staged.head, name, String(value.mimetype));
+      if (file.isPreview && !bareType(value.mimetype).startsWith("image/")) value.name = file.name;
+      if (bareType(value.mimetype) !== bareType(mimetype)) value.mimetype = mimetype;
+      return file;
+    },
+    async discard() {
+      for (const { staged } of files.values()) await staged.discard();
+    },
+  };
 }

@@ -5,18 +5,21 @@ import type { Readable } from "node:stream";
 import { createGate, type Gate } from "../../base/concurrency.ts";
 import { hasCode, replaceFile } from "../../base/disk.ts";
 import { ServiceError } from "../service-error.ts";
-import { createStagedFile, type FileDigests, onDisk, type StagedFile } from "./staged-file.ts";
 import {
   type BlobLabel,
+  createStagedFile,
   DEFAULT_TTL_MS,
   describeFile,
+  type FileDigests,
   LEFTOVER_AGE_MS,
   MAX_LARGE_BODIES,
+  onDisk,
   parseStoredFile,
   readKeyId,
+  type StagedFile,
   type StoredFile,
   toFolderName,
-} from "./stored-file.ts";
+} from "./staged-file.ts";
 
 export type { StoredFile };
 

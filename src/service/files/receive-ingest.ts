@@ -4,7 +4,7 @@ import { Busboy } from "@fastify/busboy";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
-import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-rate.ts";
+import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-limits.ts";
 import { sanitiseFileName } from "./file-name.ts";
 import type { IngestGrant, IngestTokens } from "./ingest-tokens.ts";
 import { sniffMimetype } from "./sniff-mimetype.ts";

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createMd5 } from "../../base/hash.ts";
-import { toFileStoreError } from "./folder-error.ts";
+import { z } from "zod";
+import { errorCode } from "../../base/disk.ts";
+import { createMd5, sha256Hex } from "../../base/hash.ts";
+import { ServiceError } from "../service-error.ts";
+import { sanitiseFileName } from "./file-name.ts";
 
 /** How many leading bytes are kept in memory for MIME sniffing. */
 const HEAD_BYTES = 64 * 1024;
@@ -32,16 +35,32 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   while (done < bytes.length) done += (await handle.write(bytes, done)).bytesWritten;
 }
 
+/** Conditions of a disk that pass, or that a human repairs without touching the request. */
+export const DISK_FAULTS: ReadonlySet<string> = new Set(
+  "ENOSPC EDQUOT EIO EROFS EBUSY ESTALE EMFILE ENFILE ETIMEDOUT ENODEV ENXIO".split(" "),
+);
+
+const DISK_REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "its disk is full",
+  EDQUOT: "its disk is full (quota)",
+  EROFS: "its disk is read-only",
+};
+
 /**
  * Runs a disk operation of the service itself.
  *
- * @throws ServiceError 503 `file_store_unavailable` for a disk that is full or gone.
+ * @throws ServiceError 503 `file_store_unavailable`, retryable, for a disk that is full or gone.
  */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (error) {
-    throw toFileStoreError(error);
+  } catch (cause) {
+    const code = errorCode(cause) ?? "unknown";
+    if (!DISK_FAULTS.has(code)) throw cause;
+    const reason = DISK_REASONS[code] ?? `the place for its files does not take them (${code})`;
+    const message = `The service cannot keep files at the moment: ${reason}.`;
+    const hint = "Nothing was run. Try again later, or tell the owner of the service.";
+    throw new ServiceError(503, "file_store_unavailable", message, { type: "network", retryable: true, hint, cause });
   }
 }
 
@@ -97,4 +116,80 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
       await rm(path, { force: true }).catch(() => {});
     },
   };
+}
+
+/** How long a storage key is valid unless a store is told otherwise. */
+export const DEFAULT_TTL_MS = 7 * 24 * 60 * 60 * 1000;
+/** Younger leftovers may belong to a request that is still running. */
+export const LEFTOVER_AGE_MS = 60 * 60 * 1000;
+/** Large bodies a store admits at a time: bounds disk and CPU time taken by uploads. */
+export const MAX_LARGE_BODIES = 4;
+
+const KEY_ID = /^[A-Za-z0-9_-]{32}$/;
+
+/** One file of one account. `s3key` is the opaque storage key callers pass around. */
+export interface StoredFile {
+  readonly s3key: string;
+  readonly account: string;
+  readonly name: string;
+  readonly mimetype: string;
+  readonly size: number;
+  readonly md5: string;
+  readonly sha256: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** Name and type of bytes that enter a store; `tool` only colours the storage key. */
+export interface BlobLabel {
+  readonly name: string;
+  readonly mimetype: string;
+  readonly tool?: string;
+}
+
+const metadataSchema = z.object({
+  s3key: z.string(),
+  account: z.string(),
+  name: z.string(),
+  mimetype: z.string(),
+  size: z.int(),
+  md5: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.number(),
+});
+
+/** Describes bytes under a new storage key, which ends in 192 random bits: its `id`. */
+export function describeFile(
+  account: string,
+  label: BlobLabel,
+  facts: FileDigests & { readonly createdAt: number },
+): { id: string; file: StoredFile } {
+  const id = randomBytes(24).toString("base64url");
+  const tool = (label.tool ?? "upload").replace(/[^A-Za-z0-9_-]/g, "_");
+  const s3key = `${toFolderName(account)}/${tool}/request/${id}`;
+  const file = { s3key, account, name: sanitiseFileName(label.name), mimetype: label.mimetype, ...facts };
+  return { id, file };
+}
+
+/** The id in a storage key of this account; undefined for anything else. */
+export function readKeyId(account: string, s3key: string): string | undefined {
+  const parts = s3key.split("/");
+  const id = parts[3];
+  const isOwn = parts.length === 4 && parts[0] === toFolderName(account) && id !== undefined && KEY_ID.test(id);
+  return isOwn ? id : undefined;
+}
+
+/** Reads what {@link describeFile} wrote, as JSON; undefined when it is damaged. */
+export function parseStoredFile(text: string): StoredFile | undefined {
+  try {
+    return metadataSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Account ids become folder names unchanged when they are plain; anything else is hashed. */
+export function toFolderName(account: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(account)) return account;
+  return `h-${sha256Hex(account)}`;
 }

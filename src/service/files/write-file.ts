@@ -16,7 +16,7 @@ const MAX_RENAMES = 1000;
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /** Gives the file at `from` the name `to` unless that is taken (`EEXIST`); never overwrites, never leaves it nameless. */
-export async function claimName(from: string, to: string): Promise<void> {
+async function claimName(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
     await rm(from);
@@ -36,7 +36,7 @@ function numberName(name: string, number: number): string {
 }
 
 /** Runs `take` with `name`, then with numbered names until one is free. */
-export async function takeFreeName(name: string, take: (name: string) => Promise<void>): Promise<string> {
+async function takeFreeName(name: string, take: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : numberName(name, number);
     try {
@@ -48,18 +48,17 @@ export async function takeFreeName(name: string, take: (name: string) => Promise
   }
 }
 
-async function refuseFolder(folder: Folder, name: string): Promise<void> {
-  const entry = await lstat(folder.at(name)).catch(() => undefined);
-  if (entry?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
-}
-
-async function publish(folder: Folder, unfinished: string, name: string, ifExists: IfExists): Promise<string> {
-  if (ifExists === "rename")
-    return takeFreeName(name, (candidate) => claimName(folder.at(unfinished), folder.at(candidate)));
-  if (ifExists === "error") await claimName(folder.at(unfinished), folder.at(name));
+/**
+ * Gives the file at `from` the name `name` in `folder`; returns the name it got. Throws `EEXIST`
+ * when that is taken and `ifExists` is `error`; a folder is never replaced.
+ */
+export async function giveName(from: string, folder: Folder, name: string, ifExists: IfExists): Promise<string> {
+  if (ifExists === "rename") return takeFreeName(name, (candidate) => claimName(from, folder.at(candidate)));
+  if (ifExists === "error") await claimName(from, folder.at(name));
   else {
-    await refuseFolder(folder, name);
-    await rename(folder.at(unfinished), folder.at(name));
+    const taken = await lstat(folder.at(name)).catch(() => undefined);
+    if (taken?.isDirectory()) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+    await rename(from, folder.at(name));
   }
   return name;
 }
@@ -98,7 +97,7 @@ export async function writeFileDurably(
   const handle = await open(folder.at(unfinished), flags, file.mode ?? 0o666);
   try {
     const written = await fill(handle, file.bytes, file.signal).finally(() => handle.close());
-    const name = await publish(folder, unfinished, file.name, file.ifExists);
+    const name = await giveName(folder.at(unfinished), folder, file.name, file.ifExists);
     await folder.sync();
     return { name, ...written };
   } catch (error) {

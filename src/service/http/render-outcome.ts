@@ -1,5 +1,5 @@
 import type { ExecutionEnvelope } from "../../wire/execution.ts";
-import { explainPolicy } from "../catalog/describe-tool.ts";
+import { explainPolicy } from "../catalog/describe-catalog.ts";
 import type { ExecutionOutcome, StoredExecution } from "../executions/outcome.ts";
 import { summariseOutcome } from "../executions/summarise-outcome.ts";
 import type { ServiceError } from "../service-error.ts";

@@ -1,8 +1,13 @@
 import type { HttpBindings } from "@hono/node-server";
 import { isRecord } from "../../base/json.ts";
-import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "../files/body-rate.ts";
-import { createValueGuard, isTooDeep, MAX_JSON_DEPTH } from "../files/json-limits.ts";
-
+import {
+  type BodyRate,
+  createValueGuard,
+  DEFAULT_BODY_RATE,
+  guardBodyRate,
+  isTooDeep,
+  MAX_JSON_DEPTH,
+} from "../files/body-limits.ts";
 import { ServiceError } from "../service-error.ts";
 
 /** Largest body of a route that sets no other limit, in bytes. */

@@ -1,4 +1,4 @@
-import type { AllowedHosts } from "../fetch/allowed-hosts.ts";
+import type { AllowedHosts } from "../fetch/address-rules.ts";
 import { driveIntegration } from "./drive/drive-integration.ts";
 import type { Integration } from "./integration.ts";
 import { createMailIntegration } from "./mail/mail-integration.ts";

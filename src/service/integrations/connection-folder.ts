@@ -1,8 +1,15 @@
+import type { Stats } from "node:fs";
+import { lstat } from "node:fs/promises";
+import mime from "mime";
 import { z } from "zod";
+import { errorCode, hasCode } from "../../base/disk.ts";
 import { type Folder, withFolder } from "../files/folder.ts";
-import { explainFolderError } from "../files/folder-error.ts";
-import { refuseSetting } from "../service-error.ts";
+import { DISK_FAULTS } from "../files/staged-file.ts";
+import { moveToTrash, writeFileDurably } from "../files/write-file.ts";
+import { refuseMissing, refuseSetting, refuseUnavailable, refuseValue, ServiceError } from "../service-error.ts";
 import type { ConnectionView } from "./integration.ts";
+
+type Settings = ConnectionView["settings"];
 
 /** A place below a connection's folder and the argument that named it. */
 interface FolderPlace {
@@ -14,18 +21,19 @@ interface FolderPlace {
   readonly name?: string;
 }
 
-/** Access to the one folder that a connection shows. */
+/** Access to the one folder that a connection shows. File system errors come out as ServiceErrors that name the argument. */
 export interface ConnectionFolder {
-  readonly setting: string;
   /** The folder of these settings, or ServiceError 422 `integration_misconfigured`. */
-  read(settings: Readonly<Record<string, unknown>>): string;
-  /** Runs `use` in a folder below it; file system errors come out as ServiceErrors that name the argument. */
+  read(settings: Settings): string;
+  /** Runs `use` in a folder below it. */
   open<T>(connection: ConnectionView, place: FolderPlace, use: (folder: Folder) => Promise<T>): Promise<T>;
+  /** Moves the entry `name` to the trash of the folder; its path there. `now` in milliseconds since the epoch. */
+  trash(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): Promise<string>;
   /** Throws ServiceError 422 when the setting is unusable, 503 while the folder is not there. */
-  check(settings: Readonly<Record<string, unknown>>): Promise<void>;
+  check(settings: Settings): Promise<void>;
 }
 
-/** Access to the folder named by the setting `setting`. */
+/** Access to the folder named by the setting `setting`, an absolute path. */
 export function createConnectionFolder(setting: string): ConnectionFolder {
   const schema = z.looseObject({ [setting]: z.string().min(1) });
   const read: ConnectionFolder["read"] = (settings) => {
@@ -34,23 +42,113 @@ export function createConnectionFolder(setting: string): ConnectionFolder {
     return value;
   };
   return {
-    setting,
     read,
-    async open(connection, { parts, field, create = false, name }, use) {
-      try {
-        return await withFolder({ root: read(connection.settings), setting, parts, create }, use);
-      } catch (error) {
-        const path = [...parts, ...(name === undefined ? [] : [name])].join("/");
-        throw explainFolderError(error, { field, path });
-      }
+    open: ({ settings }, { parts, field, create = false, name }, use) => {
+      const place = { root: read(settings), setting, parts, create };
+      return explained(() => withFolder(place, use), field, name === undefined ? parts : [...parts, name]);
     },
-    async check(settings) {
+    trash: ({ settings }, { parts: parents, field, name }, now) => {
+      const place = { root: read(settings), setting, parents, name };
+      return explained(() => moveToTrash(place, now), field, [...parents, name]);
+    },
+    check: async (settings) => {
       const root = read(settings);
-      try {
-        await withFolder({ root, setting }, async () => undefined);
-      } catch (error) {
-        throw explainFolderError(error, { field: setting, path: setting });
-      }
+      await explained(() => withFolder({ root, setting }, async () => undefined), setting, [setting]);
     },
   };
+}
+
+/** The folder of a drive or of notes. */
+export const localFolder = createConnectionFolder("folder");
+
+async function explained<T>(work: () => Promise<T>, field: string, path: readonly string[]): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explainFolderError(error, field, path.join("/"));
+  }
+}
+
+/** Writes a file into an open folder; a name that is taken is ServiceError 400 at `taken.field`. */
+export async function saveFile(
+  folder: Folder,
+  parts: readonly string[],
+  file: Parameters<typeof writeFileDurably>[1],
+  taken: { readonly field: string; readonly hint: string },
+): ReturnType<typeof writeFileDurably> {
+  try {
+    return await writeFileDurably(folder, file);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    throw refuseValue(taken.field, `is taken: "${[...parts, file.name].join("/")}" exists.`, taken.hint);
+  }
+}
+
+const NO_FOLDER = ["passes through something that is not a folder", "Symbolic links are not followed."] as const;
+const TAKEN = ["already exists", "Choose another name."] as const;
+/** What is wrong with the argument, and its hint, by the code of the file system. */
+const REFUSALS: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
+  ENOTDIR: NO_FOLDER,
+  ELOOP: NO_FOLDER,
+  EEXIST: TAKEN,
+  ENOTEMPTY: TAKEN,
+  EINVAL: ["lies inside the folder that is to be moved"],
+  EFBIG: ["is too large to be read"],
+  EISDIR: ["is a folder, not a file"],
+  ENAMETOOLONG: ["is longer than this disk allows"],
+  EXDEV: ["lies on another disk", "Copy and delete instead of moving."],
+};
+
+/** Explains a failed file operation to the caller; never names a path of this machine. */
+function explainFolderError(error: unknown, field: string, path: string): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const code = errorCode(error) ?? "unknown";
+  const quoted = `"${path}"`;
+  if (code === "ENOENT")
+    return refuseMissing(`There is no ${quoted} in this connection's folder.`, "List the folder to see what is there.");
+  const [problem, hint] = REFUSALS[code] ?? [];
+  if (problem !== undefined) return refuseValue(field, `${problem}: ${quoted}.`, hint);
+  if (DISK_FAULTS.has(code)) {
+    const cure = code === "ENOSPC" || code === "EDQUOT" ? "Free some space" : "Check the disk";
+    const message = `The disk behind this connection does not work at the moment (${code}).`;
+    return refuseUnavailable(message, `${cure}, then repeat the call.`, error);
+  }
+  if (code === "EACCES" || code === "EPERM")
+    return new ServiceError(422, "integration_misconfigured", `The service may not touch ${quoted} (${code}).`, {
+      type: "configuration",
+      hint: "Give the user that runs the service access to the connection's folder.",
+      cause: error,
+    });
+  const message = `The operation on ${quoted} failed unexpectedly (${code}).`;
+  return new ServiceError(500, "provider_error", message, { type: "provider", cause: error });
+}
+
+/** One thing in a folder as the actions show it; `path` is relative to the connection's folder. */
+export interface FolderEntry {
+  readonly path: string;
+  readonly name: string;
+  readonly type: "file" | "folder";
+  readonly size?: number;
+  /** By extension, unless the action says that it looked inside. */
+  readonly mimetype?: string;
+  /** ISO 8601. */
+  readonly modified: string;
+}
+
+/** Describes what `lstat` found; undefined for links, devices and other things that are not shown. */
+export function describeEntry(parents: readonly string[], name: string, stats: Stats): FolderEntry | undefined {
+  const common = { path: [...parents, name].join("/"), name, modified: stats.mtime.toISOString() };
+  if (stats.isDirectory()) return { ...common, type: "folder" };
+  if (!stats.isFile()) return undefined;
+  return { ...common, type: "file", size: stats.size, mimetype: mime.getType(name) ?? "application/octet-stream" };
+}
+
+/** {@link describeEntry} for an entry of an open folder; undefined also when it has just gone. */
+export async function lookAtEntry(
+  folder: Folder,
+  parents: readonly string[],
+  name: string,
+): Promise<FolderEntry | undefined> {
+  const stats = await lstat(folder.at(name)).catch(() => undefined);
+  return stats === undefined ? undefined : describeEntry(parents, name, stats);
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "../../base/json.ts";
-import { isTooDeep, MAX_JSON_DEPTH } from "../files/json-limits.ts";
+import { isTooDeep, MAX_JSON_DEPTH } from "../files/body-limits.ts";
 
 /**
  * Revisions of the Model Context Protocol that the endpoint speaks, newest first. Legacy ones begin with `initialize`;

@@ -1,5 +1,4 @@
-import { isStopped } from "../../../src/service/added/read-source.ts";
-import type { IntegrationSource } from "../../../src/service/added/source.ts";
+import { type IntegrationSource, isStopped } from "../../../src/service/added/source.ts";
 import type { SourceStore } from "../../../src/service/added/source-store.ts";
 
 /** An added app that has to be there and usable. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CatalogEntry } from "../../../src/service/catalog/catalog-entry.ts";
+import type { CatalogEntry } from "../../../src/service/catalog/search-index.ts";
 import { checkArguments } from "../../../src/service/executions/read-requests.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createLab } from "../lab-integration.ts";

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { resolveFiles } from "../../../src/service/executions/resolve-files.ts";
-import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { type BlobStore, createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { recoverFileReferences } from "../../../src/service/files/file-fields.ts";

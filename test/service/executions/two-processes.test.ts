@@ -9,7 +9,7 @@ import { createCanonicalExecutions } from "../../../src/service/executions/canon
 import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
 import { createIdempotencyKeys } from "../../../src/service/executions/idempotency-keys.ts";
-import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 
 describe("readAllowedHosts", () => {
   it.each([

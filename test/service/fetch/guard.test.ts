@@ -1,6 +1,6 @@
 import { buildConnector } from "undici";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "../../../src/service/fetch/guarded-connector.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readResponseName } from "../../../src/service/fetch/url-files.ts";
+import { readResponseName } from "../../../src/service/files/file-name.ts";
 
 const read = (disposition: string | undefined, path = "/dir/fallback.bin?x=a/b") =>
   readResponseName(disposition, new URL(path, "https://files.example.org"));

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readAllowedHosts } from "../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import type { FetchLimits } from "../../../src/service/fetch/open-url.ts";
 import { createUrlFiles, isWebUrl } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";

@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { S3Place } from "../../../src/service/files/s3-client.ts";
+import type { S3Place } from "../../../src/service/files/open-blobs.ts";
 
 /** A bucket on this machine. It checks every signature by the rules of Signature Version 4, written down a second time. */
 export interface FakeS3 {

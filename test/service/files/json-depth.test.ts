@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isTooDeep, MAX_JSON_DEPTH } from "../../../src/service/files/json-limits.ts";
+import { isTooDeep, MAX_JSON_DEPTH } from "../../../src/service/files/body-limits.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { call } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";

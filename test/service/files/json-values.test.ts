@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createValueGuard, MAX_JSON_VALUES } from "../../../src/service/files/json-limits.ts";
+import { createValueGuard, MAX_JSON_VALUES } from "../../../src/service/files/body-limits.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { call } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type BlobStore, createStoreAt } from "../../../src/service/files/blob-store.ts";
-import { createS3Client, type S3Client, type S3Place } from "../../../src/service/files/s3-client.ts";
+import { createS3Client, type S3Client, type S3Place } from "../../../src/service/files/open-blobs.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
 import { type FakeS3, startFakeS3 } from "./fake-s3.ts";

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "nod
 import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { beforeEach, describe, expect, it } from "vitest";
-import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/folder-name.ts";
 import { createMailIntegration } from "../../../src/service/integrations/mail/mail-integration.ts";
+import { fromDiskName, toFolderParts } from "../../../src/service/integrations/mail/maildir.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { createRunner, holdFile, NOW, type RunnerOptions, refusal } from "./run-action.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { prepareMcp } from "../../../src/service/added/mcp/prepare-mcp.ts";
+import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
 import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
 import { type OpenService, openService } from "../../../src/service/create-service.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";

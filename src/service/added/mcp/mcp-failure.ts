@@ -4,8 +4,7 @@ import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { StoredAction } from "../source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
-import { McpHttpError } from "./mcp-fetch.ts";
-import { isStreamEnd } from "./stream-end.ts";
+import { isStreamEnd, McpHttpError } from "./mcp-fetch.ts";
 
 /** Whose failure it is. */
 interface FailedMcpCall {

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ActionContext, ConnectionView } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
-import { createAddedIntegration } from "../create-added-integration.ts";
-import { toDoneAlready } from "../done-already.ts";
+import { createAddedIntegration, toDoneAlready } from "../create-added-integration.ts";
 import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
 import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../source-content.ts";
-
-import type { McpSession } from "./connect-mcp.ts";
-import { type McpDefinition, readMcpDefinition } from "./mcp-definition.ts";
+import { type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
 import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
 import { McpLink } from "./mcp-link.ts";
 import { readMcpResult } from "./read-mcp-result.ts";

@@ -1,5 +1,4 @@
-import { connectMcp, McpConnectError, type McpSession } from "./connect-mcp.ts";
-import type { McpDefinition } from "./mcp-definition.ts";
+import { connectMcp, McpConnectError, type McpDefinition, type McpSession } from "./connect-mcp.ts";
 import { isRefusal } from "./mcp-failure.ts";
 
 /** What a link tells its owner. */

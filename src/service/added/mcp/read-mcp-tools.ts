@@ -3,15 +3,24 @@ import { z } from "zod";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
-import { toActionId, toDistinctId } from "../action-id.ts";
-import { dropMembers } from "../drop-members.ts";
-import { createContent, type SourceContent, type StoredAction } from "../source-content.ts";
-import { listMcpSettings, type McpDefinition } from "./mcp-definition.ts";
+import {
+  createContent,
+  dropMembers,
+  type SourceContent,
+  type StoredAction,
+  toActionId,
+  toDistinctId,
+  toLine,
+} from "../source-content.ts";
+import type { NewSource } from "../source-store.ts";
+import { connectMcp, listMcpSettings, type McpDefinition } from "./connect-mcp.ts";
 
 const MAX_PAGES = 50;
 const NAME_MAX = 64;
 const TITLE_MAX = 200;
 const SHOWN_MAX = 80;
+/** Of an app. */
+const APP_NAME_MAX = 60;
 
 /** As the server sent it: the schema keeps the order of its keys. */
 const toolSchema = z.looseObject({
@@ -160,4 +169,29 @@ function toAction(tool: McpTool, { trusted }: McpDefinition, max: number): Store
 function chooseId(name: string, max: number): string {
   const plain = toActionId(name, max);
   return plain === name ? name : toDistinctId(name, max);
+}
+
+/**
+ * Asks a server once what it offers, and ends it again.
+ *
+ * @param place.name what people call it; default: the name the server gives itself.
+ * @param settings values of the definition's variables or headers.
+ * @returns the app, and one sentence for each thing the owner should know. Rejects with `McpConnectError`.
+ */
+export async function prepareMcp(
+  place: { slug: string; name: string | undefined; definition: McpDefinition },
+  settings: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ source: NewSource; notes: readonly string[] }> {
+  const { slug, definition } = place;
+  const session = await connectMcp(definition, settings, { signal });
+  try {
+    const server = session.client.getServerVersion();
+    const said = [place.name, server?.title, server?.name].map((text) => toLine((text ?? "").slice(0, APP_NAME_MAX)));
+    const name = said.find((text) => text !== "") ?? slug;
+    const { content, notes } = await readMcpTools(session.client, { slug, name, definition }, signal);
+    return { source: { slug, kind: "mcp", name, definition, content }, notes };
+  } finally {
+    await session.close();
+  }
 }

@@ -1,7 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { isRecord } from "../../../base/json.ts";
 import type { ActionContext, HeldFile } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
-import { writeForm } from "./multipart-form.ts";
 import type { OpenApiDefinition, OperationCall, OperationParameter } from "./openapi-definition.ts";
 import { fillAddress } from "./server-address.ts";
 
@@ -23,7 +23,7 @@ export function buildRequest(
   context: Pick<ActionContext, "connection" | "file">,
 ): ApiRequest {
   const headers: Record<string, string> = { accept: "application/json, */*;q=0.5", "accept-encoding": "identity" };
-  const cookies: string[] = [];
+  const cookies = new Set<string>();
   let path = call.path;
   const query = new URLSearchParams();
   const { settings } = context.connection;
@@ -34,13 +34,13 @@ export function buildRequest(
     if (parameter.in === "path") path = path.replaceAll(`{${parameter.name}}`, encodePathPart(parameter, value));
     else if (parameter.in === "query") writeQuery(query, parameter, value);
     else if (parameter.in === "cookie")
-      cookies.push(`${parameter.name}=${encodeURIComponent(joinValue(parameter, value))}`);
+      cookies.add(`${parameter.name}=${encodeURIComponent(joinValue(parameter, value))}`);
     else headers[parameter.name.toLowerCase()] = toHeaderText(parameter, joinValue(parameter, value));
   }
   const body = buildBody(call, args, context);
   if (body?.type !== undefined) headers["content-type"] = body.type;
   signRequest(definition, call, settings, { headers, cookies, query });
-  if (cookies.length > 0) headers.cookie = cookies.join("; ");
+  if (cookies.size > 0) headers.cookie = [...cookies].join("; ");
   const url = new URL(baseUrl + path);
   for (const [name, value] of query) url.searchParams.append(name, value);
   // A value of the path must not lead out of the API.
@@ -165,7 +165,7 @@ function signRequest(
   { schemes }: OpenApiDefinition,
   { security }: OperationCall,
   settings: Values,
-  to: { headers: Record<string, string>; cookies: string[]; query: URLSearchParams },
+  to: { headers: Record<string, string>; cookies: Set<string>; query: URLSearchParams },
 ): void {
   if (security.length === 0) return;
   const has = (title: string) => schemes[title] !== undefined && typeof settings[schemes[title].setting] === "string";
@@ -186,17 +186,13 @@ function signRequest(
     const secret = String(settings[scheme.setting]);
     if (scheme.as === "header") to.headers[scheme.name.toLowerCase()] = secret;
     else if (scheme.as === "query") to.query.set(scheme.name, secret);
-    else if (scheme.as === "cookie") addCookie(to.cookies, `${scheme.name}=${encodeURIComponent(secret)}`);
+    else if (scheme.as === "cookie") to.cookies.add(`${scheme.name}=${encodeURIComponent(secret)}`);
     else if (scheme.as === "bearer") to.headers.authorization = `Bearer ${secret}`;
     else {
       const user = String(settings[`${scheme.setting}_user`] ?? "");
       to.headers.authorization = `Basic ${Buffer.from(`${user}:${secret}`, "utf8").toString("base64")}`;
     }
   }
-}
-
-function addCookie(cookies: string[], cookie: string): void {
-  if (!cookies.includes(cookie)) cookies.push(cookie);
 }
 
 function lackOf(setting: string | undefined, needed: string): ServiceError {
@@ -212,4 +208,41 @@ function refuse(argument: string, problem: string): ServiceError {
     type: "validation",
     extra: { invalidFields: [`arguments.${argument}`] },
   });
+}
+
+/** Writes a form (RFC 7578): members that are files as file parts, objects and lists of them as JSON. */
+function writeForm(
+  members: Readonly<Record<string, unknown>>,
+  findFile: (value: unknown) => HeldFile | undefined,
+): { type: string; bytes: AsyncIterable<Uint8Array> } {
+  const boundary = `svc-${randomUUID()}`;
+  const parts = Object.entries(members).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => ({ name, one })),
+  );
+  async function* write(): AsyncGenerator<Uint8Array> {
+    for (const { name, one } of parts) {
+      const file = findFile(one);
+      if (file === undefined) {
+        const isJson = typeof one === "object" && one !== null;
+        const type = isJson ? "\r\ncontent-type: application/json" : "";
+        yield encode(`--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"${type}\r\n\r\n`);
+        yield encode(`${isJson ? JSON.stringify(one) : String(one)}\r\n`);
+        continue;
+      }
+      const place = `content-disposition: form-data; name="${quote(name)}"; filename="${quote(file.name)}"`;
+      yield encode(`--${boundary}\r\n${place}\r\ncontent-type: ${file.mimetype}\r\n\r\n`);
+      for await (const bytes of file.open()) yield bytes;
+      yield encode("\r\n");
+    }
+    yield encode(`--${boundary}--\r\n`);
+  }
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: write() };
+}
+
+function encode(text: string): Uint8Array {
+  return Buffer.from(text, "utf8");
+}
+
+function quote(text: string): string {
+  return text.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import type { DescribedArgument } from "../../secrets/credential-name.ts";
-import { dropMembers } from "../drop-members.ts";
+import { dropMembers } from "../source-content.ts";
 import { describeFileObject, isBinary, type SchemaConverter } from "./convert-schema.ts";
 import type { CredentialUse } from "./credential-plan.ts";
 import type { OperationCall } from "./openapi-definition.ts";

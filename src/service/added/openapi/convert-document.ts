@@ -1,11 +1,9 @@
 import { isRecord } from "../../../base/json.ts";
 import { SvcError } from "../../../errors.ts";
-import { toDistinctId } from "../action-id.ts";
-import { type SourceContent, type StoredAction, toLine } from "../source-content.ts";
-import { listApiSettings } from "./api-settings.ts";
+import { type SourceContent, type StoredAction, toDistinctId, toFreeName, toLine } from "../source-content.ts";
 import { convertOperation, type DocumentOperation, listArguments } from "./convert-operation.ts";
 import type { FindReference } from "./convert-schema.ts";
-import { type CredentialPlan, createCredentialPlan } from "./credential-plan.ts";
+import { type CredentialPlan, createCredentialPlan, listApiSettings } from "./credential-plan.ts";
 import { type OpenApiDefinition, operationCallSchema, type SecurityScheme } from "./openapi-definition.ts";
 
 type Json = Record<string, unknown>;
@@ -155,17 +153,13 @@ function readSchemes(document: Json, find: FindReference) {
     const scheme = isRecord(given) && typeof given.$ref === "string" ? find(given.$ref) : given;
     const read = isRecord(scheme) ? readScheme(title, scheme) : undefined;
     if (read === undefined) unsupported.push(title);
-    else schemes[title] = { ...read, setting: chooseSetting(read.setting, schemes) };
+    else {
+      // Two schemes may differ only in signs that a setting's name cannot have.
+      const taken = new Set([TOKEN_SCHEME, ...Object.values(schemes)].map(({ setting }) => setting));
+      schemes[title] = { ...read, setting: toFreeName(read.setting, (name) => taken.has(name)) };
+    }
   }
   return { schemes, unsupported };
-}
-
-/** Two schemes may differ only in signs that a setting's name cannot have. */
-function chooseSetting(wanted: string, schemes: Readonly<Record<string, SecurityScheme>>): string {
-  const taken = new Set([TOKEN_SCHEME, ...Object.values(schemes)].map(({ setting }) => setting));
-  let name = wanted;
-  for (let count = 2; taken.has(name); count += 1) name = `${wanted}_${count}`;
-  return name;
 }
 
 function readScheme(title: string, scheme: Json): SecurityScheme | undefined {

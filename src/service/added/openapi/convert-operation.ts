@@ -1,7 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import type { DescribedArgument } from "../../secrets/credential-name.ts";
-import { toActionId } from "../action-id.ts";
-import type { StoredAction } from "../source-content.ts";
+import { type StoredAction, toActionId } from "../source-content.ts";
 import { listBodyMembers, readBody } from "./convert-body.ts";
 import { type FindReference, SchemaConverter } from "./convert-schema.ts";
 import type { CredentialPlan } from "./credential-plan.ts";

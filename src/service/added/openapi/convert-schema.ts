@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/json.ts";
 import { FILE_UPLOADABLE_KEYWORD } from "../../../wire/file.ts";
 import type { JsonSchema } from "../../../wire/tool.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
-import { dropMembers, forgetMember } from "../drop-members.ts";
+import { dropMembers, forgetMember, toFreeName } from "../source-content.ts";
 
 type Json = Record<string, unknown>;
 
@@ -72,20 +72,13 @@ export class SchemaConverter {
   #refer(pointer: string): string {
     const known = this.#names.get(pointer);
     if (known !== undefined) return `#/$defs/${known}`;
-    const name = this.#chooseName(pointer);
+    const plain = (pointer.split("/").at(-1) ?? "").replaceAll(/[^A-Za-z0-9_-]+/g, "_") || "schema";
+    const name = toFreeName(plain, (taken) => Object.hasOwn(this.#definitions, taken));
     this.#names.set(pointer, name);
     // Set before it is converted: it may refer to itself.
     this.#definitions[name] = {};
     this.#definitions[name] = this.convert(this.#find(pointer));
     return `#/$defs/${name}`;
-  }
-
-  #chooseName(pointer: string): string {
-    const last = pointer.split("/").at(-1) ?? "";
-    const plain = last.replaceAll(/[^A-Za-z0-9_-]+/g, "_") || "schema";
-    let name = plain;
-    for (let count = 2; Object.hasOwn(this.#definitions, name); count += 1) name = `${plain}_${count}`;
-    return name;
   }
 
   #convertKeywords(schema: Json): JsonSchema {

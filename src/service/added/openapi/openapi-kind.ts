@@ -1,12 +1,23 @@
+import { pipeline, Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { type Dispatcher, request } from "undici";
 import { createAppAgent } from "../../fetch/guarded-connector.ts";
+import { readResponseName } from "../../files/file-name.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
+import {
+  createProviderError,
+  findProviderWords,
+  readNetworkFailure,
+  readRetryAfter,
+} from "../../integrations/provider-failure.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
-import { createAddedIntegration } from "../create-added-integration.ts";
+import { hideSecrets } from "../../secrets/secret-settings.ts";
+import { ServiceError } from "../../service-error.ts";
+import { createAddedIntegration, toDoneAlready } from "../create-added-integration.ts";
 import type { IntegrationSource, SourceKind, SourcePorts } from "../source.ts";
 import type { StoredAction } from "../source-content.ts";
-import { buildRequest } from "./build-request.ts";
+import { type ApiRequest, buildRequest } from "./build-request.ts";
 import { operationCallSchema, readOpenApiDefinition } from "./openapi-definition.ts";
-import { sendRequest } from "./send-request.ts";
 import { fillAddress } from "./server-address.ts";
 
 /** An API that sends nothing for so long is given up. */
@@ -53,3 +64,171 @@ export const openApiKind: SourceKind = {
     };
   },
 };
+
+/** Longest JSON or text answer, bytes. */
+const MAX_ANSWER = 10 * 1024 * 1024;
+const MAX_ERROR = 64 * 1024;
+const MAX_REDIRECTS = 3;
+
+interface Sent {
+  readonly dispatcher: Dispatcher;
+  readonly app: string;
+  readonly action: StoredAction;
+  readonly context: ActionContext;
+}
+
+/** Sends a request and reads the answer. Throws ServiceError for every failure. */
+export async function sendRequest(api: ApiRequest, sent: Sent): Promise<unknown> {
+  const { status, headers, body } = await ask(api, sent);
+  if (status >= 300) throw await readFailure({ status, headers, body }, sent);
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  if (api.method === "HEAD" || status === 204 || headers["content-length"] === "0") {
+    await body.dump();
+    return { status };
+  }
+  const bytes = decodeBody(body, headers["content-encoding"]);
+  try {
+    if (isJson(type) || isText(type)) {
+      const text = await readText(bytes, MAX_ANSWER);
+      if (text === "") return { status };
+      return isJson(type) ? readJson(text, sent) : { text };
+    }
+    return await keepBody(api.url, headers, bytes, sent);
+  } catch (error) {
+    if (sent.context.signal.aborted) throw error;
+    if (error instanceof ServiceError) throw toDoneAlready(error, sent);
+    throw createProviderError({ kind: "lost" }, sent);
+  }
+}
+
+type Answer = { status: number; headers: Record<string, unknown>; body: Dispatcher.ResponseData["body"] };
+
+async function ask(api: ApiRequest, sent: Sent): Promise<Answer> {
+  let { url } = api;
+  for (let redirects = 0; ; redirects += 1) {
+    const { statusCode, headers, body } = await send({ ...api, url }, sent);
+    const next = findRedirect(api, url, { statusCode, headers });
+    if (next === undefined || redirects === MAX_REDIRECTS) return { status: statusCode, headers, body };
+    await body.dump();
+    url = next;
+  }
+}
+
+/** Only reads follow, and only on the same origin: the request may carry a key. */
+function findRedirect(
+  api: ApiRequest,
+  from: URL,
+  { statusCode, headers }: { statusCode: number; headers: Record<string, unknown> },
+) {
+  if (api.method !== "GET" || ![301, 302, 307, 308].includes(statusCode)) return undefined;
+  const next = URL.parse(String(headers.location ?? ""), from.href);
+  return next?.origin === from.origin ? next : undefined;
+}
+
+async function send(api: ApiRequest, { dispatcher, context, app, action }: Sent): Promise<Dispatcher.ResponseData> {
+  try {
+    return await request(api.url, {
+      dispatcher,
+      method: api.method as Dispatcher.HttpMethod,
+      headers: api.headers,
+      signal: context.signal,
+      ...(api.body === undefined ? {} : { body: typeof api.body === "string" ? api.body : Readable.from(api.body) }),
+    });
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    throw createProviderError(readNetworkFailure(error), { app, action });
+  }
+}
+
+async function readFailure({ status, headers, body }: Answer, { app, action, context }: Sent): Promise<ServiceError> {
+  const bytes = decodeBody(body, headers["content-encoding"]);
+  const words = findProviderWords(await readText(bytes, MAX_ERROR).catch(() => ""));
+  const retryAfterSeconds = readRetryAfter(textOf(headers["retry-after"]), context.now());
+  // GitHub and others say "too many" as 403, and tell by this header.
+  const isLimited = status === 403 && (headers["x-ratelimit-remaining"] === "0" || retryAfterSeconds !== undefined);
+  const reset = isLimited ? readReset(textOf(headers["x-ratelimit-reset"]), context.now()) : undefined;
+  return createProviderError(
+    {
+      kind: "status",
+      status: isLimited ? 429 : status,
+      message: words && hideSecrets(words, context.connection.settings),
+      retryAfterSeconds: retryAfterSeconds ?? reset,
+    },
+    { app, action },
+  );
+}
+
+function readReset(text: string | undefined, now: number): number | undefined {
+  return text !== undefined && /^\d{9,11}$/.test(text) ? Math.max(1, Math.ceil(Number(text) - now / 1000)) : undefined;
+}
+
+function textOf(header: unknown): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
+
+function isJson(type: string): boolean {
+  return /^application\/([\w.-]+\+)?json\b/.test(type);
+}
+
+function isText(type: string): boolean {
+  return type === "" || type.startsWith("text/") || type.includes("xml");
+}
+
+function readJson(text: string, { app, action }: Sent): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw createProviderError({ kind: "garbage" }, { app, action });
+  }
+}
+
+async function readText(body: Readable, max: number): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > max) {
+      body.destroy();
+      throw new ServiceError(500, "provider_error", `The answer is longer than ${max} bytes.`, {
+        type: "provider",
+        hint: "Ask for less: use filters, fields or a page size.",
+      });
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** Bytes become a file of the service, never base64. */
+async function keepBody(url: URL, headers: Record<string, unknown>, body: Readable, { context }: Sent) {
+  const mimetype = String(headers["content-type"]).split(";")[0]?.trim() ?? "application/octet-stream";
+  if (context.keepFile === undefined) {
+    body.destroy();
+    throw new ServiceError(500, "provider_error", "The answer is a file, and files cannot be kept here.", {
+      type: "provider",
+    });
+  }
+  const name = readResponseName(textOf(headers["content-disposition"]), url);
+  const { s3key, size } = await context.keepFile({ name, mimetype }, body);
+  return { file: { name, mimetype, s3key, size } };
+}
+
+const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The bytes as they were before they were packed, which some servers do unasked. How many they are is up to the reader. */
+function decodeBody(body: Readable, encoding: unknown): Readable {
+  const name = String(encoding ?? "")
+    .trim()
+    .toLowerCase();
+  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (create === undefined) return body;
+  const decoder = create();
+  // The reader sees the error of either.
+  pipeline(body, decoder, () => {});
+  return decoder;
+}

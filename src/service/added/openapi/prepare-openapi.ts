@@ -1,10 +1,13 @@
+import { readFile } from "node:fs/promises";
+import { dirname, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SvcError } from "../../../errors.ts";
 import { isPublicHost } from "../../fetch/address-rules.ts";
 import { createContent } from "../source-content.ts";
 import type { NewSource } from "../source-store.ts";
 import { convertDocument } from "./convert-document.ts";
 import type { OpenApiDefinition } from "./openapi-definition.ts";
-import { readDocument } from "./read-document.ts";
+import { readAddress } from "./read-address.ts";
 import { findServer, readAddressTemplate } from "./server-address.ts";
 
 /** What the owner says about an API. */
@@ -103,4 +106,134 @@ function unknownPlace(): SvcError {
 
 function invalid(message: string, hint: string): SvcError {
   return new SvcError("invalid_config", message, { field: "--base-url", hint });
+}
+
+/** Longest document, bytes: the largest public ones have about 13 MB. */
+const MAX_DOCUMENT = 64 * 1024 * 1024;
+
+/**
+ * Reads an OpenAPI document and everything it refers to into one value whose references all lead into itself.
+ *
+ * It may refer to what lies beside it and nowhere else: see {@link createDocumentReader}.
+ *
+ * @param place path of a file, or http(s) address, of JSON or YAML.
+ * @throws SvcError `invalid_config`, field `document`
+ */
+async function readDocument(place: string): Promise<unknown> {
+  const { default: SwaggerParser } = await import("@apidevtools/swagger-parser");
+  const reader = createDocumentReader(place, MAX_DOCUMENT);
+  try {
+    const document: unknown = await SwaggerParser.bundle(place, { resolve: reader.resolvers });
+    return checkSize(document);
+  } catch (cause) {
+    if (cause instanceof SvcError) throw cause;
+    throw unreadable(reader.problem ?? firstLine(cause), cause);
+  }
+}
+
+function checkSize(document: unknown): unknown {
+  const { length } = JSON.stringify(document) ?? "";
+  if (length <= MAX_DOCUMENT) return document;
+  throw new SvcError("invalid_config", `The document has ${length} characters; ${MAX_DOCUMENT} are the most.`, {
+    field: "document",
+  });
+}
+
+function firstLine(cause: unknown): string {
+  return cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : "";
+}
+
+function unreadable(reason: string, cause: unknown): SvcError {
+  return new SvcError("invalid_config", `The document cannot be read: ${reason.replace(/\.?\s*$/, ".")}`, {
+    field: "document",
+    hint: "Name a file or an address of an OpenAPI 3.0 or 3.1 document, in JSON or YAML.",
+    cause,
+  });
+}
+
+/** One file the parser wants: an address, or a path written as one. */
+interface WantedFile {
+  readonly url: string;
+}
+
+interface Resolver {
+  readonly order: number;
+  canRead(file: WantedFile): boolean;
+  read(file: WantedFile): Promise<Buffer>;
+}
+
+/** Reads a document and what it refers to. */
+interface DocumentReader {
+  /** For the parser, in place of its own. */
+  readonly resolvers: { readonly file: Resolver; readonly http: Resolver };
+  /** Why something was not read, a sentence; undefined when the parser has its own words for it. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * A document is text from outside, and what it refers to ends up in schemas that agents are shown. So a document at an
+ * address may refer to its own origin only, and one in a file to files below its own folder, hidden ones excepted.
+ *
+ * @param place path of a file, or http(s) address.
+ * @param maxBytes of each file.
+ */
+function createDocumentReader(place: string, maxBytes: number): DocumentReader {
+  const root = /^https?:/i.test(place) ? URL.parse(place) : null;
+  const rootPath = /^file:/i.test(place) ? fileURLToPath(place) : resolve(place);
+  let problem: string | undefined;
+
+  function allow(isAllowed: boolean, { url }: WantedFile): boolean {
+    if (!isAllowed) {
+      const own = root === null ? "files below its own folder" : `addresses of ${root.origin}`;
+      problem ??= `it refers to ${url}, and may refer only to ${own}; put everything into one document first`;
+    }
+    return isAllowed;
+  }
+
+  const http: Resolver = {
+    order: 1,
+    canRead: (file) => isHttp(file) && allow(root !== null && URL.parse(file.url)?.origin === root.origin, file),
+    async read(file) {
+      const isRoot = withoutFragment(file.url) === withoutFragment(root?.href ?? "");
+      const answer = await readAddress(file.url, { maxBytes, redirect: isRoot ? "follow" : "error" });
+      if (answer.ok) return answer.bytes;
+      problem ??= answer.problem;
+      throw new Error(problem, { cause: answer.cause });
+    },
+  };
+  const file: Resolver = {
+    order: 2,
+    canRead: (wanted) => !isHttp(wanted) && allow(root === null && isBeside(rootPath, toPath(wanted)), wanted),
+    read: (wanted) => readFile(toPath(wanted)),
+  };
+  return {
+    resolvers: { file, http },
+    get problem() {
+      return problem;
+    },
+  };
+}
+
+function isHttp({ url }: WantedFile): boolean {
+  return /^https?:/i.test(url);
+}
+
+/** Half-written escapes are part of a name. */
+function toPath({ url }: WantedFile): string {
+  if (/^file:/i.test(url)) return fileURLToPath(url);
+  try {
+    return resolve(decodeURIComponent(url));
+  } catch {
+    return resolve(url);
+  }
+}
+
+function isBeside(rootPath: string, path: string): boolean {
+  if (path === rootPath) return true;
+  const parts = relative(dirname(rootPath), path).split(sep);
+  return parts.every((part) => part !== "" && !part.startsWith("."));
+}
+
+function withoutFragment(url: string): string {
+  return url.replace(/#.*$/s, "");
 }

@@ -1,8 +1,8 @@
 import { isRecord } from "../../../base/json.ts";
 import { judgeArgument, toWords } from "../../secrets/credential-name.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { SourceContent } from "../source-content.ts";
-import { nameKind } from "./credential-plan.ts";
+import { type SourceContent, toFreeName } from "../source-content.ts";
+import { nameKind, quoteDocument } from "./credential-plan.ts";
 import type { OpenApiDefinition } from "./openapi-definition.ts";
 
 type SettingField = SourceContent["settingsForm"][number];
@@ -47,7 +47,8 @@ export function readAddressTemplate(
     if (found.some((one) => one.name === name)) return whole;
     const isSecret = isSecretPart(name, variable, value);
     const fallback = isSecret || value === undefined || EXAMPLE.test(value) ? undefined : value;
-    const setting = chooseName(toWords(name), new Set([...taken, ...found.map((one) => one.setting)]));
+    const isTaken = (wanted: string) => taken.has(wanted) || found.some(({ setting }) => setting === wanted);
+    const setting = toFreeName(toWords(name) || "part", isTaken);
     found.push({ name, setting, ...(fallback !== undefined && { fallback }) });
     fields.push(describeField({ name, setting, fallback }, { url, isSecret, description: variable.description }));
     return whole;
@@ -62,20 +63,12 @@ function isSecretPart(name: string, { description }: Record<string, unknown>, va
   return value !== undefined && /^(?=.*\d)(?=.*[A-Za-z])[\w:+=-]{16,}$/.test(value);
 }
 
-function chooseName(wanted: string, taken: ReadonlySet<string>): string {
-  let name = wanted || "part";
-  for (let count = 2; taken.has(name); count += 1) name = `${wanted}_${count}`;
-  return name;
-}
-
 function describeField(
   { name, setting, fallback }: Variable,
   { url, isSecret, description }: { url: string; isSecret: boolean; description: unknown },
 ): SettingField {
-  const given = typeof description === "string" ? description.replaceAll(/\s+/g, " ").trim() : "";
-  const more = given === "" || given.length > HELP_MAX ? "" : ` The document says: “${given}”`;
   const usual = fallback === undefined ? "" : ` Left empty: ${fallback}.`;
-  const help = `Stands for {${name}} in the address ${url.slice(0, HELP_MAX)}.${usual}${more}`;
+  const help = `Stands for {${name}} in the address ${url.slice(0, HELP_MAX)}.${usual}${quoteDocument(description)}`;
   const optional = fallback === undefined ? {} : { optional: true };
   const label = isSecret ? `${nameKind(name)} “${name}”` : `Part “${name}” of the address`;
   return { name: setting, label, kind: isSecret ? "secret" : "text", ...optional, help };

@@ -1,7 +1,11 @@
 import { html } from "hono/html";
-import type { ConnectionForm, FormProblems } from "../../connections/connection-form.ts";
+import {
+  type ConnectionForm,
+  type FormProblems,
+  listMissingScopes,
+  offersReadOnly,
+} from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
-import { listMissingScopes, offersReadOnly } from "../../connections/scopes.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
 import { missingList } from "./connections-page.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { SourceMark } from "../../added/source-store.ts";
+import { listMissingScopes, type MissingScope } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
-import { listMissingScopes, type MissingScope } from "../../connections/scopes.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag } from "./state-tag.ts";

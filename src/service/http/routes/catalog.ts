@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { describeAction, findIntegrations, listActions, searchCatalog } from "../../catalog/browse-catalog.ts";
+import { describeAction, findIntegrations, listActions, searchCatalog } from "../../catalog/describe-catalog.ts";
 import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";

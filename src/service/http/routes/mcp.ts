@@ -10,7 +10,7 @@ import {
   serverCardSchema,
 } from "../../../wire/mcp.ts";
 import type { ApiKeys, Principal } from "../../auth/api-keys.ts";
-import { createValueGuard } from "../../files/json-limits.ts";
+import { createValueGuard } from "../../files/body-limits.ts";
 import { createMcp } from "../../mcp/create-mcp.ts";
 import { isKnownCard, renderServerCard } from "../../mcp/server-card.ts";
 import type { OAuth } from "../../oauth/create-oauth.ts";

@@ -1,9 +1,13 @@
 import type { Hono } from "hono";
 import { appStopped } from "../../catalog/not-found.ts";
-import { type ConnectionForm, type FormProblems, readSettings } from "../../connections/connection-form.ts";
+import {
+  type ConnectionForm,
+  type FormProblems,
+  listMissingScopes,
+  readSettings,
+} from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
-import { listMissingScopes } from "../../connections/scopes.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";

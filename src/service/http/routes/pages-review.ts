@@ -1,9 +1,12 @@
 import type { Context, Hono } from "hono";
 import { html } from "hono/html";
-import { type Difference, listDifferences, summariseDifferences } from "../../added/list-differences.ts";
-import { isStopped } from "../../added/read-source.ts";
-import type { IntegrationSource } from "../../added/source.ts";
-import type { StoredAction } from "../../added/source-content.ts";
+import { type IntegrationSource, isStopped } from "../../added/source.ts";
+import {
+  type Difference,
+  listDifferences,
+  type StoredAction,
+  summariseDifferences,
+} from "../../added/source-content.ts";
 import { appStopped } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { RouteEnv } from "../guard.ts";

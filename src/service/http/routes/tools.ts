@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { z } from "zod";
 import { TOOL_PAGE } from "../../../wire/constants.ts";
 import type { Tool } from "../../../wire/tool.ts";
-import { describeTool, summariseTool } from "../../catalog/describe-tool.ts";
+import { describeTool, summariseTool } from "../../catalog/describe-catalog.ts";
 import { toolNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
 import { type RouteEnv, requireKey } from "../guard.ts";

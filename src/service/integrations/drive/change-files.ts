@@ -2,28 +2,19 @@ import { lstat, rename } from "node:fs/promises";
 import { z } from "zod";
 import { sanitiseFileName } from "../../files/file-name.ts";
 import { type Folder, parseEntryName, parseEntryPath, parseFolderPath } from "../../files/folder.ts";
-import { explainFolderError } from "../../files/folder-error.ts";
-import {
-  claimName,
-  type IfExists,
-  moveToTrash,
-  TRASH_FOLDER,
-  takeFreeName,
-  UNFINISHED_PREFIX,
-  writeFileDurably,
-} from "../../files/write-file.ts";
+import { giveName, type IfExists, TRASH_FOLDER, UNFINISHED_PREFIX } from "../../files/write-file.ts";
 import { refuseValue } from "../../service-error.ts";
-import { defineAction, describeFile } from "../define-action.ts";
-import type { HeldFile } from "../integration.ts";
-import { driveFolder, lookAtEntry } from "./drive-folder.ts";
+import { localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
+import { type ActionContext, createActionDefiner, describeFile, type HeldFile } from "../integration.ts";
+
+const defineDriveAction = createActionDefiner<ActionContext>();
 
 /** `drive_create_folder`. */
-export const createFolder = defineAction({
+export const createFolder = defineDriveAction({
   id: "create_folder",
   title: "Create a folder",
   description: "Creates a folder, and the folders above it that are missing. An existing folder is left as it is.",
   level: "write",
-  requiresConfirmation: true,
   idempotent: true,
   scopes: ["drive.write"],
   arguments: z.strictObject({
@@ -34,9 +25,9 @@ export const createFolder = defineAction({
   async run({ path }, { connection }) {
     const { parents, name } = parseEntryPath(path, "path");
     checkTarget(parents, name, "path");
-    return driveFolder.open(connection, { parts: parents, field: "path", create: true, name }, async (parent) => {
+    return localFolder.open(connection, { parts: parents, field: "path", create: true, name }, async (parent) => {
       const before = await lookAtEntry(parent, parents, name);
-      const entry = await driveFolder.open(connection, { parts: [...parents, name], field: "path", create: true }, () =>
+      const entry = await localFolder.open(connection, { parts: [...parents, name], field: "path", create: true }, () =>
         lookAtEntry(parent, parents, name),
       );
       return { ...entry, created: before === undefined };
@@ -44,39 +35,24 @@ export const createFolder = defineAction({
   },
 });
 
-interface Move {
-  readonly from: Folder;
-  readonly name: string;
-  readonly to: Folder;
-  readonly wanted: string;
-  readonly ifExists: IfExists;
-}
-
-async function move({ from, name, to, wanted, ifExists }: Move): Promise<string> {
-  const source = await lstat(from.at(name));
+async function move(from: string, to: Folder, name: string, ifExists: IfExists): Promise<string> {
+  const source = await lstat(from);
   if (source.isSymbolicLink()) throw Object.assign(new Error("is a link"), { code: "ELOOP" });
-  if (source.isDirectory()) {
-    // A folder cannot be linked, and renaming over an empty folder would swallow it.
-    const taken = await lstat(to.at(wanted)).catch(() => undefined);
-    if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
-    await rename(from.at(name), to.at(wanted));
-    return wanted;
-  }
-  if (ifExists === "rename") return takeFreeName(wanted, (free) => claimName(from.at(name), to.at(free)));
-  if (ifExists === "error") await claimName(from.at(name), to.at(wanted));
-  else await rename(from.at(name), to.at(wanted));
-  return wanted;
+  if (!source.isDirectory()) return giveName(from, to, name, ifExists);
+  // A folder cannot be linked, and renaming over an empty folder would swallow it.
+  const taken = await lstat(to.at(name)).catch(() => undefined);
+  if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
+  await rename(from, to.at(name));
+  return name;
 }
 
 /** `drive_move_file`. */
-export const moveFile = defineAction({
+export const moveFile = defineDriveAction({
   id: "move_file",
   title: "Move or rename",
   description:
     "Moves or renames a file or folder inside the drive. Missing folders are created. Also brings things back from .trash.",
   level: "write",
-  requiresConfirmation: true,
-  idempotent: false,
   scopes: ["drive.write"],
   arguments: z.strictObject({
     path: z.string().min(1).describe("What to move, relative to the drive."),
@@ -94,13 +70,13 @@ export const moveFile = defineAction({
     const source = parseEntryPath(path, "path");
     const target = parseEntryPath(destination, "destination");
     checkTarget(target.parents, target.name, "destination");
-    return driveFolder.open(connection, { parts: source.parents, field: "path", name: source.name }, async (from) => {
+    return localFolder.open(connection, { parts: source.parents, field: "path", name: source.name }, async (from) => {
       await lstat(from.at(source.name));
-      return driveFolder.open(
+      return localFolder.open(
         connection,
         { parts: target.parents, field: "destination", name: target.name, create: true },
         async (to) => {
-          const name = await move({ from, name: source.name, to, wanted: target.name, ifExists: if_exists });
+          const name = await move(from.at(source.name), to, target.name, if_exists);
           await to.sync();
           await from.sync();
           const entry = await lookAtEntry(to, target.parents, name);
@@ -112,14 +88,12 @@ export const moveFile = defineAction({
 });
 
 /** `drive_delete_file`. */
-export const deleteFile = defineAction({
+export const deleteFile = defineDriveAction({
   id: "delete_file",
   title: "Delete",
   description:
     "Deletes a file or folder by moving it to .trash in the drive, from where a human can restore it. Nothing is erased; emptying .trash is up to a human.",
   level: "delete",
-  requiresConfirmation: true,
-  idempotent: false,
   scopes: ["drive.write"],
   arguments: z.strictObject({
     path: z.string().min(1).describe("File or folder to delete, relative to the drive."),
@@ -131,18 +105,9 @@ export const deleteFile = defineAction({
     const whole = [...parents, name];
     if (whole[0] === TRASH_FOLDER)
       throw refuseValue("path", "is in .trash already.", "A human empties .trash; move_file brings things back.");
-    const root = driveFolder.read(connection.settings);
-    try {
-      const trashed = await moveToTrash({ root, setting: driveFolder.setting, parents, name }, now());
-      return {
-        path: whole.join("/"),
-        deleted: true,
-        trashed_to: trashed,
-        restore: `Move "${trashed}" back to restore it.`,
-      };
-    } catch (error) {
-      throw explainFolderError(error, { field: "path", path: whole.join("/") });
-    }
+    const trashed = await localFolder.trash(connection, { parts: parents, field: "path", name }, now());
+    const restore = `Move "${trashed}" back to restore it.`;
+    return { path: whole.join("/"), deleted: true, trashed_to: trashed, restore };
   },
 });
 
@@ -158,14 +123,12 @@ async function* readHeld(file: HeldFile): AsyncGenerator<Uint8Array, void, undef
 }
 
 /** `drive_upload_file`. */
-export const uploadFile = defineAction({
+export const uploadFile = defineDriveAction({
   id: "upload_file",
   title: "Save a file",
   description:
     'Saves a file to the drive. Missing folders are created. Nothing is overwritten unless if_exists is "replace". The file is on the disk when the call returns.',
   level: "write",
-  requiresConfirmation: true,
-  idempotent: false,
   scopes: ["drive.write"],
   arguments: z.strictObject({
     file: describeFile("The file to save."),
@@ -193,21 +156,10 @@ export const uploadFile = defineAction({
     const wanted = parseEntryName(name ?? sanitiseFileName(file.name), field);
     checkTarget(parts, wanted, field);
     const held = findFile(file.s3key);
-    return driveFolder.open(connection, { parts, field: "folder", create: true }, async (target) => {
-      const written = await writeFileDurably(target, {
-        name: wanted,
-        bytes: readHeld(held),
-        ifExists: if_exists,
-        signal,
-      }).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== "EEXIST") throw error;
-        const path = [...parts, wanted].join("/");
-        throw refuseValue(
-          field,
-          `is taken: "${path}" exists.`,
-          'Set if_exists to "rename" or "replace", or choose another name.',
-        );
-      });
+    return localFolder.open(connection, { parts, field: "folder", create: true }, async (target) => {
+      const saved = { name: wanted, bytes: readHeld(held), ifExists: if_exists, signal };
+      const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
+      const written = await saveFile(target, parts, saved, { field, hint });
       const entry = await lookAtEntry(target, parts, written.name);
       return { ...entry, path: [...parts, written.name].join("/"), ...written, mimetype: held.mimetype };
     });

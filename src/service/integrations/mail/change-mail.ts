@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { refuseValue } from "../../service-error.ts";
-import { defineMailAction } from "./define-mail-action.ts";
-import { MAIL_MARKS, type MailPlace } from "./mail-box.ts";
+import { defineMailAction, MAIL_MARKS, type MailPlace } from "./mail-box.ts";
 
 const messageIds = z
   .array(z.string().min(1).max(255))
@@ -19,7 +18,6 @@ export const markMessage = defineMailAction({
   title: "Mark messages",
   description: "Marks messages as read, unread, flagged or not flagged.",
   level: "write",
-  requiresConfirmation: true,
   idempotent: true,
   scopes: ["mail.modify"],
   arguments: z.strictObject({ message_ids: messageIds, as: z.enum(MAIL_MARKS).describe("The new state.") }),
@@ -38,7 +36,6 @@ export const moveMessage = defineMailAction({
   description:
     "Moves messages to another folder of the mailbox, for example Archive. Also brings messages back from Trash. Use the message_id values of the answer from then on.",
   level: "write",
-  requiresConfirmation: true,
   idempotent: true,
   scopes: ["mail.modify"],
   arguments: z.strictObject({
@@ -65,8 +62,6 @@ export const deleteMessage = defineMailAction({
   title: "Delete messages",
   description: "Deletes messages by moving them to Trash, from where they can be moved back. Nothing is erased.",
   level: "delete",
-  requiresConfirmation: true,
-  idempotent: false,
   scopes: ["mail.modify"],
   arguments: z.strictObject({ message_ids: messageIds }),
   examples: [{ message_ids: ["1763631000.M1P1Q1R0.svc"] }],

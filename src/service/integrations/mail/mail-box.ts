@@ -1,5 +1,5 @@
 import { ServiceError } from "../../service-error.ts";
-import type { Action, ActionContext } from "../integration.ts";
+import { createActionDefiner, type PlaceAction } from "../integration.ts";
 import type { Draft } from "./compose-message.ts";
 import type { MailMessage, MessagePart, ParsedMail } from "./mail-message.ts";
 import type { MailQuery } from "./mail-query.ts";
@@ -81,7 +81,7 @@ export interface MailBox {
 export const MAX_MESSAGE_BYTES = 144 * 1024 * 1024;
 
 /** Opens the mailbox of the connection in `context`; does no I/O yet. */
-export type OpenMailBox = (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => MailBox;
+export type OpenMailBox = Parameters<PlaceAction<MailBox>>[0];
 
 /** 413 `message_too_large`: a message of more than {@link MAX_MESSAGE_BYTES} is not read. `size` in bytes. */
 export function refuseLarge(id: string, size: number): ServiceError {
@@ -92,4 +92,15 @@ export function refuseLarge(id: string, size: number): ServiceError {
     `The message "${id}" has ${size} bytes; at most ${limit} are read.`,
     { type: "provider", hint: "Open it with a mail program." },
   );
+}
+
+/** Defines an action on the mailbox of the connection it is called with. */
+export const defineMailAction = createActionDefiner<MailBox>();
+
+/** Folders that exist without being made first. */
+export const STANDARD_FOLDERS = ["INBOX", "Sent", "Drafts", "Archive", "Junk", "Trash"] as const;
+
+/** One spelling for each folder: standard names get their usual case. */
+export function normaliseFolder(folder: string): string {
+  return STANDARD_FOLDERS.find((name) => name.toLowerCase() === folder.toLowerCase()) ?? folder;
 }

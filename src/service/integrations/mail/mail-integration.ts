@@ -1,4 +1,4 @@
-import type { AllowedHosts } from "../../fetch/allowed-hosts.ts";
+import type { AllowedHosts } from "../../fetch/address-rules.ts";
 import { refuseSetting } from "../../service-error.ts";
 import type { Integration, SettingField } from "../integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
@@ -9,8 +9,7 @@ import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
-import { findMailGrant } from "./server/mail-grant.ts";
-import { isOnServer, readServerSettings, SECURITIES, SIGN_INS } from "./server/server-settings.ts";
+import { findMailGrant, isOnServer, readServerSettings, SECURITIES, SIGN_INS } from "./server/server-settings.ts";
 
 const SECURITY_LABELS = {
   automatic: "By the port",

@@ -1,4 +1,6 @@
+import { foldText } from "../../../base/text.ts";
 import { refuseValue } from "../../service-error.ts";
+import type { MailPlace } from "./mail-box.ts";
 
 /** What an empty query means: the unread filter. */
 export const DEFAULT_QUERY = "is:unread";
@@ -39,11 +41,6 @@ export interface MailQuery {
   /** Folder named by `in:`. */
   readonly folder: string | undefined;
   readonly terms: readonly MailTerm[];
-}
-
-/** Brings a text into the form in which the texts of a {@link MailCondition} are. */
-export function foldText(text: string): string {
-  return text.normalize("NFC").toLowerCase();
 }
 
 function parseDay(text: string, key: string): number {
@@ -140,4 +137,25 @@ export function parseMailQuery(query: string): MailQuery {
       terms.push(minus ? { ...one, isNegated: !one.isNegated } : one);
   }
   return { folder, terms };
+}
+
+/** Whether the terms that can be told without opening the message hold. */
+export function matchesPlace({ terms }: MailQuery, place: MailPlace): boolean {
+  return terms.every((term) => {
+    const held = testPlace(term, place);
+    return held === undefined || held !== term.isNegated;
+  });
+}
+
+function testPlace(term: MailTerm, place: MailPlace): boolean | undefined {
+  switch (term.kind) {
+    case "unread":
+      return place.isUnread;
+    case "flagged":
+      return place.isFlagged;
+    case "since":
+      return place.receivedAt >= term.at;
+    default:
+      return undefined;
+  }
 }

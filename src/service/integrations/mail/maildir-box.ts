@@ -2,11 +2,11 @@ import { createGate, type Gate } from "../../../base/concurrency.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";
-import { normaliseFolder, toFolderParts } from "./folder-name.ts";
 import type { FoundMessage, FoundMessages, MailBox, MailMark, MailPlace, SentMail } from "./mail-box.ts";
+import { normaliseFolder } from "./mail-box.ts";
 import type { MessagePart } from "./mail-message.ts";
-import type { MailQuery } from "./mail-query.ts";
-import { mailFolder, readMailSettings } from "./mail-settings.ts";
+import { type MailQuery, matchesPlace } from "./mail-query.ts";
+import { checkSendLimits, mailFolder, readMailSettings } from "./mail-settings.ts";
 import {
   checkFolder,
   deliverMessage,
@@ -19,13 +19,12 @@ import {
   readMessageBytes,
   readMessageStart,
   relocateMessage,
+  toFolderParts,
 } from "./maildir.ts";
-import { matchesPlace } from "./match-place.ts";
-import { listRecipients } from "./message-fields.ts";
 import type { MailParser } from "./parsing/mail-parser.ts";
 import { createSearchParser } from "./parsing/search-parser.ts";
-import { checkSendLimits } from "./send-limits.ts";
-import { listAttachmentNames } from "./summarise-message.ts";
+import { listAttachmentNames } from "./read-mail.ts";
+import { listRecipients } from "./send-message.ts";
 
 /** Enough of a message to judge it; a large attachment behind it need not be read. */
 const SEARCH_BYTES = 1024 * 1024;

@@ -4,10 +4,9 @@ import { MAX_FILE_BYTES } from "../../../wire/constants.ts";
 import { looksLikeText } from "../../files/sniff-mimetype.ts";
 import { refuseMissing } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
-import { defineMailAction } from "./define-mail-action.ts";
-import type { MailAttachment } from "./mail-message.ts";
+import { defineMailAction, type FoundMessage } from "./mail-box.ts";
+import type { MailAttachment, MailMessage } from "./mail-message.ts";
 import { DEFAULT_QUERY, parseMailQuery } from "./mail-query.ts";
-import { listAttachmentNames, summariseMessage } from "./summarise-message.ts";
 
 const messageId = z.string().min(1).max(255).describe("message_id of an earlier answer.");
 
@@ -17,8 +16,6 @@ export const searchMail = defineMailAction({
   title: "Search mail",
   description: `Finds messages, newest first. The query knows is:unread, is:read, is:flagged, is:any, from:, to:, cc:, subject:, has:attachment, after:YYYY-MM-DD, before:YYYY-MM-DD (days in UTC; after includes its day, before does not), in:Folder and plain words; quotes keep blanks, a leading "-" negates, all terms must hold. Without a query it finds unread messages.`,
   level: "read",
-  requiresConfirmation: false,
-  idempotent: true,
   scopes: ["mail.read"],
   arguments: z.strictObject({
     query: z
@@ -49,8 +46,6 @@ export const listMailFolders = defineMailAction({
   title: "List mail folders",
   description: "Lists the mailbox's folders with their numbers of messages and unread messages.",
   level: "read",
-  requiresConfirmation: false,
-  idempotent: true,
   scopes: ["mail.read"],
   arguments: z.strictObject({}),
   run: async (_args, box) => ({ folders: await box.listFolders() }),
@@ -63,8 +58,6 @@ export const readMessage = defineMailAction({
   description:
     "Returns a message's headers, text and list of attachments. Use get_attachment for their content. The message stays unread; mark_message marks it.",
   level: "read",
-  requiresConfirmation: false,
-  idempotent: true,
   scopes: ["mail.read"],
   arguments: z.strictObject({
     message_id: messageId,
@@ -120,8 +113,6 @@ export const getAttachment = defineMailAction({
   description:
     "Returns an attachment's size, type and SHA-256, its text where it is text, and a file object that actions with a file field accept.",
   level: "read",
-  requiresConfirmation: false,
-  idempotent: true,
   scopes: ["mail.read"],
   arguments: z.strictObject({
     message_id: messageId,
@@ -141,3 +132,32 @@ export const getAttachment = defineMailAction({
     return { ...attachment, sha256, ...(await describeContent(attachment, { bytes, maxChars: max_chars }, context)) };
   },
 });
+
+const SNIPPET_LENGTH = 160;
+/** Addresses and attachments that one message of a list names; all of them are in the message. */
+const MAX_NAMED = 50;
+/** A long address in brackets, such as that of a link, would leave no room for what the message says. */
+const LONG_ADDRESS = /\((https?:\/\/[^\s/()]+\/)\S{40,}\)/g;
+
+/** A message without its text, with the first addresses and attachments. */
+export function summariseMessage({ place, message, attachmentNames }: FoundMessage) {
+  const flat = message.text.slice(0, 10_000).replaceAll(LONG_ADDRESS, "($1…)").replaceAll(/\s+/g, " ").trim();
+  return {
+    message_id: place.id,
+    folder: place.folder,
+    from: message.from,
+    to: message.to.slice(0, MAX_NAMED),
+    subject: message.subject,
+    date: message.date ?? null,
+    received: new Date(place.receivedAt).toISOString(),
+    unread: place.isUnread,
+    flagged: place.isFlagged,
+    snippet: flat.length > SNIPPET_LENGTH ? `${flat.slice(0, SNIPPET_LENGTH).toWellFormed()}…` : flat,
+    attachments: attachmentNames.slice(0, MAX_NAMED),
+  };
+}
+
+/** Names of what is attached to a message. */
+export function listAttachmentNames({ attachments }: MailMessage): string[] {
+  return attachments.map(({ name }) => name);
+}

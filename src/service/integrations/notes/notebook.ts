@@ -1,6 +1,5 @@
-import type { z } from "zod";
-import { type ActionDefinition, defineAction } from "../define-action.ts";
-import type { Action, ActionContext } from "../integration.ts";
+import { foldText } from "../../../base/text.ts";
+import { createActionDefiner, type PlaceAction } from "../integration.ts";
 
 /** A page as the actions show it. */
 export interface PageSummary {
@@ -93,20 +92,32 @@ export interface Notebook {
 }
 
 /** Opens the notebook of the connection in `context`; does no I/O yet. */
-export type OpenNotebook = (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Notebook;
+export type OpenNotebook = Parameters<PlaceAction<Notebook>>[0];
 
-/** An action on the notebook of the connection it is called with. */
-interface NotesActionDefinition<Arguments extends z.ZodObject> extends Omit<ActionDefinition<Arguments>, "run"> {
-  run(args: z.output<Arguments>, notebook: Notebook): Promise<unknown>;
+/** Defines an action on the notebook of the connection it is called with. */
+export const defineNotesAction = createActionDefiner<Notebook>();
+
+const SNIPPET_LENGTH = 160;
+
+/** How well a page answers the words: title before tags and path before text; 0 when a word is missing. */
+export function scorePage(page: PageSummary, text: string, words: readonly string[]): number {
+  const title = foldText(page.title);
+  const tags = foldText(`${page.tags.join(" ")} ${page.path}`);
+  const body = foldText(text);
+  let total = 0;
+  for (const word of words) {
+    const points = (title.includes(word) ? 10 : 0) + (tags.includes(word) ? 4 : 0) + (body.includes(word) ? 1 : 0);
+    if (points === 0) return 0;
+    total += points;
+  }
+  return total;
 }
 
-/** An action that still has to be told how notebooks are opened. */
-type NotesAction = (open: OpenNotebook) => Action;
-
-/** Defines a {@link NotesAction}. */
-export function defineNotesAction<Arguments extends z.ZodObject>(
-  definition: NotesActionDefinition<Arguments>,
-): NotesAction {
-  const { run, ...facts } = definition;
-  return (open) => defineAction<Arguments>({ ...facts, run: (args, context) => run(args, open(context, definition)) });
+/** The part of a text around the first word of a search. */
+export function cutSnippet(text: string, words: readonly string[]): string {
+  const flat = text.replaceAll(/\s+/g, " ").trim();
+  const at = Math.max(0, ...words.map((word) => foldText(flat).indexOf(word)));
+  const from = Math.max(0, at - SNIPPET_LENGTH / 2);
+  const cut = flat.slice(from, from + SNIPPET_LENGTH).toWellFormed();
+  return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_LENGTH < flat.length ? "…" : ""}`;
 }

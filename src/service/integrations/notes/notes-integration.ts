@@ -1,11 +1,10 @@
 import { refuseSetting } from "../../service-error.ts";
+import { localFolder } from "../connection-folder.ts";
 import type { Integration } from "../integration.ts";
-import { createPage, deletePage, updatePage } from "./change-pages.ts";
-import { listPages, readPage, searchPages } from "./find-pages.ts";
 import type { OpenNotebook } from "./notebook.ts";
 import { createNotionAccounts, type NotionOptions } from "./notion/notion-accounts.ts";
 import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";
-import { vaultFolder } from "./vault.ts";
+import { createPage, deletePage, listPages, readPage, searchPages, updatePage } from "./page-actions.ts";
 import { VaultNotebook } from "./vault-notebook.ts";
 
 const actions = [searchPages, listPages, readPage, createPage, updatePage, deletePage];
@@ -37,7 +36,7 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
       ...NOTION_FIELDS,
     ],
     async checkSettings(settings) {
-      if (!isOnNotion(settings)) return vaultFolder.check(settings);
+      if (!isOnNotion(settings)) return localFolder.check(settings);
       if (settings.folder !== undefined)
         throw refuseSetting("folder", "must be empty when there is a token: notes are in a folder or in Notion.");
       accounts.check(settings);

@@ -1,23 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { createGate } from "../../../base/concurrency.ts";
+import { toSearchWords } from "../../../base/text.ts";
 import { parseFolderPath } from "../../files/folder.ts";
-import { explainFolderError } from "../../files/folder-error.ts";
-import { moveToTrash, TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
+import { TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
 import { refuseValue, ServiceError } from "../../service-error.ts";
+import { localFolder, saveFile } from "../connection-folder.ts";
 import type { ActionContext } from "../integration.ts";
-import { cutSnippet, scorePage, toWords } from "./match-page.ts";
-import type {
-  FoundPages,
-  Notebook,
-  PageChange,
-  PageDraft,
-  PageExcerpt,
-  PageFilter,
-  PageHit,
-  PageSummary,
+import {
+  cutSnippet,
+  type FoundPages,
+  type Notebook,
+  type PageChange,
+  type PageDraft,
+  type PageExcerpt,
+  type PageFilter,
+  type PageHit,
+  type PageSummary,
+  scorePage,
 } from "./notebook.ts";
 import { changeProperties, joinPage, type PageText } from "./page-text.ts";
-import { findPage, type Page, readPageAt, summarisePage, vaultFolder, walkPages } from "./vault.ts";
+import { findPage, type Page, readPageAt, summarisePage, walkPages } from "./vault.ts";
 
 const MAX_STEM_BYTES = 200;
 
@@ -33,7 +35,7 @@ export class VaultNotebook implements Notebook {
   }
 
   async search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>> {
-    const words = toWords(query);
+    const words = toSearchWords(query);
     const hits: { page: PageHit; points: number }[] = [];
     for await (const { page, summary } of this.#walk(o)) {
       const points = scorePage(summary, page.text.body, words);
@@ -72,17 +74,9 @@ export class VaultNotebook implements Notebook {
     const bytes = [Buffer.from(composePage(draft, new Date(now()).toISOString()))];
     const wanted = toFileName(draft.title);
     const place = { parts: parents, field: "parent", create: true };
-    const { name: fileName } = await vaultFolder.open(connection, place, (folder) =>
-      writeFileDurably(folder, { name: wanted, bytes, ifExists: draft.ifExists }).catch(
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== "EEXIST") throw error;
-          throw refuseValue(
-            "title",
-            `is taken: "${[...parents, wanted].join("/")}" exists.`,
-            'Set if_exists to "rename" or choose another title.',
-          );
-        },
-      ),
+    const taken = { field: "title", hint: 'Set if_exists to "rename" or choose another title.' };
+    const { name: fileName } = await localFolder.open(connection, place, (folder) =>
+      saveFile(folder, parents, { name: wanted, bytes, ifExists: draft.ifExists }, taken),
     );
     return summarisePage(await readPageAt(connection, { parents, fileName, field: "parent" }));
   }
@@ -95,7 +89,7 @@ export class VaultNotebook implements Notebook {
       checkReadable(page);
       const text = joinPage(applyChange(page, change, new Date(now()).toISOString()));
       const { parents, fileName, mode } = page;
-      await vaultFolder.open(connection, { parts: parents, field: "page_id", name: fileName }, (folder) =>
+      await localFolder.open(connection, { parts: parents, field: "page_id", name: fileName }, (folder) =>
         writeFileDurably(folder, { name: fileName, bytes: [Buffer.from(text)], ifExists: "replace", mode }),
       );
       return summarisePage(await readPageAt(connection, { parents, fileName, field: "page_id" }));
@@ -106,15 +100,11 @@ export class VaultNotebook implements Notebook {
 
   async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {
     const page = await findPage(this.#context, pageId);
-    const { parents, fileName: name, path } = page;
+    const { parents, fileName: name } = page;
     if (parents[0] === TRASH_FOLDER) throw refuseValue("page_id", "is in .trash already.", "A human empties .trash.");
-    const root = vaultFolder.read(this.#context.connection.settings);
-    try {
-      const place = { root, setting: vaultFolder.setting, parents, name };
-      return { page: summarisePage(page), trashedTo: await moveToTrash(place, this.#context.now()) };
-    } catch (error) {
-      throw explainFolderError(error, { field: "page_id", path });
-    }
+    const { connection, now } = this.#context;
+    const trashedTo = await localFolder.trash(connection, { parts: parents, field: "page_id", name }, now());
+    return { page: summarisePage(page), trashedTo };
   }
 }
 

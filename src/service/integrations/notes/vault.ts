@@ -3,16 +3,13 @@ import { readdir } from "node:fs/promises";
 import { parseEntryPath, readWholeFile } from "../../files/folder.ts";
 
 import { refuseMissing } from "../../service-error.ts";
-import { createConnectionFolder } from "../connection-folder.ts";
+import { localFolder } from "../connection-folder.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
 import type { PageSummary } from "./notebook.ts";
 import { type PageText, readProperties, splitPage } from "./page-text.ts";
 
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 const MAX_PAGES = 10_000;
-
-/** The folder of a notes connection: setting `folder`, an absolute path. */
-export const vaultFolder = createConnectionFolder("folder");
 
 /** One page of the vault. */
 export interface Page {
@@ -53,7 +50,7 @@ export async function readPageAt(
   place: { readonly parents: readonly string[]; readonly fileName: string; readonly field: string },
 ): Promise<Page> {
   const { parents, fileName, field } = place;
-  return vaultFolder.open(connection, { parts: parents, field, name: fileName }, async (folder) => {
+  return localFolder.open(connection, { parts: parents, field, name: fileName }, async (folder) => {
     const { bytes, stats } = await readWholeFile(folder, fileName, MAX_PAGE_BYTES);
     const text = splitPage(bytes.toString("utf8"));
     const front = readProperties(text.yaml);
@@ -86,7 +83,7 @@ export async function* walkPages(
   let seen = 0;
   for (let parts = open.shift(); parts !== undefined; parts = open.shift()) {
     const here = parts;
-    const entries = await vaultFolder.open(connection, { parts, field }, (folder) =>
+    const entries = await localFolder.open(connection, { parts, field }, (folder) =>
       readdir(folder.self, { withFileTypes: true }),
     );
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,8 +1,8 @@
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
-import { findDefaultConnection } from "../../catalog/describe-tool.ts";
+import { findDefaultConnection } from "../../catalog/describe-catalog.ts";
 import { appStopped, integrationNotFound } from "../../catalog/not-found.ts";
-import { connectUrl, reconnectUrl } from "../../connections/connect-url.ts";
+import { connectUrl, reconnectUrl } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";

@@ -4,7 +4,7 @@ import {
   findIntegrations,
   listActions,
   searchCatalog,
-} from "../../catalog/browse-catalog.ts";
+} from "../../catalog/describe-catalog.ts";
 import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpResult, McpTool } from "../mcp-features.ts";

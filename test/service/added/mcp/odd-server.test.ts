@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { prepareMcp } from "../../../../src/service/added/mcp/prepare-mcp.ts";
+import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
 import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { waitForTool } from "../wait-for-tool.ts";

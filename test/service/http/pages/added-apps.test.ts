@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { prepareMcp } from "../../../../src/service/added/mcp/prepare-mcp.ts";
+import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
 import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import type { SourceContent } from "../../../../src/service/added/source-content.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { prepareMcp } from "../../../../src/service/added/mcp/prepare-mcp.ts";
+import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
 import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import type { SourceRow } from "../../../../src/service/store/schema.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { summariseMessage } from "../../../../src/service/integrations/mail/summarise-message.ts";
+import { summariseMessage } from "../../../../src/service/integrations/mail/read-mail.ts";
 
 const place = { id: "1", folder: "INBOX", isUnread: true, isFlagged: false, receivedAt: 0 };
 const message = {

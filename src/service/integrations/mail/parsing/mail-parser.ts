@@ -1,8 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { ServiceError } from "../../../service-error.ts";
-import type { MessagePart, ParsedMail } from "../mail-message.ts";
-import { type ParseAnswer, type ParseOrder, separateBytes } from "./parse-order.ts";
+import {
+  type MessagePart,
+  type ParseAnswer,
+  type ParsedMail,
+  type ParseOrder,
+  separateBytes,
+} from "../mail-message.ts";
 
 /** Most messages that are parsed at the same time. */
 const PLACES = 4;

@@ -1,7 +1,7 @@
 /** The thread in which messages are parsed: answers one order after another. */
 import { parentPort } from "node:worker_threads";
+import { type ParseAnswer, type ParseOrder, separateBytes } from "../mail-message.ts";
 import { parseMessage } from "./parse-message.ts";
-import { type ParseAnswer, type ParseOrder, separateBytes } from "./parse-order.ts";
 
 async function carryOut({ bytes, part }: ParseOrder): Promise<void> {
   try {

@@ -1,22 +1,20 @@
 import type { Action, ActionContext } from "../../integration.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
-import { normaliseFolder, STANDARD_FOLDERS } from "../folder-name.ts";
 import {
   type FoundMessages,
   MAX_MESSAGE_BYTES,
   type MailBox,
   type MailMark,
   type MailPlace,
+  normaliseFolder,
   refuseLarge,
   type SentMail,
+  STANDARD_FOLDERS,
 } from "../mail-box.ts";
 import type { MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery } from "../mail-query.ts";
 import type { MailParser } from "../parsing/mail-parser.ts";
 import { createSearchParser } from "../parsing/search-parser.ts";
-
-import { readFault } from "./connect-failure.ts";
-import { isRefusal } from "./imap-failure.ts";
 import { checkFolderName, listImapFolders, pickFolder, refuseMissingFolder } from "./imap-folders.ts";
 import {
   appendMessage,
@@ -28,8 +26,8 @@ import {
   moveMessages,
   refuseMissingMessage,
 } from "./imap-messages.ts";
-
 import type { ImapLine, ImapSession } from "./imap-session.ts";
+import { isRefusal, readFault } from "./mail-failure.ts";
 import { type FetchedMessages, readFound, searchImap } from "./search-imap.ts";
 import type { ServerSettings } from "./server-settings.ts";
 

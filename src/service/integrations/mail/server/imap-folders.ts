@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { refuseMissing, refuseValue } from "../../../service-error.ts";
-import { normaliseFolder } from "../folder-name.ts";
+import { normaliseFolder } from "../mail-box.ts";
 import type { ImapLine } from "./imap-session.ts";
 
 /** A folder of an IMAP account. */

@@ -1,8 +1,6 @@
 import type { FetchMessageObject } from "imapflow";
 import { refuseMissing, ServiceError } from "../../../service-error.ts";
 import type { MailPlace } from "../mail-box.ts";
-import { readFault } from "./connect-failure.ts";
-import { isRefusal } from "./imap-failure.ts";
 import {
   type ImapFolder,
   type ImapPlace,
@@ -13,6 +11,7 @@ import {
   writeImapId,
 } from "./imap-folders.ts";
 import type { ImapLine } from "./imap-session.ts";
+import { isRefusal, readFault } from "./mail-failure.ts";
 
 /** A message on the server whose place was looked up. */
 interface HeldMessage {

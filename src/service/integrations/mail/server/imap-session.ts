@@ -2,8 +2,7 @@ import type { ImapFlow, Logger } from "imapflow";
 import { createGate } from "../../../../base/concurrency.ts";
 import type { Action } from "../../integration.ts";
 import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
-import { explainConnect } from "./connect-failure.ts";
-import { explainImap, explainImapSignIn, isRefusal } from "./imap-failure.ts";
+import { explainConnect, explainImap, explainImapSignIn, isRefusal } from "./mail-failure.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 const CONNECT_MS = 10_000;

@@ -1,10 +1,9 @@
 import type { FetchMessageObject, MessageStructureObject, SearchObject } from "imapflow";
 import { sanitiseFileName } from "../../../files/file-name.ts";
 import type { FoundMessage, FoundMessages, MailPlace } from "../mail-box.ts";
-import type { MailQuery, MailTerm } from "../mail-query.ts";
-import { matchesPlace } from "../match-place.ts";
+import { type MailQuery, type MailTerm, matchesPlace } from "../mail-query.ts";
 import type { SearchParser } from "../parsing/search-parser.ts";
-import { listAttachmentNames } from "../summarise-message.ts";
+import { listAttachmentNames } from "../read-mail.ts";
 import type { ImapFolder } from "./imap-folders.ts";
 import { readState } from "./imap-messages.ts";
 import type { ImapLine } from "./imap-session.ts";

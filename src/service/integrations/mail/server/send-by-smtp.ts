@@ -5,9 +5,16 @@ import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
 import { createProviderError } from "../../provider-failure.ts";
 import { composeMessage, type Draft } from "../compose-message.ts";
-import { listRecipients } from "../message-fields.ts";
-import { explainConnect, explainTls, nameServer, readFault, refuseSignIn } from "./connect-failure.ts";
-import { refuseFull, refuseSize } from "./imap-failure.ts";
+import { listRecipients } from "../send-message.ts";
+import {
+  explainConnect,
+  explainTls,
+  nameServer,
+  readFault,
+  refuseFull,
+  refuseSignIn,
+  refuseSize,
+} from "./mail-failure.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 
 const CONNECT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createGate, type Gate } from "../../../../base/concurrency.ts";
 import { sha256Hex } from "../../../../base/hash.ts";
-import type { AllowedHosts } from "../../../fetch/allowed-hosts.ts";
+import type { AllowedHosts } from "../../../fetch/address-rules.ts";
 import { type AppAgent, createAppAgent } from "../../../fetch/guarded-connector.ts";
 import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { ActionContext } from "../../integration.ts";

@@ -4,9 +4,7 @@ import { parseJson } from "../../../../base/json.ts";
 import { hideSecrets } from "../../../secrets/secret-settings.ts";
 import { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
-import { createProviderError, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
-
-import { findProviderWords } from "../../provider-words.ts";
+import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
 import { errorSchema, listSchema } from "./notion-objects.ts";
 import type { NotionSettings } from "./notion-settings.ts";
 

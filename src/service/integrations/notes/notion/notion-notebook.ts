@@ -1,17 +1,19 @@
+import { toSearchWords } from "../../../../base/text.ts";
 import { refuseValue } from "../../../service-error.ts";
-import { cutSnippet, scorePage, toWords } from "../match-page.ts";
-import type {
-  FoundPages,
-  Notebook,
-  PageChange,
-  PageDraft,
-  PageExcerpt,
-  PageFilter,
-  PageHit,
-  PageSummary,
+import {
+  cutSnippet,
+  type FoundPages,
+  type Notebook,
+  type PageChange,
+  type PageDraft,
+  type PageExcerpt,
+  type PageFilter,
+  type PageHit,
+  type PageSummary,
+  scorePage,
 } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { pageSchema } from "./notion-objects.ts";
+import { pageSchema, readTags, readValues } from "./notion-objects.ts";
 import {
   getNotionPage,
   type ListedPage,
@@ -22,7 +24,6 @@ import {
 } from "./notion-pages.ts";
 import { findPlace, type Place } from "./notion-places.ts";
 import { readFront, readMarkdown } from "./page-markdown.ts";
-import { readTags, readValues } from "./property-values.ts";
 import { changeNotionPage, createNotionPage } from "./write-notion-page.ts";
 
 /** Most pages of one call that are looked into, and how many at once: Notion answers about three requests a second. */
@@ -49,7 +50,7 @@ export class NotionNotebook implements Notebook {
   }
 
   async search(query: string, o: PageFilter & { readonly limit: number }): Promise<FoundPages<PageHit>> {
-    const words = toWords(query);
+    const words = toSearchWords(query);
     const place = await this.#findPlace(o.parent);
     const isEverywhere = place.kind === "all";
     const { pages, more } = isEverywhere

@@ -15,7 +15,7 @@ export type Block = z.output<typeof blockSchema>;
 
 /** A value of a page, or a column of a data source. */
 const propertySchema = z.looseObject({ type: z.string() });
-export type Property = z.output<typeof propertySchema>;
+type Property = z.output<typeof propertySchema>;
 
 /** A page without its text. */
 export const pageSchema = z.looseObject({
@@ -58,7 +58,7 @@ export const errorSchema = z.looseObject({ object: z.literal("error"), code: z.s
 export const objectSchema = z.looseObject({ object: z.string() });
 
 /** The text without its look. */
-export function toPlainText(value: unknown): string {
+function toPlainText(value: unknown): string {
   const parsed = z.array(richTextSchema).safeParse(value);
   return parsed.success ? parsed.data.map((one) => one.plain_text).join("") : "";
 }
@@ -85,4 +85,142 @@ function toId(text: string): string {
 /** The address of a page in the browser. */
 export function toPageUrl(id: string): string {
   return `https://www.notion.so/${id.replaceAll("-", "")}`;
+}
+
+/** Columns of a data source, or values of a page, by name. */
+export type PropertyMap = Readonly<Record<string, Property>>;
+
+const namedSchema = z.looseObject({ name: z.string() });
+const namesSchema = z.array(z.looseObject({ name: z.string().nullish(), id: z.string().nullish() }));
+const optionsSchema = z.looseObject({ options: z.array(namedSchema) });
+const dateSchema = z.looseObject({ start: z.string(), end: z.string().nullish() });
+
+/** Name of the column that holds the title; `title` for pages that are in no data source. */
+export function findTitleName(properties: PropertyMap): string {
+  return Object.entries(properties).find(([, { type }]) => type === "title")?.[0] ?? "title";
+}
+
+/** The title of a page, in one line. */
+export function readTitle({ properties }: Pick<NotionPage, "properties">): string {
+  const title = toPlainText(properties[findTitleName(properties)]?.title);
+  return title.replaceAll(/\s+/g, " ").trim() || "Untitled";
+}
+
+/** The column that holds tags: several choices, called "Tags". */
+export function findTagsName(properties: PropertyMap): string | undefined {
+  return Object.entries(properties).find(([name, { type }]) => type === "multi_select" && /^tags$/i.test(name))?.[0];
+}
+
+/** The tags among a page's values. */
+export function readTags({ properties }: Pick<NotionPage, "properties">): string[] {
+  const name = findTagsName(properties);
+  const found = name === undefined ? undefined : namesSchema.safeParse(properties[name]?.multi_select).data;
+  return (found ?? []).flatMap((one) => (one.name ? [one.name] : []));
+}
+
+/** A page's values without title and tags, as plain JSON. */
+export function readValues(properties: PropertyMap): Record<string, unknown> {
+  const kept = [findTitleName(properties), findTagsName(properties)];
+  const entries = Object.entries(properties).filter(([name]) => !kept.includes(name));
+  return Object.fromEntries(entries.map(([name, property]) => [name, readValue(property)]));
+}
+
+function readValue(property: Property): unknown {
+  const { type } = property;
+  const value = property[type];
+  if (value === null || value === undefined || ["string", "number", "boolean"].includes(typeof value))
+    return value ?? null;
+  if (type === "rich_text") return toPlainText(value);
+  if (type === "date") {
+    const date = dateSchema.safeParse(value).data;
+    return date?.end ? `${date.start}/${date.end}` : (date?.start ?? null);
+  }
+  if (type === "formula" && isObject(value)) return readValue({ type: String(value.type), ...value });
+  if (type === "unique_id" && isObject(value))
+    return [value.prefix, value.number].filter((part) => part != null).join("-");
+  const named = namedSchema.safeParse(value);
+  if (named.success) return named.data.name;
+  const names = namesSchema.safeParse(value);
+  return names.success ? names.data.map((one) => one.name ?? one.id ?? "") : `[Notion: ${type.replaceAll("_", " ")}]`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** Values for Notion, and those that it has no column for. */
+interface PlacedValues {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly others: Readonly<Record<string, unknown>>;
+}
+
+/** Puts each value into the column of its name, where there is one that can hold it. */
+export function placeValues(given: Readonly<Record<string, unknown>>, columns: PropertyMap): PlacedValues {
+  const values: Record<string, unknown> = {};
+  const others: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const column = findColumn(name, columns);
+    const written = column === undefined ? undefined : writeValue(value, column[1]);
+    if (column === undefined || written === undefined) others[name] = value;
+    else values[column[0]] = { [column[1].type]: written };
+  }
+  return { values, others };
+}
+
+function findColumn(name: string, columns: PropertyMap): [string, Property] | undefined {
+  const entries = Object.entries(columns);
+  return (
+    entries.find(([column]) => column === name) ??
+    entries.find(([column]) => column.toLowerCase() === name.toLowerCase())
+  );
+}
+
+const EMPTY: Readonly<Record<string, unknown>> = {
+  rich_text: [],
+  multi_select: [],
+  checkbox: false,
+  number: null,
+  select: null,
+  status: null,
+  date: null,
+  url: null,
+  email: null,
+  phone_number: null,
+};
+
+/** What Notion takes for a value; undefined when a column of this type cannot hold it. */
+function writeValue(value: unknown, column: Property): unknown {
+  const { type } = column;
+  if (value === null) return EMPTY[type];
+  if (type === "rich_text" && !Array.isArray(value)) return toPlainRuns(String(value));
+  if (type === "number") return typeof value === "number" ? value : undefined;
+  if (type === "checkbox") return typeof value === "boolean" ? value : undefined;
+  if (type === "multi_select") {
+    const names = (Array.isArray(value) ? value : [value]).map(String);
+    return names.length <= 100 && names.every(isOption) ? names.map((name) => ({ name })) : undefined;
+  }
+  if (typeof value !== "string" || value === "") return undefined;
+  if (type === "select") return isOption(value) ? { name: value } : undefined;
+  // Unlike those of a select, choices of a status cannot be added.
+  if (type === "status") return findOption(value, column);
+  if (type === "date")
+    return /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(value) ? { start: value } : undefined;
+  if (type === "url") return value.length <= 2000 ? value : undefined;
+  if (type === "email" || type === "phone_number") return value.length <= 200 ? value : undefined;
+  return undefined;
+}
+
+/** Text as Notion takes it: runs of at most 2,000 UTF-16 units, a limit of its API; no character is torn. */
+export function toPlainRuns(text: string): { readonly type: "text"; readonly text: { readonly content: string } }[] {
+  return (text.match(/[\s\S]{1,1000}/gu) ?? []).map((content) => ({ type: "text", text: { content } }));
+}
+
+function isOption(name: string): boolean {
+  return name !== "" && name.length <= 100 && !name.includes(",");
+}
+
+function findOption(value: string, column: Property): unknown {
+  const options = optionsSchema.safeParse(column.status).data?.options ?? [];
+  const found = options.find(({ name }) => name.toLowerCase() === value.toLowerCase());
+  return found === undefined ? undefined : { name: found.name };
 }

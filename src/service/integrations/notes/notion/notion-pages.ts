@@ -1,10 +1,16 @@
 import { refuseMissing, refuseValue } from "../../../service-error.ts";
 import type { PageSummary } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { type Block, type NotionPage, pageSchema, readNotionId, toPageUrl } from "./notion-objects.ts";
-
+import {
+  type Block,
+  type NotionPage,
+  pageSchema,
+  readNotionId,
+  readTags,
+  readTitle,
+  toPageUrl,
+} from "./notion-objects.ts";
 import { listBlocks, type Place, readBlockTitle } from "./notion-places.ts";
-import { readTags, readTitle } from "./property-values.ts";
 
 /** Most pages of one list. */
 export const MAX_LISTED = 1000;

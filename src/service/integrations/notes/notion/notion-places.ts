@@ -6,10 +6,13 @@ import {
   blockSchema,
   databaseSchema,
   dataSourceSchema,
+  findTitleName,
+  type PropertyMap,
   pageSchema,
   readNotionId,
+  readTitle,
+  toPlainRuns,
 } from "./notion-objects.ts";
-import { findTitleName, type PropertyMap, readTitle, toPlainRuns } from "./property-values.ts";
 
 /** Where pages lie. */
 export type Place =

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AllowedHosts, isOwnHost } from "../../../fetch/allowed-hosts.ts";
+import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
 
 import { refuseSetting } from "../../../service-error.ts";
 import type { SettingField } from "../../integration.ts";

@@ -1,7 +1,17 @@
 import { refuseValue, ServiceError } from "../../../service-error.ts";
 import type { PageChange, PageDraft, PageSummary } from "../notebook.ts";
 import type { NotionClient } from "./notion-client.ts";
-import { type NotionPage, pageSchema, toPageUrl } from "./notion-objects.ts";
+import {
+  findTagsName,
+  findTitleName,
+  type NotionPage,
+  type PropertyMap,
+  pageSchema,
+  placeValues,
+  readTags,
+  toPageUrl,
+  toPlainRuns,
+} from "./notion-objects.ts";
 import { summariseNotionPage } from "./notion-pages.ts";
 import { openDataSource, type Place, toParent, writeTitle } from "./notion-places.ts";
 import {
@@ -15,14 +25,6 @@ import {
   writeFront,
   writeMarkdown,
 } from "./page-markdown.ts";
-import {
-  findTagsName,
-  findTitleName,
-  type PropertyMap,
-  placeValues,
-  readTags,
-  toPlainRuns,
-} from "./property-values.ts";
 
 /** Creates a page with its text, in one request. */
 export async function createNotionPage(client: NotionClient, place: Place, draft: PageDraft): Promise<PageSummary> {

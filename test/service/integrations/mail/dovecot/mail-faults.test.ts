@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { readAllowedHosts } from "../../../../../src/service/fetch/allowed-hosts.ts";
+import { readAllowedHosts } from "../../../../../src/service/fetch/address-rules.ts";
 import type { Integration } from "../../../../../src/service/integrations/integration.ts";
 import { createMailIntegration } from "../../../../../src/service/integrations/mail/mail-integration.ts";
 import { createRunner, refusal } from "../../run-action.ts";

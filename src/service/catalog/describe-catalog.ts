@@ -1,9 +1,99 @@
 import type { ActionDetail, ActionItem, CatalogSearchItem, IntegrationItem } from "../../wire/catalog.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
+import type { Tool } from "../../wire/tool.ts";
 import type { Connection } from "../connections/connections.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Catalog } from "./catalog.ts";
-import type { CatalogEntry } from "./catalog-entry.ts";
-import { describeConnectionState, summariseInput } from "./describe-tool.ts";
+import type { CatalogEntry } from "./search-index.ts";
+
+/** A tool as list and search show it: without its input schema ("Discovery" rule 1). */
+export function summariseTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
+  const { integration, action } = entry;
+  const own = connections.filter((connection) => connection.integration === integration.slug);
+  const chosen = findDefaultConnection(own);
+  return {
+    integration: integration.slug,
+    integrationName: integration.name,
+    name: entry.toolName,
+    description: action.description,
+    inputSchema: null,
+    accessLevel: action.level,
+    requiresConfirmation: action.requiresConfirmation,
+    connectionCount: own.length,
+    defaultConnectionId: chosen?.id ?? null,
+    canonical: {
+      integration_id: integration.slug,
+      action: {
+        action_id: action.id,
+        title: action.title,
+        description: action.description,
+        side_effect_level: action.level,
+        requires_confirmation: action.requiresConfirmation,
+        idempotent: action.idempotent,
+        input_summary: summariseInput(entry),
+      },
+      default_connection_state: describeConnectionState(own),
+    },
+  };
+}
+
+/** What a client may count on: a key is kept so long, its request may name its account, and it can be looked up. */
+const KEY_PROMISE = { kept_seconds: IDEMPOTENCY_KEPT_MS / 1000, connection_id: true, lookup: true } as const;
+
+/** A tool with everything needed to call it: full schema, connections, what to ask the human. */
+export function describeTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
+  const { integration, action } = entry;
+  const own = connections.filter((connection) => connection.integration === integration.slug);
+  const summary = summariseTool(entry, connections);
+  return {
+    ...summary,
+    canonical: { ...summary.canonical, idempotency_key: KEY_PROMISE },
+    inputSchema: action.inputSchema,
+    policyReason: explainPolicy(entry),
+    askBefore: action.askBefore ?? [],
+    examples: action.examples ?? [],
+    preconditions: action.preconditions ?? [],
+    requiresScopes: action.scopes,
+    idempotent: action.idempotent,
+    connections: own.map(({ id, label, isDefault, state }) => ({ id, label, isDefault, state })),
+  };
+}
+
+/** Why a call of this tool must be confirmed by a human; null when it need not be. */
+export function explainPolicy({ integration, action }: CatalogEntry): string | null {
+  if (!action.requiresConfirmation) return null;
+  if (integration.areLevelsAssumed === true) {
+    const why = `the word of ${integration.name} about its own tools is not trusted, so each counts as a write`;
+    return `Nobody vouches for what "${action.title}" does: ${why}.`;
+  }
+  const effects = {
+    read: `reads from ${integration.name} in a way that needs a human's consent`,
+    write: `changes something in ${integration.name}`,
+    delete: `deletes something in ${integration.name}`,
+    admin: `changes how ${integration.name} is set up`,
+  };
+  return `"${action.title}" ${effects[action.level]}.`;
+}
+
+/** The connection a call without `connectionId` uses: the only one, or the one marked as default. */
+export function findDefaultConnection(connections: readonly Connection[]): Connection | undefined {
+  return connections.length === 1 ? connections[0] : connections.find((connection) => connection.isDefault);
+}
+
+/** State of the connection that a call without `connectionId` uses; `not_connected` or `no_default` without one. */
+function describeConnectionState(own: readonly Connection[]): string {
+  const chosen = findDefaultConnection(own);
+  if (chosen !== undefined) return chosen.state;
+  return own.length === 0 ? "not_connected" : "no_default";
+}
+
+/** Names of the required and the optional arguments. */
+function summariseInput({ action }: CatalogEntry): { required: string[]; optional: string[] } {
+  const { properties, required } = action.inputSchema;
+  const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+  const needed = new Set(Array.isArray(required) ? required : []);
+  return { required: names.filter((name) => needed.has(name)), optional: names.filter((name) => !needed.has(name)) };
+}
 
 /** What `GET /api/integrations` filters by; all that are given must hold. */
 export interface IntegrationFilter {
