@@ -3,10 +3,10 @@ import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";
+import type { TaskTurn } from "./graph-task.ts";
 import type { AnswerSheet } from "./human-channel.ts";
 import { type AgentMiddleware, loadLangChain } from "./load-langchain.ts";
 import { SvcTool } from "./svc-tool.ts";
-import type { DeskSeat, TaskDesk } from "./task-desk.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 
 /** Settings of {@link createApprovalMiddleware}. */
@@ -46,27 +46,23 @@ export async function createApprovalMiddleware(
     afterModel: async (state, runtime) => {
       const config: GraphConfig = { ...runtime, ...readContext(), state };
       const calls = readOpenCalls(state.messages);
-      const desk = calls.length === 0 ? undefined : toolkit.openDesk(config);
-      if (desk === undefined) return undefined;
+      const task = calls.length === 0 ? undefined : toolkit.findAskingTask(config);
+      if (task === undefined) return undefined;
       const batch = readBatch(state.messages)?.messageIds.at(-1);
       const kept = readKept(state);
       const known = batch !== undefined && kept.get(BATCH) === batch ? kept : new Map<string, unknown>();
-      const answers = await askForBatch(toolkit, { calls, config, desk, known });
+      const answers = await task.run("batch", (turn) => askForBatch(toolkit, { calls, config, turn, known }));
       return { [KEY]: { ...Object.fromEntries(answers), [BATCH]: batch ?? "" } };
     },
     wrapToolCall: async (request, handler) => {
       const { toolCall, runtime, state } = request;
       const tool = request.tool ?? toolkit.findTool(toolCall.name);
-      const desk = toolkit.openDesk({ ...runtime, state });
+      const task = toolkit.findAskingTask({ ...runtime, state });
       // Another toolkit's tool, or one whose answers another middleware brings along already, is not asked about here.
-      if (!(tool instanceof SvcTool && toolkit.hasMade(tool)) || desk === undefined) return handler(request);
-      const seat = desk.enter(toolCall.id ?? toolCall.name);
-      const known = readKept(state);
-      try {
-        return await runAnswered(seat, known, async (sheet) => handler({ ...request, tool: tool.withSheet(sheet) }));
-      } finally {
-        await seat.leave();
-      }
+      if (!(tool instanceof SvcTool && toolkit.hasGiven(tool)) || task === undefined) return handler(request);
+      return task.run(toolCall.id ?? toolCall.name, (turn) =>
+        runAnswered(turn, readKept(state), async (sheet) => handler({ ...request, tool: tool.withSheet(sheet) })),
+      );
     },
   });
 }
@@ -89,15 +85,14 @@ function readKept(state: object): Map<string, unknown> {
 interface OpenBatch {
   readonly calls: readonly RequestedCall[];
   readonly config: GraphConfig;
-  readonly desk: TaskDesk;
+  readonly turn: TaskTurn;
   /** Answers that another middleware got for the same calls. */
   readonly known: ReadonlyMap<string, unknown>;
 }
 
 /** Rounds, because an answer can raise the next question: first the account, then the approval for it. */
 async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<string, unknown>> {
-  const { calls, config, desk, known } = batch;
-  const seat = desk.enter("batch");
+  const { calls, config, turn, known } = batch;
   const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
   const answers = new Map(known);
   for (;;) {
@@ -112,16 +107,14 @@ async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<s
     );
     // A call that the model repeats under the same id is one call: its question is put once.
     const open = new Map(sheets.flatMap(({ open }) => (open === undefined ? [] : [[open.id, open] as const])));
-    if (open.size === 0) break;
-    for (const [id, answer] of await seat.ask([...open.values()])) answers.set(id, answer);
+    if (open.size === 0) return answers;
+    for (const [id, answer] of await turn.ask([...open.values()])) answers.set(id, answer);
   }
-  await seat.leave();
-  return answers;
 }
 
 /** Makes the call again, each time with one answer more, until nothing is left to ask. */
 async function runAnswered<Result>(
-  seat: DeskSeat,
+  turn: TaskTurn,
   answers: Map<string, unknown>,
   run: (sheet: AnswerSheet) => Promise<Result>,
 ): Promise<Result> {
@@ -130,6 +123,6 @@ async function runAnswered<Result>(
     sheet.open = undefined;
     const result = await run(sheet);
     if (sheet.open === undefined) return result;
-    for (const [id, answer] of await seat.ask([sheet.open])) answers.set(id, answer);
+    for (const [id, answer] of await turn.ask([sheet.open])) answers.set(id, answer);
   }
 }

@@ -7,12 +7,17 @@ import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import type { GraphConfig } from "./graph-config.ts";
-import { createStoreJournal, createStoreMemory, getGraphStore } from "./graph-store.ts";
-import { type ChannelSubject, createInterruptChannel, createSheetChannel, type HumanChannel } from "./human-channel.ts";
+import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
+import { GraphTask, type TakenAnswers } from "./graph-task.ts";
+import {
+  type AnswerSheet,
+  type ChannelSubject,
+  createInterruptChannel,
+  createSheetChannel,
+  type HumanChannel,
+} from "./human-channel.ts";
 import type { ProgressFeed } from "./progress.ts";
-import { rememberTaken } from "./remember-taken.ts";
 import type { LangChainCall } from "./svc-tool.ts";
-import { type DeskSeat, TaskDesk } from "./task-desk.ts";
 import type { SvcToolkitOptions } from "./toolkit-options.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -34,7 +39,7 @@ export class CallTranslator {
   readonly #options: Options;
   readonly #feed: ProgressFeed;
   readonly #warnForgetful: (config: GraphConfig) => void;
-  readonly #underWay = new WeakMap<TaskDesk, Set<CallUnderWay>>();
+  readonly #underWay = new WeakMap<GraphTask, Set<CallUnderWay>>();
 
   constructor(
     session: ToolSession,
@@ -47,25 +52,26 @@ export class CallTranslator {
     this.#warnForgetful = told.warnForgetful;
   }
 
-  /** The graph's own way to ask, in a run that has one and uses it. */
-  openDesk(config: GraphConfig): TaskDesk | undefined {
-    return this.#options.askThrough === "callback" ? undefined : TaskDesk.find(config, this.#options.now ?? Date.now);
+  /** The graph's task that the call belongs to, where the human is asked through the graph. */
+  findAskingTask(config: GraphConfig): GraphTask | undefined {
+    return this.#options.askThrough === "callback" ? undefined : this.#findTask(config);
+  }
+
+  #findTask(config: GraphConfig): GraphTask | undefined {
+    return config.interrupt === undefined ? undefined : GraphTask.find(config, this.#options.now ?? Date.now);
   }
 
   /** Runs a call. A chosen approver goes first, then answers brought along, then the graph, then the session's own. */
   async run(call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const approve = this.#chooseApprover(call.config);
-    const isOwn = approve === undefined && call.sheet === undefined;
-    const desk = this.openDesk(call.config);
-    if (desk !== undefined && isOwn) return this.#runOnce(desk, call, run);
     const runApproved: RunCall = (base) => run({ ...base, ...(approve === undefined ? {} : { approve }) });
-    // Nobody asks through the graph while a call that asks elsewhere is under way: what it sends belongs to the question.
-    const seat = call.sheet === undefined ? desk?.enter(call.toolCallId ?? call.callId) : undefined;
-    try {
-      return await this.#runThrough(this.#findChannel(call), call, runApproved, desk);
-    } finally {
-      await seat?.leave();
-    }
+    if (call.sheet !== undefined)
+      return this.#runThrough(this.#createSheetChannel(call, call.sheet), call, runApproved);
+    const task = this.findAskingTask(call.config);
+    if (task === undefined) return this.#runThrough(undefined, call, runApproved);
+    if (approve === undefined) return this.#runOnce(task, call, run);
+    // What a call sends that asks elsewhere belongs to the next question of the task, too.
+    return task.run(call.toolCallId ?? call.callId, () => this.#runThrough(undefined, call, runApproved));
   }
 
   /** A choice that fails leaves nobody to approve: what needs no approval runs, and nothing else. */
@@ -78,18 +84,13 @@ export class CallTranslator {
     }
   }
 
-  /**
-   * A model that repeats a call under one id, in one task, means one call: it is asked about once, and everybody waits
-   * for that. At the desk the second would be waited for by the first, which it waits for itself. One that is written
-   * otherwise may still be the same to whoever runs it, so it begins when the first has ended.
-   */
-  async #runOnce(desk: TaskDesk, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
-    const others = this.#underWay.get(desk) ?? new Set();
-    this.#underWay.set(desk, others);
-    const earlier = [...others].filter((other) => other.call.callId === call.callId);
-    const equal = earlier.find((other) => isSameCall(other.call, call));
+  /** A model that repeats a call under one id, in one task, means one call: it is asked about once. */
+  async #runOnce(task: GraphTask, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+    const others = this.#underWay.get(task) ?? new Set();
+    this.#underWay.set(task, others);
+    const equal = [...others].find((other) => isSameCall(other.call, call));
     if (equal !== undefined) return equal.outcome;
-    const started = { call, outcome: this.#runAt(desk, call, run, earlier.at(-1)?.outcome) };
+    const started = { call, outcome: this.#runAsking(task, call, run) };
     others.add(started);
     try {
       return await started.outcome;
@@ -98,32 +99,24 @@ export class CallTranslator {
     }
   }
 
-  async #runAt(
-    desk: TaskDesk,
-    call: LangChainCall,
-    run: RunCall,
-    earlier: Promise<ToolOutcome> | undefined,
-  ): Promise<ToolOutcome> {
+  #runAsking(task: GraphTask, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const subject = this.#describe(call);
-    const seat = this.#takeSeat(desk, call, subject);
-    try {
-      if (earlier !== undefined) await seat.waitFor(earlier, call.signal);
-      return await this.#runThrough(createInterruptChannel(seat, subject), call, run, desk);
-    } finally {
-      await seat.leave();
-    }
+    const { journal = this.#session.journal } = this.#findKept(call.config);
+    return task.run(
+      call.toolCallId ?? call.callId,
+      (turn) => this.#runThrough(createInterruptChannel(turn, subject), call, run),
+      keepTaken(journal, subject),
+    );
   }
 
-  async #runThrough(
-    channel: HumanChannel | undefined,
-    call: LangChainCall,
-    run: RunCall,
-    desk: TaskDesk | undefined,
-  ): Promise<ToolOutcome> {
+  async #runThrough(channel: HumanChannel | undefined, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
     const stopListening = call.report === undefined ? undefined : this.#feed.listen(call.callId, call.report);
     try {
       const base = this.#createBase(call, channel);
-      return await run({ ...base, ...this.#keepInTask(call.config, base.journal, desk) });
+      const task = this.#findTask(call.config);
+      return await run(
+        task === undefined ? base : { ...base, journal: this.#keepInTask(task, call.config, base.journal) },
+      );
     } finally {
       stopListening?.();
     }
@@ -132,7 +125,7 @@ export class CallTranslator {
   /** Notes on the call's sheet what a human would be asked first. Nothing is sent. */
   async preview(call: LangChainCall, target: Target | undefined): Promise<void> {
     if (target === undefined || this.#chooseApprover(call.config) !== undefined) return;
-    const channel = this.#findChannel(call);
+    const channel = call.sheet && this.#createSheetChannel(call, call.sheet);
     const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
     // The sheet is what is asked for: a missing answer shows there.
     if (open?.kind === "approval") {
@@ -141,9 +134,8 @@ export class CallTranslator {
     }
   }
 
-  #takeSeat(desk: TaskDesk, { callId, toolCallId, config }: LangChainCall, { now }: ChannelSubject): DeskSeat {
-    const { journal = this.#session.journal } = this.#findKept(config);
-    return rememberTaken(desk.enter(toolCallId ?? callId), { callId, journal, now });
+  #createSheetChannel(call: LangChainCall, sheet: AnswerSheet): HumanChannel {
+    return createSheetChannel(sheet, this.#describe(call));
   }
 
   #describe(call: LangChainCall): ChannelSubject {
@@ -151,34 +143,23 @@ export class CallTranslator {
     return { callId: call.callId, now, ttlMs: interruptTtlMs };
   }
 
-  #findChannel(call: LangChainCall): HumanChannel | undefined {
-    return call.sheet && createSheetChannel(call.sheet, this.#describe(call));
-  }
-
   /** What a run keeps in the caller's store, when it has one. */
-  #findKept(config: GraphConfig): Pick<CallBase, "journal" | "memory"> {
-    const store = getGraphStore(config);
+  #findKept({ store }: GraphConfig): Pick<CallBase, "journal" | "memory"> {
     const { principal, journal } = this.#session;
-    if (store === undefined) return {};
+    if (store === undefined || !isGraphStore(store)) return {};
     return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
   }
 
   /** Where the graph can be resumed, its checkpoint remembers too what its task has sent. */
-  #keepInTask(
-    config: GraphConfig,
-    kept: CallJournal | undefined,
-    desk: TaskDesk | undefined,
-  ): Pick<CallBase, "journal"> {
-    const task = desk ?? TaskDesk.find(config, this.#options.now ?? Date.now);
-    if (task === undefined) return {};
-    const remembers = this.#options.stateDir !== undefined || getGraphStore(config) !== undefined;
-    const journal = task.keepIn(kept ?? this.#session.journal, remembers);
-    if (remembers) return { journal };
+  #keepInTask(task: GraphTask, config: GraphConfig, inStore: CallJournal | undefined): CallJournal {
+    const remembers = this.#options.stateDir !== undefined || inStore !== undefined;
+    const journal = task.keepIn(inStore ?? this.#session.journal, remembers);
+    if (remembers) return journal;
     const refresh = async () => {
       this.#warnForgetful(config);
       await journal.refresh?.();
     };
-    return { journal: { ...journal, refresh } };
+    return { ...journal, refresh };
   }
 
   #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {
@@ -193,7 +174,20 @@ export class CallTranslator {
 }
 
 function isSameCall(one: LangChainCall, other: LangChainCall): boolean {
-  return one.toolName === other.toolName && isDeepStrictEqual(one.arguments, other.arguments);
+  const read = ({ callId, toolName, arguments: given }: LangChainCall) => [callId, toolName, given];
+  return isDeepStrictEqual(read(one), read(other));
+}
+
+/** Keeps in the journal how many answers a call took. */
+function keepTaken(journal: CallJournal, { callId, now }: ChannelSubject): TakenAnswers {
+  const toKey = (nth: number) => ({ callId, fingerprint: nth === 1 ? "answers taken" : `answers taken ${nth}` });
+  return {
+    async load(nth) {
+      const record = await journal.find(toKey(nth));
+      return typeof record?.outcome === "number" ? record.outcome : 0;
+    },
+    save: (nth, count) => journal.record({ ...toKey(nth), state: "done", at: now(), tool: "", outcome: count }),
+  };
 }
 
 /**

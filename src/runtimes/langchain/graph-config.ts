@@ -16,25 +16,8 @@ export interface GraphConfig {
   readonly state?: unknown;
 }
 
-/** The function that puts a value before a human: throws on the first run, returns the answer on the next. */
-export type InterruptFunction = (value: unknown) => unknown;
-
-/** The graph's own way to ask; undefined where an answer could never come back (no checkpointer, no thread). */
-export function getInterrupt(config: GraphConfig): InterruptFunction | undefined {
-  const { interrupt, configurable } = config;
-  if (typeof interrupt !== "function" || !isRecord(configurable?.__pregel_checkpointer)) return undefined;
-  if (readThread(config) === undefined) return undefined;
-  return (value) => Reflect.apply(interrupt, undefined, [value]);
-}
-
-/** True when the checkpoints are gone with this process, as those of LangGraph's `MemorySaver` are. */
-export function isKeptInProcess({ configurable }: GraphConfig): boolean {
-  const saver: unknown = configurable?.__pregel_checkpointer;
-  return typeof saver === "object" && ["MemorySaver", "InMemorySaver"].includes(saver?.constructor?.name ?? "");
-}
-
 /** Id of the conversation, when its state is kept. */
-function readThread(config: GraphConfig): string | undefined {
+export function readThread(config: GraphConfig): string | undefined {
   return readText(config.executionInfo, "threadId") ?? readText(config.configurable, "thread_id");
 }
 
@@ -91,7 +74,7 @@ function readCalls(message: unknown): RequestedCall[] {
  */
 export function identifyCall(config: GraphConfig, callId: string | undefined, call: CallContent): string {
   const thread = readThread(config);
-  const taskId = readText(config.configurable, "__pregel_task_id") ?? "";
+  const taskId = readText(config.executionInfo, "taskId") ?? "";
   const own = callId ?? nameRepeatedCall(config, call);
   if (thread === undefined || own === undefined) return randomUUID();
   const messages: unknown = isRecord(config.state) ? config.state.messages : config.state;
@@ -103,8 +86,7 @@ export function identifyCall(config: GraphConfig, callId: string | undefined, ca
 /** How often the run of a task has made the same call. */
 const repeats = new WeakMap<object, Map<string, number>>();
 
-function nameRepeatedCall({ configurable }: GraphConfig, { name, args }: CallContent): string | undefined {
-  const run: unknown = configurable?.__pregel_scratchpad;
+function nameRepeatedCall({ executionInfo: run }: GraphConfig, { name, args }: CallContent): string | undefined {
   if (!isRecord(run)) return undefined;
   const counts = repeats.get(run) ?? new Map<string, number>();
   const content = digest([name, args]);

@@ -13,7 +13,7 @@ import {
   toMapKey,
 } from "../../calls/journal/journal-record.ts";
 import type { ConnectionMemory } from "../../calls/steps/connection-memory.ts";
-import { type GraphConfig, readText } from "./graph-config.ts";
+import { readText } from "./graph-config.ts";
 
 /** The part of LangGraph's key-value store that is used here. */
 export interface GraphStore {
@@ -22,13 +22,8 @@ export interface GraphStore {
   delete(namespace: string[], key: string): Promise<void>;
 }
 
-/** The store the caller compiled the graph with, if any. */
-export function getGraphStore(config: GraphConfig): GraphStore | undefined {
-  const { store } = config;
-  return isGraphStore(store) ? store : undefined;
-}
-
-function isGraphStore(value: unknown): value is GraphStore {
+/** Whether a run's `store` is one, with which the caller compiled the graph. */
+export function isGraphStore(value: unknown): value is GraphStore {
   return (["get", "put", "delete"] as const).every(
     (name) => typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function",
   );

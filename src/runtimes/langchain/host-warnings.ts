@@ -1,7 +1,8 @@
 import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
 import { explainLimit } from "../../calls/catalog/limit-catalog.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import { type GraphConfig, isKeptInProcess } from "./graph-config.ts";
+import type { GraphConfig } from "./graph-config.ts";
+import { isKeptInProcess } from "./task-state.ts";
 import type { ToolFilter } from "./toolkit-options.ts";
 
 /** Names in a filter that the toolkit does not know. */

@@ -5,8 +5,8 @@ import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion } from "..
 import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
 import { drawPart, drawText } from "../../wire/card-text.ts";
 import { readText } from "./graph-config.ts";
+import type { TaskTurn } from "./graph-task.ts";
 import type { Answer, Question } from "./interrupt-answer.ts";
-import type { DeskSeat } from "./task-desk.ts";
 
 /** A call's way to a human. */
 export interface HumanChannel {
@@ -23,8 +23,8 @@ export interface ChannelSubject {
 }
 
 /** Puts every question to the graph at once: the run stops there and is made again with the answer. */
-export function createInterruptChannel(seat: DeskSeat, subject: ChannelSubject): HumanChannel {
-  return createChannel(subject, async (question) => (await seat.ask([question])).get(question.id));
+export function createInterruptChannel(turn: TaskTurn, subject: ChannelSubject): HumanChannel {
+  return createChannel(subject, async (question) => (await turn.ask([question])).get(question.id));
 }
 
 /** Answers that are known already, by question id, and the first question that has none. */

@@ -15,7 +15,6 @@ export class ToolRegistry {
   readonly #session: ToolSession;
   readonly #caller: CallTranslator;
   readonly #actions = new Map<string, SvcTool>();
-  readonly #made = new WeakSet<SvcTool>();
 
   constructor(session: ToolSession, caller: CallTranslator) {
     this.#session = session;
@@ -37,22 +36,15 @@ export class ToolRegistry {
     return this.#actions.get(name);
   }
 
-  /** False also for a copy that {@link SvcTool.withSheet} gave. */
-  hasMade(tool: SvcTool): boolean {
-    return this.#made.has(tool);
-  }
-
   /** A static tool; a function is asked for its description each time. */
   createStatic(tool: StaticTool, description: string | (() => string)): SvcTool {
-    return this.#keep(
-      new SvcTool({
-        name: tool.name,
-        description,
-        schema: toToolSchema(tool.schema),
-        run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
-        preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
-      }),
-    );
+    return new SvcTool({
+      name: tool.name,
+      description,
+      schema: toToolSchema(tool.schema),
+      run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
+      preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
+    });
   }
 
   #getAction({ name, description, toolName, integration, effect }: ToolDefinition, isDeferred: boolean): SvcTool {
@@ -69,11 +61,6 @@ export class ToolRegistry {
       preview: (call) => this.#caller.preview(call, readTarget(call)),
     });
     this.#actions.set(name, tool);
-    return this.#keep(tool);
-  }
-
-  #keep(tool: SvcTool): SvcTool {
-    this.#made.add(tool);
     return tool;
   }
 }

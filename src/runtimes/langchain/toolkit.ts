@@ -4,10 +4,10 @@ import { createToolSession, type ToolSession } from "../../calls/session.ts";
 import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
 import { CallTranslator } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
+import type { GraphTask } from "./graph-task.ts";
 import { createMemoryWarning, MissingReport } from "./host-warnings.ts";
 import { ProgressFeed } from "./progress.ts";
 import type { SvcTool } from "./svc-tool.ts";
-import type { TaskDesk } from "./task-desk.ts";
 import { ToolRegistry } from "./tool-registry.ts";
 import {
   checkFilter,
@@ -137,19 +137,14 @@ export class SvcToolkit extends BaseToolkit {
     return this.#registry.findAction(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
   }
 
-  /** Whether this toolkit made the tool; false for a copy that {@link SvcTool.withSheet} gave. */
-  hasMade(tool: SvcTool): boolean {
-    return this.#registry.hasMade(tool);
-  }
-
-  /** Whether an agent can have the tool from here: the toolkit made it, and has given it away. */
+  /** Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withSheet} gave. */
   hasGiven(tool: SvcTool): boolean {
     return this.#given.has(tool);
   }
 
-  /** The graph's own way to ask, in a run that uses it. */
-  openDesk(config: GraphConfig): TaskDesk | undefined {
-    return this.#caller.openDesk(config);
+  /** The graph's task that a call belongs to, where the human is asked through the graph. */
+  findAskingTask(config: GraphConfig): GraphTask | undefined {
+    return this.#caller.findAskingTask(config);
   }
 
   /** Writes the cache and closes journal and connections. */

@@ -102,7 +102,7 @@ describe("in a batch whose answers go to other processes", () => {
   it("a call that its own approver allows is not made again", async () => {
     const chooseApprover: SvcToolkitOptions["chooseApprover"] = (run) =>
       run.toolCall?.id === "own" ? async (request) => sayYes(request) : undefined;
-    const { invoke } = startBatch([note("asked"), note("own")], () => open({ chooseApprover }));
+    const { invoke } = startBatch([note("own"), note("asked")], () => open({ chooseApprover }));
     await invoke(ask);
     expect(await readTitles(service)).toEqual(["own"]);
     const state = await invoke(resume(yes));

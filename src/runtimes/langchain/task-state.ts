@@ -1,5 +1,54 @@
 import { isRecord } from "../../base/json.ts";
-import { type GraphConfig, readText } from "./graph-config.ts";
+import { type GraphConfig, readText, readThread } from "./graph-config.ts";
+
+/**
+ * What LangGraph keeps of the running task. Two of its private members are read, here and nowhere else, because no
+ * public way tells a tool what they hold; where one is missing, nothing is sent that an earlier run may have sent.
+ *
+ * - The checkpointer: an answer without a name reaches every waiting task, so how many wait decides whether it counts;
+ *   and another process learns only from the question that was shown what has been sent before it.
+ * - The scratchpad: `interrupt` hands out stored answers by counting, the host's own among them, and asks the human when
+ *   there is none. Only the count tells whether a call is made before or after the point where the task had stopped.
+ */
+const CHECKPOINTER = "__pregel_checkpointer";
+const SCRATCHPAD = "__pregel_scratchpad";
+
+/** The function that puts a value before a human: throws on the first run, returns the answer on the next. */
+export type InterruptFunction = (value: unknown) => unknown;
+
+/** The graph's own way to ask; undefined where an answer could never come back (no checkpointer, no thread). */
+export function getInterrupt(config: GraphConfig): InterruptFunction | undefined {
+  const { interrupt, configurable } = config;
+  if (typeof interrupt !== "function" || !isRecord(configurable?.[CHECKPOINTER])) return undefined;
+  if (readThread(config) === undefined) return undefined;
+  return (value) => Reflect.apply(interrupt, undefined, [value]);
+}
+
+/** True when the checkpoints are gone with this process, as those of LangGraph's `MemorySaver` are. */
+export function isKeptInProcess({ configurable }: GraphConfig): boolean {
+  const saver: unknown = configurable?.[CHECKPOINTER];
+  return typeof saver === "object" && ["MemorySaver", "InMemorySaver"].includes(saver?.constructor?.name ?? "");
+}
+
+/** The same object for all calls that one run of a task makes. */
+export function getTaskRun({ configurable }: GraphConfig): object | undefined {
+  const run: unknown = configurable?.[SCRATCHPAD];
+  return isRecord(run) ? run : undefined;
+}
+
+/** How many interrupts this run of the task has come by, and how many answers the graph holds for it. */
+export function countAnswers(config: GraphConfig): { readonly passed: number; readonly stored: number } {
+  const run = getTaskRun(config);
+  const { resume, interruptCounter }: Record<string, unknown> = { ...run };
+  if (!Array.isArray(resume) || typeof interruptCounter !== "number") return { passed: 0, stored: 0 };
+  return { passed: interruptCounter + 1, stored: resume.length };
+}
+
+/** Whether the graph holds an answer that this run of the task has not taken yet. */
+export function hasStoredAnswer(config: GraphConfig): boolean {
+  const { passed, stored } = countAnswers(config);
+  return stored > passed;
+}
 
 /** What the checkpoint of a run says about the questions that were open when it was resumed. */
 export interface PendingInterrupts {
@@ -29,33 +78,32 @@ interface Level {
 
 type PendingWrite = readonly [task: string, channel: string, value: unknown];
 
-/**
- * Reads the open questions from the run's checkpointer. LangGraph hands a plain answer to every waiting task and tells
- * none of them so; only the checkpoint knows how many wait. Undefined when it cannot be read.
- */
+/** Reads the open questions from the run's checkpointer; undefined when it cannot be read. */
 export async function readPendingInterrupts(config: GraphConfig): Promise<PendingInterrupts | undefined> {
   const levels = readLevels(config);
   const last = levels.at(-1);
   if (last === undefined) return undefined;
   try {
     let isAlone = true;
-    let own: PendingWrite | undefined;
-    let answers = 0;
+    let ofTask: PendingWrite[] = [];
     for (const level of levels) {
       const writes = await readWrites(config, level);
       if (writes === undefined) return undefined;
       isAlone &&= !writes.some((write) => isOpenElsewhere(write, writes, level.tasks));
-      if (level !== last) continue;
-      const ofTask = writes.filter(([task]) => task === level.tasks.at(-1));
-      own = ofTask.find(([, channel]) => channel === INTERRUPT);
-      answers = ofTask.flatMap(([, channel, value]) => (channel === RESUME ? value : [])).length;
+      if (level === last) ofTask = writes.filter(([task]) => task === level.tasks.at(-1));
     }
+    const own = ofTask.find(([, channel]) => channel === INTERRUPT);
+    const answers = ofTask.flatMap(([, channel, value]) => (channel === RESUME ? value : [])).length;
     const first = readInterrupt(own);
-    const interruptId = readText(first, "id");
-    const resumed: unknown = config.configurable?.__pregel_resume_map;
-    const isAddressed = interruptId !== undefined && isRecord(resumed) && Object.hasOwn(resumed, interruptId);
-    const shown = isRecord(first) ? first.value : undefined;
-    return { wasAsked: own !== undefined, answers, shown, interruptId, isAddressed, isAlone };
+    return {
+      wasAsked: own !== undefined,
+      answers,
+      shown: isRecord(first) ? first.value : undefined,
+      interruptId: readText(first, "id"),
+      // LangGraph stores an answer with an address before the run; a plain one is handed out when somebody asks.
+      isAddressed: countAnswers(config).stored > answers,
+      isAlone,
+    };
   } catch {
     return undefined;
   }
@@ -107,7 +155,7 @@ function readLevels(config: GraphConfig): Level[] {
 
 async function readWrites(config: GraphConfig, level: Level): Promise<PendingWrite[] | undefined> {
   const { configurable } = config;
-  const saver: unknown = configurable?.__pregel_checkpointer;
+  const saver: unknown = configurable?.[CHECKPOINTER];
   if (!isRecord(saver) || typeof saver.getTuple !== "function") return undefined;
   const where = {
     thread_id: configurable?.thread_id,
