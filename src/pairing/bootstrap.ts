@@ -7,7 +7,7 @@ import { BOOTSTRAP_LIFETIME_MS } from "../wire/constants.ts";
 import type { BootstrapPollReply } from "../wire/registration.ts";
 import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 
-/** What the service hands to an installer: the MCP server's address and the headers with the key. */
+/** The configuration that the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
 
 /** Told to the human while an installation goes on. */
@@ -22,7 +22,7 @@ export type BootstrapProgress =
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
-/** What {@link bootstrapInstaller} needs. */
+/** Settings of {@link bootstrapInstaller}. */
 export interface BootstrapOptions {
   readonly client: SvcClient;
   /** Free-form description of the installer, sent when the session is created. */

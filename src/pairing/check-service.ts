@@ -11,7 +11,7 @@ export interface ServiceCheck {
   readonly principal: string;
   /** Why the service cannot be used; undefined when it answered as it should, a refused key included. */
   readonly problem: SvcError | undefined;
-  /** What the service said of the key; `unchecked` without a key or without an answer. */
+  /** The service's judgement of the key; `unchecked` without a key or without an answer. */
   readonly key: "accepted" | "refused" | "unchecked";
   /** Tools this account has. */
   readonly tools: number | undefined;

@@ -18,7 +18,7 @@ const credentialsSchema = z.object({
   pairedAt: z.string(),
 });
 
-/** What a finished pairing leaves on this machine. */
+/** The result of a finished pairing, kept on this machine. */
 export type Credentials = Readonly<z.infer<typeof credentialsSchema>>;
 
 const pendingPairingSchema = z.object({
@@ -34,7 +34,7 @@ const pendingPairingSchema = z.object({
   pollIntervalMs: z.number().exactOptional(),
 });
 
-/** A pairing that was started and not exchanged yet: all that is needed to go on after a crash. */
+/** A pairing that was started and not exchanged yet; enough to go on with after a crash. */
 export type PendingPairing = Readonly<z.infer<typeof pendingPairingSchema>>;
 
 const FILE_VERSION = 1;

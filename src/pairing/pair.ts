@@ -12,7 +12,7 @@ export type PairProgress =
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
-/** What {@link pairDevice} needs. */
+/** Settings of {@link pairDevice}. */
 export interface PairOptions {
   /** A client for the service to pair with; its own key, if any, is not used. */
   readonly client: SvcClient;

@@ -22,7 +22,7 @@ import type { SvcToolkitOptions } from "./toolkit-options.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What the pipeline is told about a call besides which tool is run. */
+/** A call for the pipeline, without its tool. */
 type CallBase = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
 type RunCall = (base: CallBase) => Promise<ToolOutcome>;
 type Target = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
@@ -33,7 +33,7 @@ interface CallUnderWay {
   readonly outcome: Promise<ToolOutcome>;
 }
 
-/** Turns LangChain's calls into calls of a session: who is asked, what is remembered where, which account is used. */
+/** Turns LangChain's calls into calls of a session: finds approver, journal and account of each. */
 export class CallTranslator {
   readonly #session: ToolSession;
   readonly #options: Options;
@@ -70,7 +70,7 @@ export class CallTranslator {
     const task = this.findAskingTask(call.config);
     if (task === undefined) return this.#runThrough(undefined, call, runApproved);
     if (approve === undefined) return this.#runOnce(task, call, run);
-    // What a call sends that asks elsewhere belongs to the next question of the task, too.
+    // A call that asks elsewhere takes its turn too: the next question of the task tells that it was sent.
     return task.run(call.toolCallId ?? call.callId, () => this.#runThrough(undefined, call, runApproved));
   }
 
@@ -127,7 +127,7 @@ export class CallTranslator {
     if (target === undefined || this.#chooseApprover(call.config) !== undefined) return;
     const channel = call.sheet && this.#createSheetChannel(call, call.sheet);
     const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
-    // The sheet is what is asked for: a missing answer shows there.
+    // Only the sheet is of interest: a missing answer shows there.
     if (open?.kind === "approval") {
       const { signal = new AbortController().signal } = call;
       await channel?.approve(open.request, { signal }).catch(() => undefined);
@@ -143,7 +143,7 @@ export class CallTranslator {
     return { callId: call.callId, now, ttlMs: interruptTtlMs };
   }
 
-  /** What a run keeps in the caller's store, when it has one. */
+  /** Journal and chosen accounts in the caller's store, when the run has one. */
   #findKept({ store }: GraphConfig): Pick<CallBase, "journal" | "memory"> {
     const { principal, journal } = this.#session;
     if (store === undefined || !isGraphStore(store)) return {};

@@ -3,8 +3,8 @@ import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
 
 /**
- * What a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional: the same tools
- * run outside graphs too, and `@langchain/langgraph` is never imported.
+ * The configuration that a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional:
+ * the same tools run outside graphs too, and `@langchain/langgraph` is never imported.
  */
 export interface GraphConfig {
   readonly configurable?: Record<string, unknown> | undefined;

@@ -38,7 +38,7 @@ interface Places {
   readonly unanswered: string[];
 }
 
-/** What was known of a call, and of those equal to it, before it was begun. */
+/** Records of a call and of its duplicates, from before it was begun. */
 interface Earlier {
   readonly near: JournalRecord | undefined;
   readonly far: JournalRecord | undefined;
@@ -114,7 +114,7 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
   };
 }
 
-/** What was there before `record` counts again. The store keeps what another machine has put there meanwhile. */
+/** Restores the earlier records. A record that another machine has put into the store meanwhile stays. */
 async function takeBack(places: Places, record: JournalRecord, { near, far, marks }: Earlier): Promise<void> {
   const { store, local, calls, unanswered } = places;
   await local.forget(record);

@@ -59,7 +59,7 @@ export class GraphTask {
   readonly #names = new Map<string, number>();
   readonly #ended = new Set<string>();
   readonly #past: PastQuestion[] = [];
-  /** What the runs of the task have sent, by its key in the journal. */
+  /** Calls that the runs of the task have sent, by key in the journal. */
   readonly #sent = new Map<string, JournalRecord>();
   /** Questions answered in an earlier run that is not known: nothing is sent on such an answer. */
   readonly #replayed = new Set<string>();
@@ -108,7 +108,7 @@ export class GraphTask {
     return createTaskJournal(memory, inner);
   }
 
-  /** True while the task comes to where it stopped with a question of somebody else: it may have sent all up to there. */
+  /** True up to the host's question at which the task had stopped: every call before it may have been sent. */
   async #isRepeated(): Promise<boolean> {
     const { pending, shown } = await this.#open();
     if (pending === undefined || !pending.wasAsked || shown !== undefined) return false;
@@ -165,7 +165,7 @@ export class GraphTask {
     return answers;
   }
 
-  /** Throws the graph's own interrupt when there is no answer yet; nobody else of this run asks after that. */
+  /** Throws the graph's own interrupt when there is no answer yet; no other call of this run asks after that. */
   #put(payload: unknown): unknown {
     try {
       return this.#interrupt(payload);

@@ -8,7 +8,7 @@ import type { ToolFilter } from "./toolkit-options.ts";
 /** Names in a filter that the toolkit does not know. */
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
 
-/** Tools and apps that a toolkit was asked for and did not find: told to the host once, and to the model as long as it holds. */
+/** Tools and apps that a toolkit did not find: the host is told once, the model for as long as they are missing. */
 export class MissingReport {
   readonly #tell: (missing: MissingTools) => void;
   readonly #told = new Set<string>();
@@ -19,7 +19,7 @@ export class MissingReport {
     this.#tell = tell;
   }
 
-  /** Looks for all that the filter names; what was missing before counts no more. */
+  /** Looks for every name in the filter, and forgets the names that were missing before. */
   update(catalog: ToolCatalog, filter: ToolFilter): void {
     const missing = findMissing(catalog, filter);
     this.#last = missing === undefined ? "" : describeMissing(missing) + explainLimit(catalog);
@@ -58,8 +58,8 @@ function warnOfMissing(missing: MissingTools): void {
 type WritesNotRemembered = Extract<SessionEvent, { type: "writes_not_remembered" }>;
 
 /**
- * Says once that a graph outlives what is remembered of its calls: its checkpointer keeps the conversation, and there is
- * neither a state folder nor a store. Without `tell` the process is warned.
+ * Says once that a graph outlives the journal of its calls: its checkpointer keeps the conversation, and there is neither
+ * a state folder nor a store. Without `tell` the process is warned.
  */
 export function createMemoryWarning(
   tell: (event: WritesNotRemembered) => void = warnOnce,

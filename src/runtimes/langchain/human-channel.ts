@@ -14,7 +14,7 @@ export interface HumanChannel {
   readonly chooseConnection: ConnectionChooser;
 }
 
-/** What a channel needs to know about its call. */
+/** The call that a channel asks for. */
 export interface ChannelSubject {
   readonly callId: string;
   readonly now: () => number;
@@ -35,7 +35,7 @@ export interface AnswerSheet {
   callId?: string;
 }
 
-/** Answers from a sheet and notes what is missing there, so that whoever holds the sheet can ask. */
+/** Answers from a sheet and notes the first missing answer there, so that the holder of the sheet can ask. */
 export function createSheetChannel(sheet: AnswerSheet, subject: ChannelSubject): HumanChannel {
   return createChannel(subject, async (question) => {
     const known = sheet.answers.get(question.id);

@@ -5,7 +5,7 @@ import type { ShownQuestion } from "./interrupt-payload.ts";
 /** The part of an answer that is meant for one question. `raw` is as it came. */
 export interface Answer {
   readonly raw: unknown;
-  /** What it means in the words all interfaces share; undefined when it is none of them. */
+  /** Its meaning in the words that all interfaces share; undefined when it is none of them. */
   readonly decision: PlainDecision | undefined;
 }
 
@@ -132,7 +132,7 @@ function readEdit(value: Record<string, unknown>): PlainDecision | undefined {
   return { type: "edit", name: undefined, arguments: action };
 }
 
-/** What was open when the run was resumed. */
+/** The question that was open when the run was resumed. */
 export interface AnswerScene {
   /** The question as it was last shown; undefined when that cannot be known. */
   readonly shown: ShownQuestion | undefined;
@@ -148,14 +148,14 @@ export interface AnswerScene {
 /** Which questions have their answer. */
 export interface Judged {
   readonly counted: ReadonlyMap<string, unknown>;
-  /** Shown to the human with what is still open. */
+  /** Shown to the human with the questions that are still open. */
   readonly notice: string | undefined;
 }
 
 /**
  * Binds an answer to the questions it was given for. A part that names a question counts for exactly that one; a part
- * without a name counts only when it can be meant for nothing else and what was shown is what would be done now.
- * Whatever does not count approves nothing.
+ * without a name counts only when it can be meant for nothing else and the call is still the one that was shown. An
+ * answer that does not count approves nothing.
  */
 export function judgeAnswer(value: unknown, questions: readonly Question[], scene: AnswerScene): Judged {
   const { shown, interruptId, isAsked, isForUs, now } = scene;

@@ -12,14 +12,14 @@ export interface PastQuestion {
   readonly counted: readonly string[];
 }
 
-/** What a payload says for our own use when the run is resumed. */
+/** The part of a payload that is read again when the run is resumed. */
 export interface ShownQuestion {
   readonly caller: string;
   readonly asked: readonly string[];
   /** ISO times by question id. */
   readonly expiresAt: Readonly<Record<string, unknown>>;
   readonly past: readonly PastQuestion[];
-  /** What the runs of the task have sent. */
+  /** Calls that the runs of the task have sent. */
   readonly sent: readonly JournalRecord[];
 }
 

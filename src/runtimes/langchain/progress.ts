@@ -22,18 +22,26 @@ export interface ProgressEvent {
 /** Name of the custom event. */
 const EVENT = "svc_progress";
 
-/** Passes a session's events on to the calls they belong to. */
+type Listener = (event: SessionEvent) => void;
+
+/** Passes a session's events on to the host and to the calls they belong to. */
 export class ProgressFeed {
-  readonly #listeners = new Map<string, Set<(event: SessionEvent) => void>>();
+  readonly #tellHost: Listener | undefined;
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  constructor(tellHost: Listener | undefined) {
+    this.#tellHost = tellHost;
+  }
 
   /** Give this to the session. */
   readonly emit = (event: SessionEvent): void => {
+    this.#tellHost?.(event);
     const listeners = "callId" in event ? this.#listeners.get(event.callId) : undefined;
     for (const listener of listeners ?? []) listener(event);
   };
 
   /** Listens to one call until the returned function is called. */
-  listen(callId: string, listener: (event: SessionEvent) => void): () => void {
+  listen(callId: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(callId) ?? new Set();
     this.#listeners.set(callId, listeners.add(listener));
     return () => {

@@ -15,13 +15,13 @@ export interface LangChainCall {
   readonly callId: string;
   /** The model's own id of the call. */
   readonly toolCallId: string | undefined;
-  /** What a model calls the tool. */
+  /** The tool's name for the model. */
   readonly toolName: string;
   readonly arguments: unknown;
   readonly signal?: AbortSignal;
   /** The run's own configuration, for choosing an approver or an account. */
   readonly config: ToolRunnableConfig & GraphConfig;
-  /** Answers a human gave beforehand; what is missing there is not asked for but noted. */
+  /** Answers a human gave beforehand; a missing one is noted there and not asked for. */
   readonly sheet?: AnswerSheet;
   /** Told about each step. */
   readonly report?: (event: SessionEvent) => void;
@@ -29,7 +29,7 @@ export interface LangChainCall {
 
 type Carrier = StructuredTool["schema"];
 
-/** What {@link SvcTool} is made of. */
+/** Parts of a {@link SvcTool}. */
 export interface SvcToolFields {
   readonly name: string;
   /** A function is asked each time. */

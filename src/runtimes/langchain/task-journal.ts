@@ -10,7 +10,7 @@ import {
   toMapKey,
 } from "../../calls/journal/journal-record.ts";
 
-/** What the runs of one task of a graph have sent; a question of the task carries it to the next run. */
+/** The calls that runs of one task of a graph have sent; a question of the task carries them to the next run. */
 export interface TaskMemory {
   /** By {@link toMapKey}. */
   readonly sent: Map<string, JournalRecord>;
@@ -28,7 +28,7 @@ const MAX_OUTCOME = 4_000;
 
 /**
  * The journal of a task's calls: `inner`, and beside it the checkpoint of the graph, in which the last question of the
- * task says what was sent. A process that knows nothing else then sends nothing twice.
+ * task lists the calls that were sent. A process that knows nothing else then sends nothing twice.
  */
 export function createTaskJournal(memory: TaskMemory, inner: CallJournal): CallJournal {
   const { sent } = memory;

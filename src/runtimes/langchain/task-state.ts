@@ -2,13 +2,13 @@ import { isRecord } from "../../base/json.ts";
 import { type GraphConfig, readText, readThread } from "./graph-config.ts";
 
 /**
- * What LangGraph keeps of the running task. Two of its private members are read, here and nowhere else, because no
- * public way tells a tool what they hold; where one is missing, nothing is sent that an earlier run may have sent.
+ * The state that LangGraph keeps of the running task. Two of its private members are read, here and nowhere else,
+ * because no public interface holds the same; where one is missing, nothing is sent that an earlier run may have sent.
  *
- * - The checkpointer: an answer without a name reaches every waiting task, so how many wait decides whether it counts;
- *   and another process learns only from the question that was shown what has been sent before it.
+ * - The checkpointer: a plain answer reaches every waiting task, so how many wait decides whether it counts; and another
+ *   process learns only from the question that was shown which calls have been sent before it.
  * - The scratchpad: `interrupt` hands out stored answers by counting, the host's own among them, and asks the human when
- *   there is none. Only the count tells whether a call is made before or after the point where the task had stopped.
+ *   there is none. Only the count tells whether a call comes before or after the point where the task had stopped.
  */
 const CHECKPOINTER = "__pregel_checkpointer";
 const SCRATCHPAD = "__pregel_scratchpad";
@@ -50,7 +50,7 @@ export function hasStoredAnswer(config: GraphConfig): boolean {
   return stored > passed;
 }
 
-/** What the checkpoint of a run says about the questions that were open when it was resumed. */
+/** The questions that were open when the run was resumed, as its checkpoint has them. */
 export interface PendingInterrupts {
   /** Whether this task has stopped with a question before. */
   readonly wasAsked: boolean;
@@ -112,7 +112,7 @@ export async function readPendingInterrupts(config: GraphConfig): Promise<Pendin
 const INTERRUPT = "__interrupt__";
 const RESUME = "__resume__";
 
-/** What a task can have written and still wait: a return value, or the note that there is none, is its end. */
+/** A task that has written only these still waits: a return value, or the note that there is none, is its end. */
 const UNFINISHED = new Set([INTERRUPT, RESUME, "__error__", "__error_source_node__"]);
 
 /** Another task asked something and has not come to an end since. */

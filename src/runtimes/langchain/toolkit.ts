@@ -1,7 +1,7 @@
 import { BaseToolkit } from "@langchain/core/tools";
 import { type AllowedTools, describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
-import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
+import { createEmitter } from "../../calls/session-events.ts";
 import { CallTranslator } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import type { GraphTask } from "./graph-task.ts";
@@ -17,7 +17,7 @@ import {
   type ToolFilter,
 } from "./toolkit-options.ts";
 
-/** What a toolkit is made of besides its session. */
+/** Parts of a toolkit besides its session. */
 interface ToolkitParts {
   readonly caller: CallTranslator;
   readonly missing: MissingReport;
@@ -71,14 +71,10 @@ export class SvcToolkit extends BaseToolkit {
    */
   static async create(options: SvcToolkitOptions): Promise<SvcToolkit> {
     checkToolkitOptions(options);
-    const feed = new ProgressFeed();
     const tell = options.onEvent && createEmitter(options.onEvent);
-    const onEvent = (event: SessionEvent) => {
-      tell?.(event);
-      feed.emit(event);
-    };
+    const feed = new ProgressFeed(tell);
     const allow = readAllowed(options);
-    const session = await createToolSession({ ...options, allow, onEvent });
+    const session = await createToolSession({ ...options, allow, onEvent: feed.emit });
     try {
       await session.catalog.load();
       const ahead = options.describeAhead === 0 ? [] : selectEntries(session.catalog, { limit: options.describeAhead });

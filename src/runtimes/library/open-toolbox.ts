@@ -17,13 +17,13 @@ export type ToolboxOptions = ToolSessionOptions & {
   readonly limit?: number | undefined;
 };
 
-/** What a host says about a call besides tool and arguments. */
+/** A host's call without tool and arguments. */
 export type OfferedCall = Omit<ToolCall, "toolName" | "arguments">;
 
-/** What a call came to. */
+/** How a call ended. */
 export interface ToolReply {
   readonly status: OutcomeStatus;
-  /** What the model reads: one JSON object, text from outside named as data. */
+  /** For the model: one JSON object, text from outside named as data. */
   readonly text: string;
   /** The same for the host: link to connect, open request, result as a value. */
   readonly outcome: ToolOutcome;
