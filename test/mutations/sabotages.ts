@@ -328,14 +328,14 @@ const SERVICE: readonly Sabotage[] = [
   },
   {
     name: "service: it answers under the name of another web site",
-    file: "src/service/http/guard.ts",
+    file: "src/service/http/request.ts",
     original: "host === undefined || !parts.allowedHosts.has(host)",
     sabotaged: "host === undefined",
     suite: "test/service/http/guards.test.ts",
   },
   {
     name: "service: it takes requests that another web site has a browser send",
-    file: "src/service/http/guard.ts",
+    file: "src/service/http/request.ts",
     original: 'site !== null && site !== "same-origin" && site !== "none"',
     sabotaged: "site === undefined",
     suite: "test/service/http/guards.test.ts",

@@ -1,10 +1,20 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { getPath } from "hono/utils/url";
 import { ServiceError } from "../service-error.ts";
-import { guardHost, guardOrigin, type RouteEnv } from "./guard.ts";
+import { addOpenApiRoute } from "./openapi/build-document.ts";
+import { addConnectPages } from "./pages/connect.ts";
+import { addConnectionPages } from "./pages/connections.ts";
+import { addDevicePages } from "./pages/devices.ts";
+import { addFlowPages } from "./pages/flows.ts";
+import { addHomePage } from "./pages/home.ts";
+import { addLogPages } from "./pages/log.ts";
 import { type PageStatus, refusedBody, sendPage } from "./pages/page.ts";
+import { addRequestPages } from "./pages/requests.ts";
+import { addReviewPages } from "./pages/review.ts";
+import { addSignInPages } from "./pages/sign-in.ts";
 import { renderBare } from "./render-outcome.ts";
-import { isBodyLost } from "./request-body.ts";
-import { addCatalogRoutes } from "./routes/catalog.ts";
+import { guardHost, guardOrigin, isBodyLost, type RouteEnv } from "./request.ts";
+import { addCatalogRoutes, addToolRoutes } from "./routes/catalog.ts";
 import { addExecuteRoute } from "./routes/execute.ts";
 import { addExecutionRoutes } from "./routes/executions.ts";
 import { addFlowRoutes } from "./routes/flows.ts";
@@ -12,26 +22,14 @@ import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
-import { addOpenApiRoute } from "./routes/openapi.ts";
-import { addConnectPages } from "./routes/pages-connect.ts";
-import { addConnectionPages } from "./routes/pages-connections.ts";
-import { addDevicePages } from "./routes/pages-devices.ts";
-import { addFlowPages } from "./routes/pages-flows.ts";
-import { addHomePage } from "./routes/pages-home.ts";
-import { addLogPages } from "./routes/pages-log.ts";
-import { addRequestPages } from "./routes/pages-requests.ts";
-import { addReviewPages } from "./routes/pages-review.ts";
-import { addSignInPages } from "./routes/pages-sign-in.ts";
-import { addSignedInPage } from "./routes/pages-signed-in.ts";
 import { addBootstrapRoutes, addPairingRoutes } from "./routes/registration.ts";
-
-import { addToolRoutes } from "./routes/tools.ts";
 import type { ServiceParts } from "./service-parts.ts";
-import { getRoutePath, readSessionPath, SESSION_PATH } from "./session-path.ts";
+import { readSessionPath, SESSION_PATH } from "./session-path.ts";
 
 /** Puts all routes together. */
 export function createApp(parts: ServiceParts): Hono<RouteEnv> {
-  const app = new Hono<RouteEnv>({ getPath: getRoutePath });
+  // The session path has no part in which route answers.
+  const app = new Hono<RouteEnv>({ getPath: (request) => getPath(request).replace(SESSION_PATH, "") });
   app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   app.use(guardHost(parts));
@@ -111,7 +109,6 @@ function addPageRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addDevicePages(app, parts);
   addConnectionPages(app, parts);
   addConnectPages(app, parts);
-  addSignedInPage(app, parts);
   addReviewPages(app, parts);
   addFlowPages(app, parts);
   addLogPages(app, parts);

@@ -1,12 +1,11 @@
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { html } from "hono/html";
 import type { OwnerSession } from "../auth/owner-sessions.ts";
 import { isSameHash } from "../auth/secrets.ts";
 import { ServiceError } from "../service-error.ts";
-import type { RouteEnv } from "./guard.ts";
-import { sendPage } from "./pages/page.ts";
-import { notSignedInBody } from "./pages/sign-in-page.ts";
-import { readBytes } from "./request-body.ts";
+import { type Markup, messageBody, type Page, sendPage } from "./pages/page.ts";
+import { type RouteEnv, readBytes } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { readSessionPath, type SessionMark, toSessionPath } from "./session-path.ts";
 
@@ -42,6 +41,48 @@ export async function findOwner(c: Request, parts: ServiceParts): Promise<OwnerS
   return parts.sessions.find(secret);
 }
 
+/** Handlers of the owner's pages and forms, which take the same path parameters as those of Hono. */
+interface OwnerPages {
+  /** A page that only the signed-in owner may see; a stranger is asked to sign in. */
+  addPage<Path extends string>(
+    path: Path,
+    show: (c: Context<RouteEnv, Path>, owner: OwnerSession) => Promise<Page | Response>,
+  ): void;
+  /** A form that one of our own pages sent; a path that it answers with is where the browser goes next. */
+  addForm<Path extends string>(
+    path: Path,
+    take: (c: Context<RouteEnv, Path>, sent: OwnForm) => Promise<Page | Response | string>,
+  ): void;
+}
+
+/** A form with the signed-in owner who sent it. */
+export interface OwnForm {
+  readonly owner: OwnerSession;
+  readonly form: URLSearchParams;
+}
+
+/** Opens the owner's part of an app: its pages carry the CSRF token of the browser, and its forms bring it back. */
+export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts): OwnerPages {
+  const answer = (c: Request, { csrfToken }: OwnerSession, shown: Page | Response | string) => {
+    if (typeof shown === "string") return c.redirect(shown, 303);
+    return shown instanceof Response ? shown : sendPage(c, { csrfToken, ...shown });
+  };
+  return {
+    addPage(path, show) {
+      app.get(path, async (c) => {
+        const owner = await findOwner(c, parts);
+        return owner === undefined ? askToSignIn(c, parts) : answer(c, owner, await show(c, owner));
+      });
+    },
+    addForm(path, take) {
+      app.post(path, async (c) => {
+        const sent = await readOwnForm(c, parts);
+        return answer(c, sent.owner, await take(c, sent));
+      });
+    },
+  };
+}
+
 /** Prefix of the pages of a session; empty over https, where no other port gets the cookie. */
 export function findSessionPath(parts: ServiceParts, sessionSecret: string): string {
   return isSecure(parts) ? "" : toSessionPath(sessionSecret);
@@ -53,10 +94,7 @@ export async function readForm(c: Request): Promise<URLSearchParams> {
 }
 
 /** The signed-in owner and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
-export async function readOwnForm(
-  c: Request,
-  parts: ServiceParts,
-): Promise<{ owner: OwnerSession; form: URLSearchParams }> {
+async function readOwnForm(c: Request, parts: ServiceParts): Promise<OwnForm> {
   const owner = await findOwner(c, parts);
   if (owner === undefined) {
     throw new ServiceError(403, "not_signed_in", "You are not signed in. Run `svc login-link` and open the link.");
@@ -76,7 +114,7 @@ export async function readOwnForm(
  * Asks a stranger to sign in first, and leads back to this page when it is one that people are sent to. A browser that is
  * signed in at its session path goes there by itself.
  */
-export function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
+function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
   const comesBack = isReturnPage(c.req.path);
   if (comesBack) setCookie(c, NEXT_COOKIE, c.req.path, { ...cookieRules(parts), maxAge: RETURN_SECONDS });
   const link = isSecure(parts) ? undefined : `${parts.baseUrl}${c.req.path}${new URL(c.req.url).search}`;
@@ -109,4 +147,31 @@ export function readDecision(form: URLSearchParams): "approve" | "decline" {
   const decision = form.get("decision");
   if (decision === "approve" || decision === "decline") return decision;
   throw new ServiceError(400, "no_decision", "The form did not say whether to approve or decline. Go back and choose.");
+}
+
+/** Where the owner gets a sign-in link. */
+export const HOW_TO_SIGN_IN = html`<p>In a terminal on the machine that runs the service:</p>
+<pre tabindex="0"><code>svc login-link</code></pre>
+<p>Add <code>--data FOLDER</code> if the service keeps its data in another folder than the usual one.</p>
+<p>Then open the printed link in this browser and press “Sign in”. It works once, for 10 minutes.</p>`;
+
+/**
+ * Asked for a page that only the owner may see. `comesBack` is true when sign-in leads back to it; `link` is its address
+ * where a signed-in browser gets there by a script, for those that run none.
+ */
+function notSignedInBody({ comesBack, link }: { comesBack: boolean; link: string | undefined }): Markup {
+  return messageBody({
+    heading: "Sign in first",
+    text: comesBack
+      ? "Only the owner of this service can decide here. After signing in you come back to this page."
+      : "This page is for the owner of this service.",
+    next: html`${HOW_TO_SIGN_IN}
+${
+  link === undefined
+    ? ""
+    : html`<details><summary>This browser is signed in already</summary>
+<p>It got here without a script that finds the way. Copy this link and paste it on the home page of your dashboard, at “Open a link”:</p>
+<pre tabindex="0"><code>${link}</code></pre></details>`
+}`,
+  });
 }

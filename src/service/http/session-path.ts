@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { getPath } from "hono/utils/url";
 import { deriveToken } from "../auth/secrets.ts";
 
 /**
@@ -13,11 +12,6 @@ export function toSessionPath(sessionSecret: string): string {
 /** The session path that a request was sent to; empty when it has none. */
 export function readSessionPath(url: string): string {
   return SESSION_PATH.exec(new URL(url).pathname)?.[0] ?? "";
-}
-
-/** The path that decides which route answers: without the session path. */
-export function getRoutePath(request: Request): string {
-  return getPath(request).replace(SESSION_PATH, "");
 }
 
 /** The first part of the path of a signed-in browser's pages, over http. */

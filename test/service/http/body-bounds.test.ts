@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Listener, listen } from "../../../src/service/http/listen.ts";
 import { renderBare } from "../../../src/service/http/render-outcome.ts";
-import { KEYLESS_BODY, readJsonObject } from "../../../src/service/http/request-body.ts";
+import { KEYLESS_BODY, readJsonObject } from "../../../src/service/http/request.ts";
 import { OAUTH_PATHS } from "../../../src/service/oauth/create-provider.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listErrands } from "../../../src/service/http/routes/pages-home.ts";
+import { listErrands } from "../../../src/service/http/pages/home.ts";
 import type { ServiceParts } from "../../../src/service/http/service-parts.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import type { Flow } from "../../../src/wire/flow.ts";

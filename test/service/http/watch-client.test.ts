@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { watchClient } from "../../../src/service/http/request-body.ts";
+import { watchClient } from "../../../src/service/http/request.ts";
 
 test("a caller that left before anybody watched is gone, too", async () => {
   const server = createServer();

@@ -1,8 +1,21 @@
+import type { Hono } from "hono";
 import { type ZodType, z } from "zod";
 import { API_KEY_HEADER } from "../../../wire/constants.ts";
 import { bareErrorSchema } from "../../../wire/execution.ts";
 import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
+import type { RouteEnv } from "../request.ts";
+import { catalogOperations, toolOperations } from "../routes/catalog.ts";
+import { executeOperations } from "../routes/execute.ts";
+import { executionOperations } from "../routes/executions.ts";
+import { flowOperations } from "../routes/flows.ts";
+import { healthOperations } from "../routes/health.ts";
+import { ingestOperations } from "../routes/ingest.ts";
+import { mcpOperations } from "../routes/mcp.ts";
+import { oauthOperations } from "../routes/oauth.ts";
+import { bootstrapOperations, pairingOperations } from "../routes/registration.ts";
+import type { ServiceParts } from "../service-parts.ts";
 import type { Operation, OperationAccess, OperationAnswer, OperationBody, OperationParameter } from "./operation.ts";
+import { shapes } from "./shapes.ts";
 
 /** Version of the interface, as the API document says. */
 const INTERFACE_VERSION = "1.0.0";
@@ -190,4 +203,36 @@ function moveReferences(value: unknown): unknown {
       key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", COMPONENTS) : moveReferences(member),
     ]),
   );
+}
+
+/** Every operation of the service except pages and the endpoints of the OAuth library. */
+export const allOperations: readonly Operation[] = [
+  ...toolOperations,
+  ...executeOperations,
+  ...executionOperations,
+  ...catalogOperations,
+  ...flowOperations,
+  ...mcpOperations,
+  ...oauthOperations,
+  ...pairingOperations,
+  ...bootstrapOperations,
+  ...ingestOperations,
+  ...healthOperations,
+  {
+    method: "get",
+    path: "/openapi.json",
+    summary: "This document.",
+    tag: "Service",
+    access: "anybody",
+    answers: { 200: { description: "OpenAPI 3.1", body: z.looseObject({ openapi: z.string() }) } },
+  },
+];
+
+/** `GET /openapi.json`: the description of every endpoint, without a key. */
+export function addOpenApiRoute(app: Hono<RouteEnv>, { baseUrl }: ServiceParts): void {
+  let document: string | undefined;
+  app.get("/openapi.json", (c) => {
+    document ??= JSON.stringify(buildDocument(allOperations, { baseUrl, shapes }));
+    return c.body(document, 200, { "content-type": "application/json", "cache-control": "no-cache" });
+  });
 }

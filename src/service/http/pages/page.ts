@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
 import type { ServiceError } from "../../service-error.ts";
-import type { RouteEnv } from "../guard.ts";
+import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
 
@@ -27,10 +27,12 @@ export interface Page {
   readonly section?: keyof typeof SECTIONS | undefined;
   /** Adds the script that knows the session path. Default: none. */
   readonly session?: SessionMark | undefined;
+  /** Default 200. */
+  readonly status?: PageStatus;
 }
 
 /** Renders a whole document. */
-async function renderPage({ title, body, csrfToken, section, session }: Page): Promise<string> {
+async function renderPage({ title, body, csrfToken, section, session }: Omit<Page, "status">): Promise<string> {
   return String(
     await html`<!doctype html>
 <html lang="en"${session === undefined ? "" : html` data-session="${session}"`}>
@@ -82,13 +84,10 @@ function signOutForm(csrfToken: string): Markup {
 }
 
 /**
- * Answers with a page and the full set of page headers; `status` defaults to 200. Links and forms, which pages write as
+ * Answers with a page and the full set of page headers. Links and forms, which pages write as
  * paths of the service, stay below the session path of the browser.
  */
-export async function sendPage(
-  c: Context<RouteEnv>,
-  { status = 200, ...page }: Page & { readonly status?: PageStatus },
-): Promise<Response> {
+export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: Page): Promise<Response> {
   const sessionPath = readSessionPath(c.req.url);
   const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
   const text = await renderPage({ ...page, session: mark });
@@ -111,4 +110,49 @@ export type PageStatus = 200 | 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 5
 export function refusedBody(error: ServiceError): Markup {
   const headings: Readonly<Record<number, string>> = { 404: "There is no such page", 403: "This was refused" };
   return messageBody({ heading: headings[error.status] ?? "This did not work", text: error.message });
+}
+
+/** The page on which the owner decides about one request for access. */
+export interface RequestCard {
+  readonly heading: string;
+  readonly intro: string;
+  /** A code that is also shown at `place`, to compare. */
+  readonly code?: { readonly place: string; readonly value: string };
+  readonly facts: readonly (readonly [name: string, value: string | Markup])[];
+  readonly rightsHeading: string;
+  readonly rights: readonly string[];
+  readonly footnote: string;
+  /** Where the form is posted; the field `decision` says `approve` or `decline`. */
+  readonly action: string;
+  readonly csrfToken: string;
+  readonly approveLabel: string;
+}
+
+/** Renders the request with its two buttons. */
+export function requestCard({ code, ...card }: RequestCard): Markup {
+  return html`<section class="card" aria-labelledby="question">
+<h1 id="question">${card.heading}</h1>
+<p>${card.intro}</p>
+${code === undefined ? "" : html`<div class="code"><p>Must match the code ${code.place}</p><strong>${code.value}</strong></div>`}
+<dl>${card.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<h2>${card.rightsHeading}</h2>
+<ul>${card.rights.map((right) => html`<li>${right}</li>`)}</ul>
+<p class="muted">${card.footnote}</p>
+<form method="post" action="${card.action}">
+${csrfField(card.csrfToken)}
+<div class="actions">
+<button class="primary" name="decision" value="approve">${card.approveLabel}</button>
+<button class="secondary" name="decision" value="decline">Decline</button>
+</div>
+</form>
+</section>`;
+}
+
+/** The rights that an approval gives. `apps` are names of connected apps; `others` is all that only the owner approves. */
+export function listRights(apps: readonly string[], others = "devices"): string[] {
+  return [
+    `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}) without asking you each time.`,
+    "Change things there when a call says that a person confirmed it.",
+    `It cannot approve ${others}, sign in here or change your connections.`,
+  ];
 }

@@ -6,11 +6,10 @@ import { readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type RouteEnv, unauthorized } from "../guard.ts";
 import { bare, envelope, type Operation, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderEnvelope } from "../render-outcome.ts";
-import { type IncomingBody, openBody } from "../request-body.ts";
+import { type IncomingBody, openBody, type RouteEnv, unauthorized } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** OpenAPI description of these endpoints. */

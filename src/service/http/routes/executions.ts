@@ -3,11 +3,10 @@ import { canonicalExecuteRequestSchema } from "../../../wire/execution.ts";
 import type { StoredExecution } from "../../executions/outcome.ts";
 import { readCanonicalRequest, readIdempotencyKey } from "../../executions/read-requests.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type RouteEnv, requireKey, unauthorized } from "../guard.ts";
 import { bare, type Operation, problem, query, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderStored, renderSummary } from "../render-outcome.ts";
-import { readJsonObject, watchClient } from "../request-body.ts";
+import { type RouteEnv, readJsonObject, requireKey, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Largest body: as much as the tool-name endpoint takes besides file bytes. */

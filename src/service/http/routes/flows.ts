@@ -9,11 +9,9 @@ import {
 } from "../../../wire/flow.ts";
 import { refuseState } from "../../flows/flow-moves.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type RouteEnv, requireKey } from "../guard.ts";
 import { bare, type Operation, query, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
-import { readLimit } from "../read-query.ts";
-import { readJsonObject } from "../request-body.ts";
+import { type RouteEnv, readJsonObject, readLimit, requireKey } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const FLOWS = { tag: "Flows", access: "key" } as const;

@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
 import { z } from "zod";
 import type { Problem } from "../../health/health.ts";
-import type { RouteEnv } from "../guard.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
+import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Seconds after which a caller may look again. */

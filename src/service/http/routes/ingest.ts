@@ -1,10 +1,9 @@
 import type { Hono } from "hono";
 import { INGEST_PATH } from "../../../wire/file.ts";
 import { receiveIngest } from "../../files/receive-ingest.ts";
-import type { RouteEnv } from "../guard.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
-import { openBody } from "../request-body.ts";
+import { openBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** OpenAPI description of these endpoints. */

@@ -16,10 +16,9 @@ import { isKnownCard, renderServerCard } from "../../mcp/server-card.ts";
 import type { OAuth } from "../../oauth/create-oauth.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type RouteEnv, unauthorized } from "../guard.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import { renderBare } from "../render-outcome.ts";
-import { readBytes, watchClient } from "../request-body.ts";
+import { type RouteEnv, readBytes, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** Largest body: as much as the endpoints that execute take besides file bytes. */

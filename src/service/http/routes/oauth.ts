@@ -1,17 +1,15 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
+import { html } from "hono/html";
 import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
 import { MCP_PATH, OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
-import { ServiceError } from "../../service-error.ts";
-import type { RouteEnv } from "../guard.ts";
-import { listConnectedApps } from "../names.ts";
 import type { Operation } from "../openapi/operation.ts";
-import { askToSignIn, findOwner, readDecision, readOwnForm } from "../owner-browser.ts";
-import { noOAuthRequestBody, oauthApprovalBody } from "../pages/oauth-page.ts";
-import { sendPage } from "../pages/page.ts";
-import { cutLateBody } from "../request-body.ts";
+import { ownerPages, readDecision } from "../owner-browser.ts";
+import { listConnectedApps } from "../pages/log.ts";
+import { listRights, type Markup, messageBody, requestCard, sendPage } from "../pages/page.ts";
+import { cutLateBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath } from "../session-path.ts";
 
@@ -71,40 +69,25 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post(OAUTH_PATHS.register, answer);
   app.post(OAUTH_PATHS.revoke, answer);
   addApprovalPage(app, parts);
-  app.post("/oauth/apps/:id/end", async (c) => {
-    const { owner } = await readOwnForm(c, parts);
-    const isEnded = await parts.oauth.endApp(owner.accountId, c.req.param("id"));
-    if (!isEnded) throw new ServiceError(404, "unknown_app", "This app does not have access.");
-    return c.redirect("/devices?notice=withdrawn", 303);
-  });
-}
-
-/** The apps of the Devices page, named for people. */
-export async function listOAuthApps(parts: ServiceParts, accountId: string) {
-  const apps = await parts.oauth.listApps(accountId);
-  return apps.map((app) => ({
-    ...app,
-    label: cleanText(app.name, MAX_NAME) ?? "No name given",
-    destination: app.redirectUri === undefined ? "" : describeDestination(app.redirectUri).destination,
-  }));
 }
 
 function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { oauth } = parts;
-  const nothing = (c: Context<RouteEnv>, csrfToken?: string) =>
-    sendPage(c, { title: "Nothing to decide", body: noOAuthRequestBody(), csrfToken, status: 410 });
-  app.get(`${OAUTH_PATHS.approve}/:uid`, async (c) => {
+  const { addPage, addForm } = ownerPages(app, parts);
+  const path = `${OAUTH_PATHS.approve}/:uid` as const;
+  app.get(path, async (c, next) => {
     // The browser that began the request is known here only: at a session path it is known to be the owner's.
-    if (readSessionPath(c.req.url) === "" && !(await oauth.isBegunHere(c.env, c.req.param("uid")))) return nothing(c);
-    const owner = await findOwner(c, parts);
-    if (owner === undefined) return askToSignIn(c, parts);
-    const { csrfToken } = owner;
+    if (readSessionPath(c.req.url) === "" && !(await oauth.isBegunHere(c.env, c.req.param("uid")))) {
+      return sendPage(c, NOTHING);
+    }
+    return next();
+  });
+  addPage(path, async (c, { csrfToken }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
-    if (pending === undefined) return nothing(c, csrfToken);
-    const body = oauthApprovalBody({
-      ...pending,
-      ...describeDestination(pending.redirectUri),
-      clientName: cleanText(pending.clientName, MAX_NAME),
+    if (pending === undefined) return NOTHING;
+    const body = approvalBody({
+      ...describeApp(pending.clientName, pending.redirectUri),
+      scopes: pending.scopes,
       apps: await listConnectedApps(parts),
       action: c.req.path,
       csrfToken,
@@ -116,28 +99,49 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
     page.headers.set("content-security-policy", rules.replace("form-action 'self'", `form-action 'self' ${target}`));
     return page;
   });
-  app.post(`${OAUTH_PATHS.approve}/:uid`, async (c) => {
-    const { owner, form } = await readOwnForm(c, parts);
+  addForm(path, async (c, { form }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
-    if (pending === undefined) return nothing(c, owner.csrfToken);
-    const decision = await oauth.sign(pending.id, readDecision(form));
-    return c.redirect(`${parts.baseUrl}${c.req.path}/${decision}`, 303);
+    if (pending === undefined) return NOTHING;
+    return `${parts.baseUrl}${c.req.path}/${await oauth.sign(pending.id, readDecision(form))}`;
   });
   // Outside of the session path, where the browser shows that it began the request.
-  app.get(`${OAUTH_PATHS.approve}/:uid/:decision`, async (c) => {
+  app.get(`${path}/:decision`, async (c) => {
     const { uid, decision } = c.req.param();
     const next = await oauth.finish(c.env, uid, decision);
-    return next === undefined ? nothing(c) : c.redirect(next, 303);
+    return next === undefined ? sendPage(c, NOTHING) : c.redirect(next, 303);
   });
 }
 
+/** The request was answered, has ended, or began in another browser. */
+const NOTHING = {
+  title: "Nothing to decide",
+  body: messageBody({
+    heading: "Nothing to decide here",
+    text: "This request was answered already, has ended after 15 minutes, or was started in another browser. Start again in the app.",
+  }),
+  status: 410,
+} as const;
+
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Where a browser ends up, in words for the owner: the host, or the scheme of an installed app. */
-function describeDestination(redirectUri: string): { destination: string; isLocal: boolean } {
+/** An app as the owner reads it. */
+interface DescribedApp {
+  /** As the app calls itself; null when it gave no name. */
+  readonly clientName: string | null;
+  /** Where a browser ends up: the host, or the scheme of an installed app; empty when it is not known. */
+  readonly destination: string;
+  readonly isLocal: boolean;
+}
+
+/** Describes an app that asks for access, or has it. */
+export function describeApp(name: string | undefined, redirectUri: string | undefined): DescribedApp {
+  const clientName = cleanText(name, MAX_NAME);
+  if (redirectUri === undefined) return { clientName, destination: "", isLocal: false };
   const { protocol, host, hostname } = new URL(redirectUri);
-  if (protocol !== "http:" && protocol !== "https:") return { destination: `${protocol}//`, isLocal: true };
-  return { destination: host, isLocal: LOOPBACK.has(hostname) };
+  const isWeb = protocol === "http:" || protocol === "https:";
+  return isWeb
+    ? { clientName, destination: host, isLocal: LOOPBACK.has(hostname) }
+    : { clientName, destination: `${protocol}//`, isLocal: true };
 }
 
 /** The source expression that lets a form lead there; an IPv6 address has none of its own. */
@@ -145,4 +149,43 @@ function toFormTarget(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri);
   const isWeb = protocol === "http:" || protocol === "https:";
   return isWeb && !hostname.startsWith("[") ? origin : protocol;
+}
+
+/** Meaning of each scope for the owner. */
+const SCOPE_TEXT: Readonly<Record<string, string>> = {
+  openid: "Know which account it speaks for.",
+  email: "Read the e-mail address of this account, if there is one.",
+  profile: "Read the name of this account, if there is one.",
+};
+
+/** Where the owner decides about an app that asks for access through OAuth. */
+function approvalBody(
+  o: DescribedApp & {
+    readonly scopes: readonly string[];
+    /** Names of connected apps. */
+    readonly apps: readonly string[];
+    readonly action: string;
+    readonly csrfToken: string;
+  },
+): Markup {
+  const name = o.clientName ?? "this app";
+  return requestCard({
+    heading: `Give ${name} access?`,
+    intro:
+      "An app asks to use your connected apps through MCP. Approve it only if you started this yourself, just now.",
+    facts: [
+      ["App", html`${o.clientName ?? "No name given"} <span class="muted">(it chose this name itself)</span>`],
+      [
+        "Sends you to",
+        html`<strong>${o.destination}</strong>${o.isLocal ? html` <span class="muted">(a program on this computer)</span>` : ""}`,
+      ],
+      ["Scopes", o.scopes.join(", ")],
+    ],
+    rightsHeading: "What it may do",
+    rights: [...o.scopes.flatMap((scope) => SCOPE_TEXT[scope] ?? []), ...listRights(o.apps, "devices or apps")],
+    footnote: "You can withdraw the access on the Devices page at any time.",
+    action: o.action,
+    csrfToken: o.csrfToken,
+    approveLabel: "Approve",
+  });
 }

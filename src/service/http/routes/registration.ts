@@ -3,11 +3,10 @@ import type { Hono } from "hono";
 import { z } from "zod";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { RouteEnv } from "../guard.ts";
 import { bare, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderBare } from "../render-outcome.ts";
-import { KEYLESS_BODY, readJsonObject } from "../request-body.ts";
+import { KEYLESS_BODY, type RouteEnv, readJsonObject } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const REGISTRATION = { tag: "Registration", access: "anybody" } as const;

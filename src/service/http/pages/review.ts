@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { html } from "hono/html";
 import { type IntegrationSource, isStopped } from "../../added/source.ts";
 import {
@@ -9,48 +9,35 @@ import {
 } from "../../added/source-content.ts";
 import { appStopped } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { RouteEnv } from "../guard.ts";
-import { askToSignIn, findOwner, readOwnForm } from "../owner-browser.ts";
-import { csrfField, type Markup, messageBody, sendPage } from "../pages/page.ts";
-import { tag } from "../pages/state-tag.ts";
-import { timeTag } from "../pages/time-tag.ts";
+import { ownerPages } from "../owner-browser.ts";
+import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { csrfField, type Markup, messageBody } from "./page.ts";
+import { tag, timeTag } from "./values.ts";
 
 const CHANGED_AGAIN = "The app changed again meanwhile. Nothing was decided: these are the changes now.";
 
 /** The page on which the owner agrees to changed actions of an added app, or does not. */
 export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const show = (
-    c: Context<RouteEnv>,
-    source: IntegrationSource,
-    o: { readonly csrfToken: string; readonly problem?: string },
-  ) => {
-    const page = { title: `Changes of ${source.name}`, csrfToken: o.csrfToken, section: "connections" } as const;
-    return sendPage(c, {
-      ...page,
-      body: reviewBody({ source, ...o, now: parts.now() }),
-      status: o.problem === undefined ? 200 : 409,
-    });
-  };
-
-  app.get("/apps/:slug/review", async (c) => {
-    const owner = await findOwner(c, parts);
-    if (owner === undefined) return askToSignIn(c, parts);
-    return show(c, await requireSource(parts, c.req.param("slug")), owner);
-  });
-
+  const { addPage, addForm } = ownerPages(app, parts);
+  const show = (source: IntegrationSource, csrfToken: string, problem?: string) =>
+    ({
+      title: `Changes of ${source.name}`,
+      body: reviewBody({ source, csrfToken, now: parts.now(), problem }),
+      section: "connections",
+      status: problem === undefined ? 200 : 409,
+    }) as const;
+  addPage("/apps/:slug/review", async (c, { csrfToken }) =>
+    show(await requireSource(parts, c.req.param("slug")), csrfToken),
+  );
   for (const [decision, notice] of [
     ["accept", "accepted"],
     ["dismiss", "dismissed"],
   ] as const) {
-    app.post(`/apps/:slug/${decision}`, async (c) => {
-      const { owner, form } = await readOwnForm(c, parts);
+    addForm(`/apps/:slug/${decision}`, async (c, { owner, form }) => {
       const { slug } = await requireSource(parts, c.req.param("slug"));
-      if (await parts.sources[decision](slug, form.get("digest") ?? "")) {
-        return c.redirect(`/connections?notice=${notice}`, 303);
-      }
-      const source = await requireSource(parts, slug);
-      return show(c, source, { csrfToken: owner.csrfToken, problem: CHANGED_AGAIN });
+      if (await parts.sources[decision](slug, form.get("digest") ?? "")) return `/connections?notice=${notice}`;
+      return show(await requireSource(parts, slug), owner.csrfToken, CHANGED_AGAIN);
     });
   }
 }
@@ -72,7 +59,7 @@ interface ReviewPage {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Said above everything else, when the proposal is not the one that was decided about. */
-  readonly problem?: string;
+  readonly problem: string | undefined;
 }
 
 /** The proposed changes of an added app in full, and the decision form. */

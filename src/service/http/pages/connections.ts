@@ -1,13 +1,91 @@
+import type { Hono } from "hono";
 import { html } from "hono/html";
 import type { SourceMark } from "../../added/source-store.ts";
 import { listMissingScopes, type MissingScope } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
+import { readLabel } from "../../connections/connector.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
+import { ServiceError } from "../../service-error.ts";
+import { ownerPages } from "../owner-browser.ts";
+import { findNotice, type RouteEnv } from "../request.ts";
+import type { ServiceParts } from "../service-parts.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { connectionTag } from "./state-tag.ts";
+import { connectionTag } from "./values.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  connected: "Connected. Agents can use it from now on.",
+  reconnected: "Reconnected. Calls that were refused can be repeated.",
+  renamed: "The new name is saved.",
+  default: "This is the default now: calls that name no connection use it.",
+  disconnected: "Disconnected. Agents no longer reach it.",
+  accepted: "Agreed. The actions are in use within seconds.",
+  dismissed: "Dismissed. The actions you agreed to stay in use, the changed ones are not run.",
+};
+
+/** The list of connections and what can be done with each. */
+export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage, addForm } = ownerPages(app, parts);
+  addPage("/connections", async (c) => {
+    const body = connectionsBody({ apps: await listApps(parts), notice: findNotice(NOTICES, c.req.query("notice")) });
+    return { title: "Connections", body, section: "connections" };
+  });
+  addPage("/connections/:id", async (c, { csrfToken }) => {
+    const { connection, integration } = await requireConnection(parts, c.req.param("id"));
+    const notice = findNotice(NOTICES, c.req.query("notice"));
+    const body = connectionBody({ connection, integration, csrfToken, notice });
+    return { title: connection.label, body, section: "connections" };
+  });
+  addForm("/connections/:id/rename", async (c, { form }) => {
+    const { connection } = await requireConnection(parts, c.req.param("id"));
+    const label = readLabel({ label: form.get("label") ?? "" }, connection.label);
+    await parts.connections.update(connection.id, { label });
+    return `/connections/${connection.id}?notice=renamed`;
+  });
+  addForm("/connections/:id/default", async (c) => {
+    const { id } = await parts.connections.update(c.req.param("id"), { isDefault: true });
+    return `/connections/${id}?notice=default`;
+  });
+  addForm("/connections/:id/disconnect", async (c) => {
+    const { connection, integration } = await requireConnection(parts, c.req.param("id"));
+    await parts.connector.disconnect(integration, connection);
+    return "/connections?notice=disconnected";
+  });
+}
+
+/** Installed apps, then apps that are gone but still have connections. */
+async function listApps({ catalog, connections, sources }: ServiceParts): Promise<ConnectedApp[]> {
+  const marks = new Map((await sources.listMarks()).map((mark) => [mark.slug, mark]));
+  const left = Map.groupBy(await connections.list(), (connection) => connection.integration);
+  const installed = catalog.integrations.map((integration) => {
+    const own = left.get(integration.slug) ?? [];
+    left.delete(integration.slug);
+    return { integration, connections: own, isInstalled: true, added: marks.get(integration.slug) };
+  });
+  const gone = [...left].map(([slug, own]) => ({
+    integration: { slug, name: slug, description: "This app is no longer installed." },
+    connections: own,
+    isInstalled: false,
+    added: undefined,
+  }));
+  return [...installed, ...gone];
+}
+
+/**
+ * The connection with this id, and its app unless that is no longer installed.
+ *
+ * @throws ServiceError 404 `connection_not_found`.
+ */
+export async function requireConnection(
+  { connections, catalog }: ServiceParts,
+  id: string,
+): Promise<{ connection: Connection; integration: Integration | undefined }> {
+  const connection = (await connections.list()).find((candidate) => candidate.id === id);
+  if (connection === undefined) throw new ServiceError(404, "connection_not_found", "There is no such connection.");
+  return { connection, integration: catalog.integrations.find(({ slug }) => slug === connection.integration) };
+}
 
 /** An app and its connections. */
-export interface ConnectedApp {
+interface ConnectedApp {
   readonly integration: Pick<Integration, "slug" | "name" | "description" | "stopped">;
   readonly connections: readonly Connection[];
   /** False when the app is no longer installed and only its connections are left. */
@@ -22,7 +100,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Every app with its connections, and a way to connect it. */
-export function connectionsBody(o: { apps: readonly ConnectedApp[]; notice: string | undefined }): Markup {
+function connectionsBody(o: { apps: readonly ConnectedApp[]; notice: string | undefined }): Markup {
   return html`<h1>Connections</h1>
 <p class="lead">An agent reaches only what is connected here.</p>
 ${noticeLine(o.notice)}
@@ -77,7 +155,7 @@ interface ConnectionPage {
 }
 
 /** One connection: its settings, its access, and everything the owner can change. */
-export function connectionBody(o: ConnectionPage): Markup {
+function connectionBody(o: ConnectionPage): Markup {
   const { connection, integration, csrfToken } = o;
   const missing = integration === undefined ? [] : listMissingScopes(integration, connection);
   const path = `/connections/${connection.id}`;

@@ -1,15 +1,73 @@
+import type { Hono } from "hono";
 import { html } from "hono/html";
+import { z } from "zod";
 import { exactTime } from "../../../base/text.ts";
 import type { ActivityFilter, ActivityItem } from "../../executions/activity.ts";
+import { restoreError } from "../../executions/outcome.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
+import { ownerPages } from "../owner-browser.ts";
+import type { RouteEnv } from "../request.ts";
+import type { ServiceParts } from "../service-parts.ts";
 import type { Markup } from "./page.ts";
-import { EXECUTION_STATUS_NAMES, executionTag } from "./state-tag.ts";
-import { timeTag } from "./time-tag.ts";
+import { EXECUTION_STATUS_NAMES, executionTag, timeTag } from "./values.ts";
+
+const PAGE_SIZE = 25;
+
+const day = z.iso.date().optional().catch(undefined);
+const text = z.string().min(1).max(200).optional().catch(undefined);
+
+/** Filters as an address carries them; one that makes no sense does not filter. */
+const querySchema = z.object({
+  status: z.enum(["started", "succeeded", "failed", "refused"]).optional().catch(undefined),
+  tool: text,
+  connection: text,
+  from: day,
+  to: day,
+  before: text,
+});
+
+/** The execution log and its entries. */
+export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage } = ownerPages(app, parts);
+  addPage("/log", async (c, { accountId }) => {
+    const { before, connection, ...query } = querySchema.parse(c.req.query());
+    const filter: ActivityFilter = { ...query, connectionId: connection };
+    const { items, next } = await parts.activity.list(accountId, filter, { size: PAGE_SIZE, before });
+    const address = (position: string | undefined) => toAddress({ ...query, connection, before: position });
+    const body = logBody({
+      filter,
+      tools: await parts.activity.listTools(accountId),
+      connections: (await parts.connections.list()).map(({ id, label, integration }) => [
+        id,
+        `${label} (${nameApp(parts, integration)})`,
+      ]),
+      rows: await nameExecutions(parts, items),
+      olderHref: next === undefined ? undefined : address(next),
+      newestHref: before === undefined ? undefined : address(undefined),
+      now: parts.now(),
+    });
+    return { title: "Execution log", body, section: "log" };
+  });
+  addPage("/log/:id", async (c, { accountId }) => {
+    const execution = await parts.activity.find(accountId, c.req.param("id"));
+    const [named] = execution === undefined ? [] : await nameExecutions(parts, [execution]);
+    if (named === undefined) throw new ServiceError(404, "unknown_execution", "There is no such execution.");
+    const error = named.execution.error === null ? undefined : restoreError(named.execution.error).message;
+    const body = executionBody({ ...named, error });
+    return { title: named.title, body, section: "log" };
+  });
+}
+
+function toAddress(query: Readonly<Record<string, string | undefined>>): string {
+  const set = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return `/log?${new URLSearchParams(Object.fromEntries(set))}`;
+}
 
 type Choice = readonly [value: string, name: string];
 
 /** The execution log: filters and one page of rows. */
-export function logBody(o: {
+function logBody(o: {
   filter: ActivityFilter;
   tools: readonly string[];
   /** Ids and names of connections. */
@@ -82,7 +140,7 @@ ${executionTag(execution.status)}</li>`;
 const MAX_SHOWN = 20_000;
 
 /** One execution with its arguments and result. */
-export function executionBody(
+function executionBody(
   o: NamedExecution & { readonly execution: ExecutionRow; readonly error: string | undefined },
 ): Markup {
   const { execution } = o;
@@ -121,4 +179,35 @@ function showJson(json: string): string {
 function describeDuration(from: string, to: string): string {
   const ms = Date.parse(to) - Date.parse(from);
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Name of an app for people; its slug when the app is no longer installed. */
+export function nameApp({ catalog }: Pick<ServiceParts, "catalog">, slug: string): string {
+  return catalog.integrations.find((integration) => integration.slug === slug)?.name ?? slug;
+}
+
+/** Names of the connected apps, each once. */
+export async function listConnectedApps(parts: Pick<ServiceParts, "catalog" | "connections">): Promise<string[]> {
+  const connected = await parts.connections.list();
+  return [...new Set(connected.map((connection) => nameApp(parts, connection.integration)))];
+}
+
+/** Gives executions the names a person knows their parts by. */
+export async function nameExecutions<Item extends ActivityItem>(
+  parts: ServiceParts,
+  executions: readonly Item[],
+): Promise<(NamedExecution & { readonly execution: Item })[]> {
+  const connections = new Map((await parts.connections.list()).map(({ id, label }) => [id, label]));
+  return executions.map((execution) => ({
+    execution,
+    title: parts.catalog.find(execution.tool_name)?.action.title ?? execution.tool_name,
+    app: nameApp(parts, execution.integration),
+    connection: connections.get(execution.connection_id),
+    device: nameDevice(execution),
+  }));
+}
+
+function nameDevice({ device_label, device_revoked_at }: ActivityItem): string {
+  if (device_label === null) return "another client";
+  return device_revoked_at === null ? device_label : `${device_label} (revoked)`;
 }

@@ -1,61 +1,60 @@
+import type { Hono } from "hono";
 import { html } from "hono/html";
 import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
-import { csrfField, type Markup, messageBody } from "./page.ts";
-import { describeTime } from "./time-tag.ts";
+import { ownerPages, readDecision } from "../owner-browser.ts";
+import type { RouteEnv } from "../request.ts";
+import type { ServiceParts } from "../service-parts.ts";
+import { listConnectedApps } from "./log.ts";
+import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
+import { describeTime } from "./values.ts";
 
-/** The page on which the owner decides about one request for access. */
-interface RequestCard {
-  readonly heading: string;
-  readonly intro: string;
-  /** A code that is also shown at `place`, to compare. */
-  readonly code?: { readonly place: string; readonly value: string };
-  readonly facts: readonly (readonly [name: string, value: string | Markup])[];
-  readonly rightsHeading: string;
-  readonly rights: readonly string[];
-  readonly footnote: string;
-  /** Where the form is posted; the field `decision` says `approve` or `decline`. */
-  readonly action: string;
-  readonly csrfToken: string;
-  readonly approveLabel: string;
+/** The pages on which the owner approves or declines a request for a key. */
+export function addRequestPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  addPages(app, parts, { kind: DEVICE, sessions: parts.pairing });
+  addPages(app, parts, { kind: INSTALLER, sessions: parts.bootstrap });
 }
 
-/** Renders the request with its two buttons. */
-export function requestCard({ code, ...card }: RequestCard): Markup {
-  return html`<section class="card" aria-labelledby="question">
-<h1 id="question">${card.heading}</h1>
-<p>${card.intro}</p>
-${code === undefined ? "" : html`<div class="code"><p>Must match the code ${code.place}</p><strong>${code.value}</strong></div>`}
-<dl>${card.facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-<h2>${card.rightsHeading}</h2>
-<ul>${card.rights.map((right) => html`<li>${right}</li>`)}</ul>
-<p class="muted">${card.footnote}</p>
-<form method="post" action="${card.action}">
-${csrfField(card.csrfToken)}
-<div class="actions">
-<button class="primary" name="decision" value="approve">${card.approveLabel}</button>
-<button class="secondary" name="decision" value="decline">Decline</button>
-</div>
-</form>
-</section>`;
+interface RequestPages<Session extends KeyRequest> {
+  readonly kind: RequestKind<Session>;
+  readonly sessions: {
+    open(token: string): Promise<Session | undefined>;
+    decide(token: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
+  };
 }
 
-/** The rights that an approval gives. `apps` are names of connected apps; `others` is all that only the owner approves. */
-export function listRights(apps: readonly string[], others = "devices"): string[] {
-  return [
-    `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}) without asking you each time.`,
-    "Change things there when a call says that a person confirmed it.",
-    `It cannot approve ${others}, sign in here or change your connections.`,
-  ];
+function addPages<Session extends KeyRequest>(
+  app: Hono<RouteEnv>,
+  parts: ServiceParts,
+  { kind, sessions }: RequestPages<Session>,
+): void {
+  const { path, titles } = kind;
+  const { addPage, addForm } = ownerPages(app, parts);
+  addPage(`/${path}/:token`, async (c, { csrfToken }) => {
+    const token = c.req.param("token");
+    const session = await sessions.open(token);
+    if (session === undefined) return { title: "Unknown request", body: unknownRequestBody(kind), status: 404 };
+    if (session.status !== "awaiting_approval") {
+      return { title: titles[1], body: decidedBody(kind, session), status: session.status === "expired" ? 410 : 200 };
+    }
+    const apps = await listConnectedApps(parts);
+    return { title: titles[0], body: requestBody(kind, { session, token, csrfToken, apps, now: parts.now() }) };
+  });
+  addForm(`/${path}/:token`, async (c, { owner, form }) => {
+    const token = c.req.param("token");
+    // When another decision was faster, the next page shows how the session ended.
+    await sessions.decide(token, owner.accountId, readDecision(form));
+    return `/${path}/${encodeURIComponent(token)}`;
+  });
 }
 
 /** Members that both kinds of sessions have. */
-export type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_at"> & {
+type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_at"> & {
   readonly status: PairingSession["status"] | BootstrapSession["status"];
 };
 
 /** The words of one kind of request for a key. */
-export interface RequestKind<Session extends KeyRequest> {
+interface RequestKind<Session extends KeyRequest> {
   /** First part of the address; the token of the session follows. */
   readonly path: "pair" | "install";
   /** Titles of the page while the request waits, and afterwards. */
@@ -72,7 +71,7 @@ export interface RequestKind<Session extends KeyRequest> {
 }
 
 /** Pairing of a device. */
-export const DEVICE: RequestKind<PairingSession> = {
+const DEVICE: RequestKind<PairingSession> = {
   path: "pair",
   titles: ["Approve a device", "Device pairing"],
   card: {
@@ -95,7 +94,7 @@ export const DEVICE: RequestKind<PairingSession> = {
 };
 
 /** Installation of an agent client. */
-export const INSTALLER: RequestKind<BootstrapSession> = {
+const INSTALLER: RequestKind<BootstrapSession> = {
   path: "install",
   titles: ["Approve an installation", "Installation"],
   card: {
@@ -130,7 +129,7 @@ function optional(name: string, value: string | null): (readonly [name: string, 
 }
 
 /** Where the human decides about one request for a key. */
-export function requestBody<Session extends KeyRequest>(
+function requestBody<Session extends KeyRequest>(
   kind: RequestKind<Session>,
   o: { session: Session; token: string; csrfToken: string; apps: readonly string[]; now: number },
 ): Markup {
@@ -150,7 +149,7 @@ export function requestBody<Session extends KeyRequest>(
 }
 
 /** The outcome of a request that no longer waits. */
-export function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, session: Session): Markup {
+function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, session: Session): Markup {
   const name = kind.nameOf(session);
   switch (session.status) {
     case "approved": {
@@ -181,7 +180,7 @@ export function decidedBody<Session extends KeyRequest>(kind: RequestKind<Sessio
 }
 
 /** No session has this token. */
-export function unknownRequestBody({ retry }: { readonly retry: string }): Markup {
+function unknownRequestBody({ retry }: { readonly retry: string }): Markup {
   return messageBody({
     heading: "This request is unknown",
     text: `The link is incomplete, or the request is too old. ${retry} and open the new link.`,

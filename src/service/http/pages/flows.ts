@@ -1,13 +1,87 @@
+import type { Hono } from "hono";
 import { html } from "hono/html";
 import { z } from "zod";
 import { exactTime } from "../../../base/text.ts";
+import { FLOW_PAGE } from "../../../wire/constants.ts";
 import type { Flow, FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
-import { dataView, nameOf, wholeView } from "./data-view.ts";
-import { csrfField, type Markup, messageBody, noticeLine } from "./page.ts";
-import { flowTag, stepTag } from "./state-tag.ts";
-import { timeTag } from "./time-tag.ts";
+import { ServiceError } from "../../service-error.ts";
+import { type OwnForm, ownerPages } from "../owner-browser.ts";
+import { findNotice, type RouteEnv } from "../request.ts";
+import type { ServiceParts } from "../service-parts.ts";
+import { csrfField, type Markup, messageBody, noticeLine, type Page } from "./page.ts";
+import { dataView, flowTag, nameOf, stepTag, timeTag, wholeView } from "./values.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  approved: "Approved. The flow goes on.",
+  resumed: "Resumed. The flow goes on.",
+  cancelled: "The flow is cancelled.",
+  changed: "The flow had changed before you pressed the button. This is how it stands now.",
+};
+
+/** How the log of a flow names who approved it here. */
+const APPROVER = "the owner, in the dashboard";
+
+/** The list of flows, and the page of each with its decisions. */
+export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage, addForm } = ownerPages(app, parts);
+  const { flows } = parts;
+  addPage("/flows", async (_c, { accountId }) => {
+    const body = flowsBody({ flows: await flows.list(accountId, FLOW_PAGE.max), now: parts.now() });
+    return { title: "Flows", body, section: "flows" };
+  });
+  addPage("/flows/:id", (c, { accountId, csrfToken }) =>
+    orUnknown(async () => {
+      const view = await flows.get(accountId, c.req.param("id"));
+      const notice = findNotice(NOTICES, c.req.query("notice"));
+      const body = flowBody({ ...view, csrfToken, now: parts.now(), notice });
+      return { title: view.flow.name ?? "Flow", body, section: "flows" } as const;
+    }),
+  );
+  const addMove = (verb: string, notice: string, move: (id: string, sent: OwnForm) => Promise<unknown>) =>
+    addForm(`/flows/:id/${verb}`, (c, sent) => {
+      const id = c.req.param("id") ?? "";
+      return orUnknown(
+        async () => `/flows/${encodeURIComponent(id)}?notice=${await tryMove(notice, () => move(id, sent))}`,
+      );
+    });
+  // The step that the page showed, so that an old page cannot approve a later step.
+  addMove("approve", "approved", (id, { owner, form }) =>
+    flows.approve(owner.accountId, id, { stepKey: form.get("step") ?? "", by: APPROVER }),
+  );
+  // The failure that the page showed: a later one may be of a write whose outcome is unknown.
+  addMove("resume", "resumed", (id, { owner, form }) =>
+    flows.resume(owner.accountId, id, { attempt: form.get("attempt") ?? undefined }),
+  );
+  addMove("cancel", "cancelled", (id, { owner }) => flows.cancel(owner.accountId, id));
+}
+
+/** The notice of a move; `changed` when somebody else was faster. */
+async function tryMove(notice: string, move: () => Promise<unknown>): Promise<string> {
+  try {
+    await move();
+    return notice;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 409) return "changed";
+    throw error;
+  }
+}
+
+/** The answer of `work`, or the page of an unknown flow. */
+async function orUnknown<Answer>(work: () => Promise<Answer>): Promise<Answer | Page> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "flow_not_found") throw error;
+    const body = messageBody({
+      heading: "This flow is unknown",
+      text: "The link is incomplete, or the flow ended so long ago that it was removed.",
+      next: html`<p><a href="/flows">All flows</a></p>`,
+    });
+    return { title: "Unknown flow", body, section: "flows", status: 404 };
+  }
+}
 
 interface FlowPage extends FlowView {
   readonly csrfToken: string;
@@ -17,7 +91,7 @@ interface FlowPage extends FlowView {
 }
 
 /** One flow: its state, the possible decisions, and every step. */
-export function flowBody(o: FlowPage): Markup {
+function flowBody(o: FlowPage): Markup {
   const { flow, steps } = o;
   return html`<h1>${flow.name ?? flow.id}</h1>
 <p class="lead">${flowTag(flow.status)} · ${describeStart(flow, o.now)}</p>
@@ -33,15 +107,6 @@ ${dataView(flow.input ?? {})}
 <p class="muted">Id <code>${flow.id}</code></p>
 </section>
 <p><a href="/flows">All flows</a></p>`;
-}
-
-/** No flow of the owner has this id. */
-export function unknownFlowBody(): Markup {
-  return messageBody({
-    heading: "This flow is unknown",
-    text: "The link is incomplete, or the flow ended so long ago that it was removed.",
-    next: html`<p><a href="/flows">All flows</a></p>`,
-  });
 }
 
 /** The step a flow stands at. */
@@ -154,7 +219,7 @@ ${!hasResult ? "" : html`<details><summary>What came out<span class="hidden"> of
 }
 
 /** Flows, the one that changed last first. */
-export function flowsBody(o: { flows: readonly Flow[]; now: number }): Markup {
+function flowsBody(o: { flows: readonly Flow[]; now: number }): Markup {
   return html`<h1>Flows</h1>
 <p class="lead">Work in several steps that runs here on its own, and waits where a person must decide.</p>
 <section class="card" aria-label="Flows">

@@ -1,22 +1,23 @@
 import type { Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { html } from "hono/html";
 import { OWNER_SESSION_LIFETIME_MS } from "../../auth/owner-sessions.ts";
-import type { RouteEnv } from "../guard.ts";
 import {
   cookieRules,
   findOwner,
   findSessionPath,
+  HOW_TO_SIGN_IN,
   isReturnPage,
   markStranger,
   NEXT_COOKIE,
+  ownerPages,
   readForm,
-  readOwnForm,
   sessionCookie,
 } from "../owner-browser.ts";
-import { sendPage } from "../pages/page.ts";
-import { deadLinkBody, signedOutBody, signInBody } from "../pages/sign-in-page.ts";
+import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath } from "../session-path.ts";
+import { type Markup, messageBody, sendPage } from "./page.ts";
 
 /** Sign-in by a one-time link, and sign-out. */
 export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -43,13 +44,17 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     deleteCookie(c, NEXT_COOKIE, { path: "/" });
     return c.redirect(`${path}${findNext(c, form.get("next") ?? undefined)}`, 303);
   });
-  app.post("/sign-out", async (c) => {
-    await readOwnForm(c, parts);
+  ownerPages(app, parts).addForm("/sign-out", async (c) => {
     const secret = getCookie(c, sessionCookie(parts));
     if (secret !== undefined) await parts.sessions.end(secret);
     const path = readSessionPath(c.req.url);
     deleteCookie(c, sessionCookie(parts), { ...cookieRules(parts), path: path || "/" });
-    return sendPage(c, { title: "Signed out", body: signedOutBody(), session: markStranger(c, parts) });
+    const body = messageBody({
+      heading: "Signed out",
+      text: "This browser is no longer signed in.",
+      next: HOW_TO_SIGN_IN,
+    });
+    return sendPage(c, { title: "Signed out", body, session: markStranger(c, parts) });
   });
 }
 
@@ -58,7 +63,25 @@ function findNext(c: Context<RouteEnv>, named: string | undefined): string {
   return [named, getCookie(c, NEXT_COOKIE)].find(isReturnPage) ?? "/";
 }
 
+/** The one-time link was used, has expired, or never existed. */
 function sendDeadLink(c: Context<RouteEnv>, parts: ServiceParts): Promise<Response> {
-  const page = { title: "Link no longer works", body: deadLinkBody(), status: 410 } as const;
-  return sendPage(c, { ...page, session: markStranger(c, parts) });
+  const body = messageBody({
+    heading: "This sign-in link no longer works",
+    text: "A link works once and for 10 minutes. Make a new one.",
+    next: HOW_TO_SIGN_IN,
+  });
+  return sendPage(c, { title: "Link no longer works", body, status: 410, session: markStranger(c, parts) });
+}
+
+/** The page of a one-time link, with the button that spends it. */
+function signInBody({ token, next }: { token: string; next: string | undefined }): Markup {
+  return html`<section class="card" aria-labelledby="question">
+<h1 id="question">Sign in as the owner?</h1>
+<p>This browser can then approve devices, connect apps and see what agents did. It stays signed in for 7 days, or until you sign out.</p>
+<form method="post" action="/sign-in">
+<input type="hidden" name="token" value="${token}">
+${next === undefined ? "" : html`<input type="hidden" name="next" value="${next}">`}
+<div class="actions"><button class="primary">Sign in</button></div>
+</form>
+</section>`;
 }

@@ -7,7 +7,7 @@ import {
 } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
-import { missingList } from "./connections-page.ts";
+import { missingList } from "./connections.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
 
 interface ConnectPage {

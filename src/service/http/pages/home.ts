@@ -1,14 +1,114 @@
+import type { Hono } from "hono";
 import { html } from "hono/html";
 import type { Connection } from "../../connections/connections.ts";
 import type { Problem } from "../../health/health.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
-import { logRow, type NamedExecution } from "./log-page.ts";
+import { isReturnPage, ownerPages } from "../owner-browser.ts";
+import { findNotice, type RouteEnv } from "../request.ts";
+import { listProblems } from "../routes/health.ts";
+import type { ServiceParts } from "../service-parts.ts";
+import { readSessionPath, SESSION_PATH } from "../session-path.ts";
+import { SIGNED_IN_PATH } from "./connect.ts";
+import { describeStepError, findCurrentStep } from "./flows.ts";
+import { logRow, type NamedExecution, nameApp, nameExecutions } from "./log.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { connectionTag } from "./state-tag.ts";
-import { timeTag } from "./time-tag.ts";
+import { connectionTag, timeTag } from "./values.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  link: "This link leads to no page of this service where something is decided. Copy the whole link.",
+};
+
+/** Executions shown on the home page. */
+const RECENT = 5;
+
+/** The page a sign-in leads to. */
+export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage, addForm } = ownerPages(app, parts);
+  addPage("/", async (c, { accountId, csrfToken }) => {
+    const connections = await parts.connections.list();
+    const { items } = await parts.activity.list(accountId, {}, { size: RECENT });
+    const body = homeBody({
+      problems: await listProblems(parts),
+      errands: await listErrands(parts, accountId, connections),
+      devices: await parts.keys.list(accountId),
+      connections: connections.map((connection) => ({ connection, app: nameApp(parts, connection.integration) })),
+      recent: await nameExecutions(parts, items),
+      now: parts.now(),
+      notice: findNotice(NOTICES, c.req.query("notice")),
+      csrfToken: readSessionPath(c.req.url) === "" ? undefined : csrfToken,
+    });
+    return { title: "Home", body, section: "home" };
+  });
+  addForm("/open-link", async (_c, { form }) => findPage(parts, form.get("link") ?? "") ?? "/?notice=link");
+}
+
+/** The page of this service that a link leads to, where it is one that people are sent to. */
+function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string | undefined {
+  const url = URL.parse(link.trim(), baseUrl);
+  if (url === null || !(allowedHosts.has(url.host) || url.origin === baseUrl)) return undefined;
+  const path = url.pathname.replace(SESSION_PATH, "");
+  if (path === SIGNED_IN_PATH) return `${path}${url.search}`;
+  return isReturnPage(path) ? path : undefined;
+}
+
+/** Most flows that wait for an approval, and recent ones among which failed ones are looked for. */
+const MAX_FLOWS = 30;
+
+/** Tasks of the owner: approvals of flows first, then connections, then failed flows. */
+export async function listErrands(
+  parts: ServiceParts,
+  accountId: string,
+  connections: readonly Connection[],
+): Promise<Errand[]> {
+  const { approvals, failures } = await listFlowErrands(parts, accountId);
+  return [...approvals, ...connections.flatMap((connection) => describeConnection(parts, connection)), ...failures];
+}
+
+async function listFlowErrands({ flows }: ServiceParts, accountId: string) {
+  const approvals: Errand[] = [];
+  const failures: Errand[] = [];
+  const failed = (await flows.list(accountId, MAX_FLOWS)).filter(({ status }) => status === "failed");
+  for (const { id, name, status } of [...(await flows.listWaiting(accountId, MAX_FLOWS)), ...failed]) {
+    const view = await flows.get(accountId, id).catch(skipMissing);
+    if (view === undefined) continue;
+    const step = findCurrentStep(view);
+    const errand = { title: name ?? id, href: `/flows/${id}` };
+    if (status === "failed") {
+      failures.push({
+        ...errand,
+        isUrgent: false,
+        text: (step && describeStepError(step)) ?? "It failed.",
+        action: "Look at it",
+      });
+    } else if (step?.stepType === "approval") {
+      approvals.push({ ...errand, isUrgent: true, text: "A flow waits for your approval.", action: "Review" });
+    }
+  }
+  return { approvals, failures };
+}
+
+/** An old flow may be removed at any time. */
+function skipMissing(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+}
+
+function describeConnection(parts: ServiceParts, { id, label, integration, state }: Connection): Errand[] {
+  if (state === "healthy") return [];
+  const app = nameApp(parts, integration);
+  return [
+    {
+      title: `“${label}” must be reconnected`,
+      text: state === "error" ? `${app} does not work at the moment.` : `${app} refused the access.`,
+      href: `/connections/${id}/reconnect`,
+      action: "Reconnect",
+      isUrgent: false,
+    },
+  ];
+}
 
 /** A connection and the name of its app. */
-export interface NamedConnection {
+interface NamedConnection {
   readonly connection: Connection;
   readonly app: string;
 }
@@ -27,7 +127,7 @@ export interface Errand {
 const MAX_DEVICES = 5;
 
 /** Tasks of the owner, connections, devices and the last executions. */
-export function homeBody(o: {
+function homeBody(o: {
   problems: readonly Problem[];
   errands: readonly Errand[];
   devices: readonly ApiKeyRow[];

@@ -1,7 +1,91 @@
 import { html } from "hono/html";
-import { cutText, readableTime } from "../../../base/text.ts";
+import { cutText, exactTime, readableTime } from "../../../base/text.ts";
+import type { FlowStep } from "../../../wire/flow.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
+import type { ConnectionState, ExecutionRow } from "../../store/schema.ts";
 import type { Markup } from "./page.ts";
+
+type Tone = "ok" | "warn" | "bad" | "plain";
+
+const CONNECTION_STATES: Readonly<Record<ConnectionState, readonly [Tone, string]>> = {
+  healthy: ["ok", "Connected"],
+  reauth_required: ["warn", "Sign-in needed"],
+  error: ["bad", "Needs attention"],
+};
+
+const EXECUTION_STATES: Readonly<Record<ExecutionRow["status"], readonly [Tone, string]>> = {
+  started: ["plain", "Running"],
+  succeeded: ["ok", "Done"],
+  failed: ["bad", "Failed"],
+  refused: ["warn", "Not run"],
+};
+
+/** The statuses of the log with their names. */
+export const EXECUTION_STATUS_NAMES = Object.entries(EXECUTION_STATES).map(
+  ([status, [, name]]) => [status, name] as const,
+);
+
+/** State of a connection: a coloured dot and, for everybody, the word. */
+export function connectionTag(state: ConnectionState): Markup {
+  return tag(...CONNECTION_STATES[state]);
+}
+
+/** Status of an execution. */
+export function executionTag(status: ExecutionRow["status"]): Markup {
+  return tag(...EXECUTION_STATES[status]);
+}
+
+/** A coloured dot and a word. */
+export function tag(tone: Tone, text: string): Markup {
+  return html`<span class="tag ${tone}">${text}</span>`;
+}
+
+type Named = readonly [tone: Parameters<typeof tag>[0], name: string];
+
+const FLOW_STATES: Readonly<Record<string, Named>> = {
+  pending: ["plain", "About to run"],
+  running: ["plain", "Running"],
+  waiting: ["warn", "Waiting"],
+  completed: ["ok", "Done"],
+  failed: ["bad", "Failed"],
+  cancelled: ["plain", "Cancelled"],
+};
+
+const STEP_STATES: Readonly<Record<string, Named>> = {
+  pending: ["plain", "Not yet"],
+  running: ["plain", "Running"],
+  waiting: ["warn", "Waiting"],
+  completed: ["ok", "Done"],
+  failed: ["bad", "Failed"],
+  skipped: ["plain", "Skipped"],
+};
+
+/** Status of a flow. */
+export function flowTag(status: string): Markup {
+  return tag(...(FLOW_STATES[status] ?? (["plain", status] as const)));
+}
+
+/** Status of a step. */
+export function stepTag({ status }: Pick<FlowStep, "status">): Markup {
+  return tag(...(STEP_STATES[status] ?? (["plain", status] as const)));
+}
+
+/** A distance in time as a person says it, e.g. "3 minutes ago", "in 12 minutes", "just now". */
+export function describeTime(iso: string, now: number): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000);
+  const size = Math.abs(seconds);
+  if (size < 45) return "just now";
+  const [amount, unit] =
+    size < 3600 ? [size / 60, "minute"] : size < 86_400 ? [size / 3600, "hour"] : [size / 86_400, "day"];
+  const count = Math.max(1, Math.round(amount));
+  const phrase = `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return seconds < 0 ? `${phrase} ago` : `in ${phrase}`;
+}
+
+/** {@link describeTime} with the exact time (UTC) as its title. */
+export function timeTag(iso: string, now: number): Markup {
+  return html`<time datetime="${iso}" title="${exactTime(iso)}">${describeTime(iso, now)}</time>`;
+}
 
 /** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
 const MAX_TEXT = 2000;
