@@ -6,10 +6,8 @@ import { type ApprovalFile, type ApprovalRequest, createApprovalRequest } from "
 import { createApprovalQuestion } from "../../src/runtimes/langchain/human-channel.ts";
 import { createInterruptPayload } from "../../src/runtimes/langchain/interrupt-payload.ts";
 import { createHostCard, fitLines } from "../../src/runtimes/openclaw/ask/approval-card.ts";
-import { createShownCards } from "../../src/runtimes/openclaw/ask/shown-cards.ts";
-
-import { createWaitingCalls } from "../../src/runtimes/openclaw/ask/waiting-calls.ts";
-import { showWaitingCall } from "../../src/runtimes/openclaw/commands/waiting-commands.ts";
+import { createShownCards, createWaitingCalls } from "../../src/runtimes/openclaw/ask/ask-state.ts";
+import { showWaitingCall } from "../../src/runtimes/openclaw/commands/decision-commands.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { hostileArguments, similarArguments, trickyText } from "./arguments.ts";
 import { lookAt, UNSEEN } from "./look.ts";

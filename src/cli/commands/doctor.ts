@@ -1,14 +1,9 @@
 import { existsSync } from "node:fs";
 import { createMediaRoots } from "../../media/open/roots.ts";
 import { checkService, checkServiceAt, type ServiceCheckLimits } from "../../pairing/check-service.ts";
-import { describeFailure } from "../../runtimes/openclaw/doctor/diagnose.ts";
-import {
-  diagnoseService,
-  type Finding,
-  formatFindings,
-  isHealthy,
-} from "../../runtimes/openclaw/doctor/diagnose-service.ts";
+import { describeFailure, diagnoseService } from "../../runtimes/openclaw/doctor/diagnose.ts";
 import { diagnoseActions } from "../../runtimes/openclaw/doctor/diagnose-tools.ts";
+import { type Finding, formatFindings, isHealthy } from "../../runtimes/openclaw/doctor/finding.ts";
 import { createPlaces } from "../../runtimes/openclaw/host/places.ts";
 import { readEnvironment } from "../../runtimes/openclaw/setup/read-environment.ts";
 import type { CliContext } from "../context.ts";

@@ -1,11 +1,11 @@
-import type { OutcomeStatus } from "../../calls/outcome.ts";
+import type { OutcomeStatus, ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
-import { isSvcError, type SvcError } from "../../errors.ts";
+import { isSvcError } from "../../errors.ts";
 import { createCallId, nameCall } from "./ask/decisions.ts";
 import type { HostToolContext, HostToolResult } from "./host/host-tool.ts";
-import { ASK_TO_PAIR } from "./setup/explain-pairing.ts";
+import { ASK_TO_PAIR } from "./setup/find-key.ts";
 import { noteAccount, type SvcHost } from "./svc-host.ts";
-import type { HostOutcome, HostToolDefinition } from "./translate-tool.ts";
+import type { HostToolDefinition } from "./translate-tool.ts";
 
 /** One call as the host makes it. */
 interface Execution {
@@ -20,55 +20,44 @@ export async function runHostCall(
   host: SvcHost,
   context: HostToolContext,
   definition: HostToolDefinition,
-  execution: Execution,
-): Promise<HostToolResult> {
-  return toHostResult(await runCall(host, context, definition, execution));
-}
-
-async function runCall(
-  host: SvcHost,
-  context: HostToolContext,
-  definition: HostToolDefinition,
   { toolCallId, signal, onUpdate, arguments: args }: Execution,
-): Promise<HostOutcome> {
+): Promise<HostToolResult> {
   const askState = await host.openAskState();
   const callId = createCallId(context, toolCallId, askState.decisions.findRun(nameCall(context, toolCallId)));
   const progress = onUpdate && reportProgress(callId, onUpdate);
   let stopListening: (() => void) | undefined;
+  let outcome: ToolOutcome;
   try {
     const { createHumanChannel } = await import("./ask/human-channel.ts");
     const account = await host.openAccount(context);
     noteAccount(host, context, account.session.principal);
     const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, toolCallId);
     stopListening = progress && account.onEvent(progress.listen);
-    return explain(adviseOnKey(await definition.run(account, { callId, arguments: args, signal, ...channel })));
+    outcome = explain(await definition.run(account, { callId, arguments: args, signal, ...channel }));
+    // The pairing is made again here, and not by the command line of ours.
+    if (outcome.code === "unauthorized") outcome = { ...outcome, hint: ASK_TO_PAIR };
   } catch (error) {
     signal?.throwIfAborted();
-    if (isSvcError(error)) return describeRefusal(definition.name, error);
     if (error instanceof Error && error.name === "AbortError") throw error;
-    host.log.error(`${definition.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : "?"}`);
-    return describeBreakdown(definition.name);
+    outcome = describeFailure(host, definition.name, error);
   } finally {
     stopListening?.();
     progress?.stop();
   }
+  return toHostResult(outcome);
 }
 
-/** A key the service does not accept any more: the pairing is made again here, and not by the command line of ours. */
-function adviseOnKey(outcome: HostOutcome): HostOutcome {
-  return outcome.code === "unauthorized" ? { ...outcome, hint: ASK_TO_PAIR } : outcome;
-}
-
-/** Why there is no session for this call: no key, unusable settings. */
-function describeRefusal(toolName: string, error: SvcError): HostOutcome {
-  const { code, message, hint, retryable } = error;
-  return { status: "failed", toolName, code, message, retryable, notes: [], ...(hint === undefined ? {} : { hint }) };
-}
-
-function describeBreakdown(toolName: string): HostOutcome {
+/** The outcome of a call without a session, for want of a key or usable settings, or of one that broke down here. */
+function describeFailure({ log }: SvcHost, toolName: string, error: unknown): ToolOutcome {
+  const failed = { status: "failed", toolName, notes: [] } as const;
+  if (isSvcError(error)) {
+    const { code, message, hint, retryable } = error;
+    return { ...failed, code, message, retryable, ...(hint === undefined ? {} : { hint }) };
+  }
+  log.error(`${toolName} failed: ${error instanceof Error ? (error.stack ?? error.message) : "?"}`);
   const message = "The call could not be carried out on this machine.";
   const hint = "Tell the user to look at the host's log; calling again will not help.";
-  return { status: "failed", toolName, code: "internal", message, hint, retryable: false, notes: [] };
+  return { ...failed, code: "internal", message, hint, retryable: false };
 }
 
 /** How the host names ends of a call: it shows, counts and colours a call by these words. */
@@ -82,7 +71,7 @@ const HOST_STATUS: Readonly<Record<OutcomeStatus, string>> = {
 };
 
 /** The outcome once, as text; the details are only what the host judges a call by, since a model may read them too. */
-async function toHostResult(outcome: HostOutcome): Promise<HostToolResult> {
+async function toHostResult(outcome: ToolOutcome): Promise<HostToolResult> {
   const { renderOutcome } = await import("../../calls/safe-text.ts");
   const { status, code } = outcome;
   return {
@@ -99,13 +88,6 @@ async function toHostResult(outcome: HostOutcome): Promise<HostToolResult> {
 /** A step shorter than this is not worth a line; an approval that was given beforehand takes none of it. */
 const SHOWN_AFTER_MS = 1_000;
 
-/** Tells the host how one call goes on. */
-interface ProgressReporter {
-  readonly listen: (event: SessionEvent) => void;
-  /** Nothing is shown any more. */
-  stop(): void;
-}
-
 /** Runs `work` after `ms` milliseconds unless the returned function is called before. */
 export type Delay = (ms: number, work: () => void) => () => void;
 
@@ -113,11 +95,7 @@ export type Delay = (ms: number, work: () => void) => () => void;
  * Shows a line for each step of the call `callId` that takes a while. The words are fixed, because everybody in the
  * conversation may see them: no argument, no file name, no text of the service.
  */
-export function reportProgress(
-  callId: string,
-  onUpdate: (partial: HostToolResult) => void,
-  delay: Delay = delayWork,
-): ProgressReporter {
+export function reportProgress(callId: string, onUpdate: (partial: HostToolResult) => void, delay: Delay = delayWork) {
   let shown: string | undefined;
   let stopWaiting: (() => void) | undefined;
   const show = (text: string) => {
@@ -129,13 +107,14 @@ export function reportProgress(
     }
   };
   return {
-    listen(event) {
+    listen(event: SessionEvent): void {
       if (!("callId" in event) || event.callId !== callId) return;
       stopWaiting?.();
-      const text = describeStep(event.type);
+      const text = STEPS[event.type];
       if (text !== undefined && text !== shown) stopWaiting = delay(SHOWN_AFTER_MS, () => show(text));
     },
-    stop: () => stopWaiting?.(),
+    /** Nothing is shown any more. */
+    stop: (): void => stopWaiting?.(),
   };
 }
 
@@ -145,17 +124,9 @@ function delayWork(ms: number, work: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-function describeStep(type: SessionEvent["type"]): string | undefined {
-  switch (type) {
-    case "approval_requested":
-      return "Waiting for an approval…";
-    case "uploading":
-      return "Uploading a file…";
-    case "sending":
-      return "Waiting for the app…";
-    case "flow_progress":
-      return "A flow is running…";
-    default:
-      return undefined;
-  }
-}
+const STEPS: Readonly<Partial<Record<SessionEvent["type"], string>>> = {
+  approval_requested: "Waiting for an approval…",
+  uploading: "Uploading a file…",
+  sending: "Waiting for the app…",
+  flow_progress: "A flow is running…",
+};

@@ -1,20 +1,12 @@
 import { redact } from "../../client/redact.ts";
-import type { AskState } from "./ask/shown-cards.ts";
+import type { AskState } from "./ask/ask-state.ts";
 import type { HostApi, HostLogger } from "./host/host-api.ts";
 import type { HostToolContext } from "./host/host-tool.ts";
 import { createPlaces, type Places } from "./host/places.ts";
-import type { AccountSession } from "./setup/account-session.ts";
+import type { AccountSession, SessionCache } from "./setup/account-session.ts";
 import type { AccountKey } from "./setup/find-key.ts";
 import { type PluginSettings, readPluginSettings } from "./setup/plugin-settings.ts";
 import { type Environment, readEnvironment } from "./setup/read-environment.ts";
-import type { SessionCache } from "./setup/session-cache.ts";
-
-/** The host's log, with keys and tokens taken out. */
-interface HostLog {
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
-}
 
 /** What every registration of the plugin in this process shares. */
 export interface SvcHost {
@@ -32,7 +24,8 @@ export interface SvcHost {
   openAccount(context: HostToolContext | undefined): Promise<AccountSession>;
   /** What humans said and were shown. Loaded by the first call or command that needs it. */
   openAskState(): Promise<AskState>;
-  readonly log: HostLog;
+  /** The host's log, with keys and tokens taken out. */
+  readonly log: HostLogger;
   /** Closes every session as soon as no call runs in it; the next `openAccount` opens new ones. */
   close(): Promise<void>;
 }
@@ -46,12 +39,12 @@ interface SharedHost {
   /** The copy of the plugin the host was made by: it must not be used after the host dropped that copy. */
   readonly code: symbol;
   readonly version: string | undefined;
-  /** The approval state, once it is loaded; the next copy of the plugin takes it over. */
-  readonly askState: Promise<AskState> | undefined;
+  /** The latest registration. */
+  api: HostApi;
   /** Owned by a registration that lasts, until the host drops it. */
-  readonly isLasting: boolean;
-  adopt(api: HostApi): void;
-  leave(api: HostApi): Promise<void>;
+  isLasting: boolean;
+  /** The approval state, once it is loaded; the next copy of the plugin takes it over. */
+  askState: Promise<AskState> | undefined;
 }
 
 const CODE = Symbol("svc host code");
@@ -64,12 +57,14 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
   const hosts = findHosts();
   const known = hosts.get(environment.stateDir);
   const isLasting = api.registrationMode === "full";
+  if (known?.isLasting && !isLasting) return known.host;
   if (known?.code === CODE) {
-    known.adopt(api);
+    known.api = api;
+    known.isLasting = isLasting;
     return known.host;
   }
-  if (known?.isLasting && !isLasting) return known.host;
-  const made = createSharedHost(api, environment, known?.version === api.version ? known?.askState : undefined);
+  const inherited = known?.version === api.version ? known?.askState : undefined;
+  const made = createSharedHost({ api, isLasting, askState: inherited }, environment);
   hosts.set(environment.stateDir, made);
   known?.host.close().catch((error: unknown) => made.host.log.warn(`Sessions could not be closed: ${String(error)}`));
   return made.host;
@@ -80,7 +75,11 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
  * with the same approval state. Nothing happens when another registration has taken over.
  */
 export async function leaveHost(host: SvcHost, api: HostApi): Promise<void> {
-  for (const shared of findHosts().values()) if (shared.host === host) await shared.leave(api);
+  for (const shared of findHosts().values()) {
+    if (shared.host !== host || shared.api !== api) continue;
+    shared.isLasting = false;
+    await host.close();
+  }
 }
 
 function findHosts(): Map<string, SharedHost> {
@@ -89,93 +88,56 @@ function findHosts(): Map<string, SharedHost> {
   return holder[SHARED];
 }
 
-/** The approval state: loaded once, or taken over from the previous copy of the plugin. */
-function createStateLoader(inherited: Promise<AskState> | undefined) {
-  let askState = inherited;
-  const open = async (): Promise<AskState> => {
-    askState ??= import("./ask/shown-cards.ts").then(({ createAskState }) => createAskState());
-    const opening = askState;
-    try {
-      return await opening;
-    } catch (error) {
-      // The host may have removed the copy of the plugin that loads them; this one can still try.
-      if (askState === opening) askState = undefined;
-      if (opening === inherited) return open();
-      throw error;
-    }
-  };
-  return {
-    open,
-    get askState() {
-      return askState;
-    },
-  };
-}
-
-/** `current` is the latest registration. */
-function createHost(current: () => HostApi, environment: Environment, openAskState: SvcHost["openAskState"]): SvcHost {
+function createSharedHost(
+  owner: Pick<SharedHost, "api" | "isLasting" | "askState">,
+  environment: Environment,
+): SharedHost {
   const places = createPlaces(environment.stateDir, environment.mediaDir);
   /** Made by the first call: only then is loaded what it needs. */
   let sessions: SessionCache | undefined;
-  const settings = () => readPluginSettings(current().pluginConfig, environment);
+  const settings = () => readPluginSettings(shared.api.pluginConfig, environment);
   const findKey: SvcHost["findKey"] = async (context) => {
     const { findAccountKey } = await import("./setup/find-key.ts");
-    return findAccountKey({ settings: settings(), environment, places, context, api: current() });
+    return findAccountKey({ settings: settings(), environment, places, context, api: shared.api });
   };
-  return {
+  const host: SvcHost = {
     places,
     settings,
     findKey,
     async openAccount(context) {
       const found = await findKey(context);
       if (found === undefined) throw (await import("./setup/find-key.ts")).missingKey(environment);
-      const { createSessionCache } = await import("./setup/session-cache.ts");
+      const { createSessionCache } = await import("./setup/account-session.ts");
       sessions ??= createSessionCache(places);
       return sessions.open(found, settings());
     },
-    openAskState,
+    openAskState: () => openAskState(shared, owner.askState),
     log: createHostLog(
-      () => current().logger,
-      () => sessions?.secrets ?? [],
+      () => shared.api.logger,
+      () => sessions?.listSecrets() ?? [],
     ),
     close: async () => sessions?.close(),
   };
+  const shared: SharedHost = { ...owner, host, code: CODE, version: owner.api.version };
+  return shared;
 }
 
-function createSharedHost(
-  first: HostApi,
-  environment: Environment,
-  inherited: Promise<AskState> | undefined,
-): SharedHost {
-  let api = first;
-  let isLasting = first.registrationMode === "full";
-  const loader = createStateLoader(inherited);
-  const host = createHost(() => api, environment, loader.open);
-  return {
-    host,
-    code: CODE,
-    version: first.version,
-    get askState() {
-      return loader.askState;
-    },
-    get isLasting() {
-      return isLasting;
-    },
-    adopt(next) {
-      if (isLasting && next.registrationMode !== "full") return;
-      api = next;
-      isLasting = next.registrationMode === "full";
-    },
-    async leave(left) {
-      if (left !== api) return;
-      isLasting = false;
-      await host.close();
-    },
-  };
+/** The approval state: loaded once, or taken over from the previous copy of the plugin. */
+async function openAskState(shared: SharedHost, inherited: Promise<AskState> | undefined): Promise<AskState> {
+  shared.askState ??= import("./ask/ask-state.ts").then(({ createAskState }) => createAskState());
+  const opening = shared.askState;
+  try {
+    return await opening;
+  } catch (error) {
+    // The host may have removed the copy of the plugin that loads them; this one can still try.
+    if (shared.askState === opening) shared.askState = undefined;
+    if (opening === inherited) return openAskState(shared, undefined);
+    throw error;
+  }
 }
 
 /** Logs through the host's current logger. `listSecrets` gives texts that are taken out whatever they look like. */
-function createHostLog(getLogger: () => HostLogger, listSecrets: () => readonly string[]): HostLog {
+function createHostLog(getLogger: () => HostLogger, listSecrets: () => readonly string[]): HostLogger {
   const clean = (message: string) => redact(message, listSecrets());
   return {
     info: (message) => getLogger().info(clean(message)),

@@ -1,26 +1,27 @@
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { repairForSchema } from "../../calls/steps/prepare-call.ts";
+import { readActions } from "./actions/actions-file.ts";
 import type { HostTool, HostToolContext } from "./host/host-tool.ts";
 import type { AccountSession } from "./setup/account-session.ts";
+import staticTools from "./static-tools.json" with { type: "json" };
 import type { SvcHost } from "./svc-host.ts";
 
 /** A call as the host's own, without the choice of the tool. */
 export type HostCall = Omit<ToolCall, "toolName" | "connectionId">;
-
-/** How a call ended, of a tool of the service, a static tool or a flow tool. */
-export type HostOutcome = ToolOutcome;
 
 /** A tool before the host knows it. */
 export interface HostToolDefinition {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: Schema;
   /** True for a tool that stays in the model's own list when the host hides tools behind its tool search. */
   readonly isDirect?: boolean;
-  run(account: AccountSession, call: HostCall): Promise<HostOutcome>;
+  run(account: AccountSession, call: HostCall): Promise<ToolOutcome>;
 }
+
+type Schema = Readonly<Record<string, unknown>>;
 
 /** A tool for this context. Cheap: what a call needs is loaded by the first call. */
 export function createHostTool(host: SvcHost, context: HostToolContext, definition: HostToolDefinition): HostTool {
@@ -41,13 +42,40 @@ export function createHostTool(host: SvcHost, context: HostToolContext, definiti
   };
 }
 
-type Schema = Readonly<Record<string, unknown>>;
+/**
+ * The static tools and the flow tools, as data: the rooms that own them are not loaded to show them. Written by
+ * `node test/runtimes/openclaw/write-static-tools.ts`.
+ */
+export const STATIC_DEFINITIONS: readonly Pick<HostToolDefinition, "name" | "description" | "schema">[] = staticTools;
+
+/** Always in the model's own list: with these three it reaches every tool, whatever the host hides. */
+const DIRECT: ReadonlySet<string> = new Set(["svc_search_tools", "svc_describe_tool", "svc_call_tool"]);
+
+/** The static tools and the flow tools for this context. A tool without a name of its own is never left out in silence. */
+export function createStaticTools(host: SvcHost, context: HostToolContext): HostTool[] {
+  const leftOut = readActions(host.places.actions)?.leftOut ?? 0;
+  const more = leftOut === 0 ? "" : ` ${leftOut} tools are not in your tool list and are found only this way.`;
+  return STATIC_DEFINITIONS.map(({ name, description, schema }) =>
+    createHostTool(host, context, {
+      name,
+      description: name === "svc_search_tools" ? description + more : description,
+      schema,
+      isDirect: DIRECT.has(name),
+      async run(account, call) {
+        const tool = account.tools.get(name);
+        if (tool === undefined) throw new TypeError(`${name} has no implementation.`);
+        return tool.run(call.arguments, call);
+      },
+    }),
+  );
+}
+
 type Repair = typeof repairForSchema;
 
 let loading: Promise<Repair> | undefined;
 let loaded: Repair | undefined;
 
-/** Loads what repairs arguments. Done ahead of the first call: the host asks for a repair synchronously. */
+/** Loads the repair of arguments. Done ahead of the first call: the host asks for a repair synchronously. */
 export async function loadRepair(): Promise<void> {
   loading ??= import("../../calls/steps/prepare-call.ts").then(({ repairForSchema }) => repairForSchema);
   loaded = await loading;

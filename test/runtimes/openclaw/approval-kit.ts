@@ -1,9 +1,9 @@
 import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import type { HostCard } from "../../../src/runtimes/openclaw/ask/approval-card.ts";
+import type { AskState } from "../../../src/runtimes/openclaw/ask/ask-state.ts";
 import { createCallId, nameCall } from "../../../src/runtimes/openclaw/ask/decisions.ts";
 import { createHumanChannel, type HumanChannel } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
 import { judgeCall } from "../../../src/runtimes/openclaw/ask/judge-call.ts";
-import type { AskState } from "../../../src/runtimes/openclaw/ask/shown-cards.ts";
 import type {
   HostApproval,
   HostApprovalResolution,

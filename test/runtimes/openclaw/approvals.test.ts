@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { showWaitingCall } from "../../../src/runtimes/openclaw/commands/waiting-commands.ts";
+import { showWaitingCall } from "../../../src/runtimes/openclaw/commands/decision-commands.ts";
 import { addConnection } from "../../contract/probe-service.ts";
 import { type ApprovalKit, openApprovalKit, readCard } from "./approval-kit.ts";
 

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { askDeferred, askQuestion, type HostQuestion } from "../../../src/runtimes/openclaw/ask/ask-host.ts";
-import { createAccountQuestion, createConnectQuestion } from "../../../src/runtimes/openclaw/ask/questions.ts";
-
-import { findApprovalWait, findCardWait, findQuestionWait } from "../../../src/runtimes/openclaw/ask/wait-limits.ts";
+import {
+  askDeferred,
+  askQuestion,
+  createAccountQuestion,
+  createConnectQuestion,
+  type HostQuestion,
+} from "../../../src/runtimes/openclaw/ask/ask-host.ts";
+import { findApprovalWait, findCardWait, findQuestionWait } from "../../../src/runtimes/openclaw/ask/human-channel.ts";
 import type { HostApproval } from "../../../src/runtimes/openclaw/host/host-tool.ts";
 
 const signal = new AbortController().signal;
@@ -58,11 +62,11 @@ describe("a card from within a call", () => {
 describe("a question", () => {
   const question: HostQuestion = { id: "q", header: "Q", question: "?", options: [{ label: "a" }, { label: "b" }] };
   const ask = (run: unknown, context: Parameters<typeof askQuestion>[1]["context"] = { sessionKey: "s" }) =>
-    askQuestion([question], { context, timeoutMs: 5, signal }, async () => ({ runAgentHarnessGatewayQuestion: run }));
+    askQuestion(question, { context, timeoutMs: 5, signal }, async () => ({ runAgentHarnessGatewayQuestion: run }));
   const answered = { status: "answered", answers: { answers: { q: ["a"], none: [] } } };
 
-  it("gives the answers by id", async () => {
-    expect(await ask(async () => answered)).toEqual(new Map([["q", "a"]]));
+  it("gives the answer", async () => {
+    expect(await ask(async () => answered)).toBe("a");
   });
 
   it.each([
@@ -112,50 +116,53 @@ describe("the question for an account", () => {
   const choice = (id: string, label: string, isDefault = false) => ({ id, label, ...(isDefault ? { isDefault } : {}) });
   const create = (...choices: ReturnType<typeof choice>[]) =>
     createAccountQuestion({ toolName: "mail_send", integration: "mail", choices });
-  const labels = (question: HostQuestion | undefined) => question?.options.map(({ label }) => label);
+  const labels = (question: HostQuestion) => question.options.map(({ label }) => label);
 
   it("fits one question for two accounts, the default first", () => {
-    const { questions, read } = create(choice("1", "Home"), choice("2", "Work", true));
-    expect(questions.map(labels)).toEqual([
-      ["Work: this call only", "Work: from now on", "Home: this call only", "Home: from now on"],
+    const { question, read } = create(choice("1", "Home"), choice("2", "Work", true));
+    expect(labels(question)).toEqual([
+      "Work: this call only",
+      "Work: from now on",
+      "Home: this call only",
+      "Home: from now on",
     ]);
-    expect(read(new Map([["account", "Home: From now on"]]))).toEqual({ id: "1", remember: true });
-    expect(read(new Map([["account", "Home"]]))).toBeUndefined();
-    expect(read(new Map())).toBeUndefined();
+    expect(read("Home: From now on")).toEqual({ id: "1", remember: true });
+    expect(read("Home")).toBeUndefined();
+    expect(read("")).toBeUndefined();
   });
 
   it("asks for a name where there are more, which counts for good when that is typed", () => {
-    const { questions, read } = create(choice("1", "A"), choice("2", "B"), choice("3", "C"));
-    expect(questions.map(labels)).toEqual([["A", "B", "C"]]);
-    expect(questions[0]).toMatchObject({
+    const { question, read } = create(choice("1", "A"), choice("2", "B"), choice("3", "C"));
+    expect(labels(question)).toEqual(["A", "B", "C"]);
+    expect(question).toMatchObject({
       isOther: true,
       question: expect.stringContaining('type its name with "from now on"'),
     });
-    expect(read(new Map([["account", "b"]]))).toEqual({ id: "2", remember: false });
+    expect(read("b")).toEqual({ id: "2", remember: false });
     for (const typed of ["C from now on", "c, From now on ", "3: from now on"]) {
-      expect(read(new Map([["account", typed]]))).toEqual({ id: "3", remember: true });
+      expect(read(typed)).toEqual({ id: "3", remember: true });
     }
   });
 
   it("lets further ones be typed, and never shows two answers alike", () => {
-    const { questions, read } = create(
+    const { question, read } = create(
       ...["A", "a", "B", "C", "D", ""].map((label, index) => choice(`${index}`, label)),
     );
-    expect(labels(questions[0])).toEqual(["A (0)", "a (1)", "B", "C"]);
-    expect(questions[0].question).toContain("D | (5)");
-    expect(read(new Map([["account", " d "]]))).toEqual({ id: "4", remember: false });
-    expect(read(new Map([["account", "5"]]))).toEqual({ id: "5", remember: false });
-    expect(read(new Map([["account", "E"]]))).toBeUndefined();
+    expect(labels(question)).toEqual(["A (0)", "a (1)", "B", "C"]);
+    expect(question.question).toContain("D | (5)");
+    expect(read(" d ")).toEqual({ id: "4", remember: false });
+    expect(read("5")).toEqual({ id: "5", remember: false });
+    expect(read("E")).toBeUndefined();
   });
 
   it("is not fooled by an account with such a name", () => {
     const { read } = create(choice("1", "From now on"), choice("2", "B"), choice("3", "B from now on"));
-    expect(read(new Map([["account", "B from now on"]]))).toEqual({ id: "3", remember: false });
-    expect(read(new Map([["account", "From now on"]]))).toEqual({ id: "1", remember: false });
+    expect(read("B from now on")).toEqual({ id: "3", remember: false });
+    expect(read("From now on")).toEqual({ id: "1", remember: false });
   });
 
   it("keeps to the host's limits", () => {
-    const all: HostQuestion[] = [...create(choice("1", "A"), choice("2", "B"), choice("3", "C")).questions];
+    const all: HostQuestion[] = [create(choice("1", "A"), choice("2", "B"), choice("3", "C")).question];
     all.push(createConnectQuestion({ toolName: "t", integration: "i", url: "https://x.org/c", isReconnect: true }));
     for (const { id, header, options } of all) {
       expect(id).toMatch(/^[a-z][a-z0-9_]*$/);

@@ -4,17 +4,20 @@ import { join } from "node:path";
 import type {
   HostApi,
   HostCommand,
+  HostProvider,
   HostRegistrationMode,
   HostService,
+  HostToolFactory,
 } from "../../../src/runtimes/openclaw/host/host-api.ts";
-
-import type { HostProvider } from "../../../src/runtimes/openclaw/host/host-sign-in.ts";
-import type { HostTool, HostToolFactory, HostToolOptions } from "../../../src/runtimes/openclaw/host/host-tool.ts";
+import type { HostTool } from "../../../src/runtimes/openclaw/host/host-tool.ts";
 import { type Environment, readEnvironment } from "../../../src/runtimes/openclaw/setup/read-environment.ts";
 
 /** What a registration did and said. */
 export interface Recorded {
-  readonly tools: { readonly tool: HostTool | HostToolFactory; readonly options: HostToolOptions | undefined }[];
+  readonly tools: {
+    readonly tool: HostTool | HostToolFactory;
+    readonly options: Parameters<HostApi["registerTool"]>[1];
+  }[];
   readonly commands: HostCommand[];
   readonly services: HostService[];
   readonly providers: HostProvider[];
@@ -62,7 +65,6 @@ export function createFakeApi(host: FakeHost = {}): { readonly api: HostApi; rea
       recorded.runtimeReads += 1;
       if (host.mode === "cli-metadata") throw new Error("runtime is intentionally unavailable");
       return {
-        version: "2026.9.6",
         modelAuth: {
           async resolveApiKeyForProvider() {
             if (host.storedKey === undefined) throw new Error("No API key found for provider svc.");

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { HostAuthContext, HostUnattendedAuthContext } from "../../../src/runtimes/openclaw/host/host-sign-in.ts";
-import { readKeyOrigin } from "../../../src/runtimes/openclaw/setup/key-origins.ts";
+import type { HostAuthContext, HostUnattendedAuthContext } from "../../../src/runtimes/openclaw/host/host-api.ts";
+import { readKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
 import { acceptKey } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
 import { registerPairing } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { findFreePort } from "../../service/free-port.ts";
@@ -166,7 +166,7 @@ describe("a sign-in without a human", () => {
     const errors: string[] = [];
     const context: HostUnattendedAuthContext = {
       config: {},
-      runtime: { log: () => undefined, error: (line) => void errors.push(line) },
+      runtime: { error: (line) => void errors.push(line) },
       resolveApiKey: async ({ envVar }) => (key === null || envVar !== "SVC_API_KEY" ? null : { key, source: "env" }),
     };
     return { context, errors };

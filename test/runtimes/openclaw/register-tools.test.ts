@@ -3,15 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createActionTools } from "../../../src/runtimes/openclaw/actions/action-tools.ts";
 import { type ActionsFile, writeActions } from "../../../src/runtimes/openclaw/actions/actions-file.ts";
 import { planSync } from "../../../src/runtimes/openclaw/actions/plan-sync.ts";
-import type { HostTool, HostToolContext, HostToolFactory } from "../../../src/runtimes/openclaw/host/host-tool.ts";
-import {
-  createGate,
-  registerGate,
-  registerTools,
-  STATIC_DEFINITIONS,
-} from "../../../src/runtimes/openclaw/register-tools.ts";
-
+import type { HostToolFactory } from "../../../src/runtimes/openclaw/host/host-api.ts";
+import type { HostTool, HostToolContext } from "../../../src/runtimes/openclaw/host/host-tool.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
+import { createGate, registerGate, registerTools } from "../../../src/runtimes/openclaw/svc-plugin.ts";
+import { STATIC_DEFINITIONS } from "../../../src/runtimes/openclaw/translate-tool.ts";
 import { createFakeApi, createStateFolder } from "./fake-api.ts";
 import { createManyApp } from "./many-actions.ts";
 import { openSyncKit, type SyncKit } from "./sync-kit.ts";

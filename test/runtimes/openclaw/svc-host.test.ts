@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/setup/key-origins.ts";
+import { rememberKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { svcPlugin } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
@@ -232,14 +232,14 @@ describe("registering", () => {
 
   test("tries again to load the askState where another copy of the plugin could not", async () => {
     vi.resetModules();
-    vi.doMock("../../../src/runtimes/openclaw/ask/shown-cards.ts", () => {
+    vi.doMock("../../../src/runtimes/openclaw/ask/ask-state.ts", () => {
       throw new Error("removed");
     });
     const gone = await import("../../../src/runtimes/openclaw/svc-host.ts");
     const opening = gone.shareHost(createFakeApi(paired()).api, folder.environment).openAskState();
     const next = share(paired());
     await expect(opening).rejects.toThrow();
-    vi.doUnmock("../../../src/runtimes/openclaw/ask/shown-cards.ts");
+    vi.doUnmock("../../../src/runtimes/openclaw/ask/ask-state.ts");
     expect((await next.openAskState()).waitingCalls.list()).toEqual([]);
   });
 
@@ -272,7 +272,7 @@ describe("registering", () => {
     for (const dispose of latest.recorded.disposals) await dispose();
     const next = await host.openAccount(undefined);
     expect(next).not.toBe(account);
-    await latest.recorded.services.find(({ id }) => id === "svc-sessions")?.stop?.(STOP);
+    await latest.recorded.services.find(({ id }) => id === "svc-sessions")?.stop?.();
     expect(await host.openAccount(undefined)).not.toBe(next);
   });
 
@@ -284,9 +284,3 @@ describe("registering", () => {
     expect(recorded.runtimeReads).toBe(0);
   });
 });
-
-const STOP = {
-  config: {},
-  stateDir: "",
-  logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
-};

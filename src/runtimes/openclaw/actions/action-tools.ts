@@ -1,14 +1,7 @@
-import type { HostTool, HostToolContext } from "../host/host-tool.ts";
-import type { Gate } from "../register-tools.ts";
-import type { AccountSession } from "../setup/account-session.ts";
+import type { ToolOutcome } from "../../../calls/outcome.ts";
+import type { HostGate, HostTool, HostToolContext } from "../host/host-tool.ts";
 import { findSeenAccount, type SvcHost } from "../svc-host.ts";
-import {
-  createHostTool,
-  type HostCall,
-  type HostOutcome,
-  type HostToolDefinition,
-  loadRepair,
-} from "../translate-tool.ts";
+import { createHostTool, type HostToolDefinition, loadRepair } from "../translate-tool.ts";
 import { type ActionRecord, type ActionsFile, readActions } from "./actions-file.ts";
 
 const definitions = new WeakMap<ActionsFile, readonly HostToolDefinition[]>();
@@ -19,13 +12,15 @@ const definitions = new WeakMap<ActionsFile, readonly HostToolDefinition[]>();
  * descriptions and schemas are fresh without a reload.
  */
 export function createActionTools(host: SvcHost, context: HostToolContext): HostTool[] {
-  const warn = (reason: string) =>
-    host.log.warn(`The action tools of svc cannot be used: ${reason}. Run openclaw svc sync.`);
-  const file = readActions(host.places.actions, warn);
+  const file = readActions(host.places.actions, (reason) =>
+    host.log.warn(`The action tools of svc cannot be used: ${reason}. Run openclaw svc sync.`),
+  );
   if (file === undefined || !isForThisAccount(host, context, file)) return [];
   // Wanted synchronously by the first call of a turn, which comes after this.
   loadRepair().catch((error: unknown) => host.log.warn(`Arguments cannot be repaired: ${String(error)}`));
-  return defineActions(file).map((definition) => createHostTool(host, context, definition));
+  const made = definitions.get(file) ?? file.actions.map((action) => defineAction(file, action));
+  definitions.set(file, made);
+  return made.map((definition) => createHostTool(host, context, definition));
 }
 
 function isForThisAccount(host: SvcHost, context: HostToolContext, file: ActionsFile): boolean {
@@ -40,30 +35,20 @@ function isForThisAccount(host: SvcHost, context: HostToolContext, file: Actions
   }
 }
 
-function defineActions(file: ActionsFile): readonly HostToolDefinition[] {
-  const known = definitions.get(file);
-  if (known !== undefined) return known;
-  const made = file.actions.map((action) => defineAction(file, action));
-  definitions.set(file, made);
-  return made;
-}
-
-function defineAction(
-  file: ActionsFile,
-  { name, toolName, description, parameters }: ActionRecord,
-): HostToolDefinition {
+function defineAction(file: ActionsFile, action: ActionRecord): HostToolDefinition {
+  const { name, toolName, description, parameters } = action;
   return {
     name,
     description,
     schema: parameters,
-    async run(account: AccountSession, call: HostCall): Promise<HostOutcome> {
-      if (account.session.principal !== file.principal) return refuseAccount(toolName);
-      return account.session.call({ ...call, toolName });
+    async run({ session }, call) {
+      if (session.principal !== file.principal) return refuseAccount(toolName);
+      return session.call({ ...call, toolName });
     },
   };
 }
 
-function refuseAccount(toolName: string): HostOutcome {
+function refuseAccount(toolName: string): ToolOutcome {
   return {
     status: "failed",
     toolName,
@@ -75,40 +60,34 @@ function refuseAccount(toolName: string): HostOutcome {
   };
 }
 
-/** What the companion plugin asks for its tools, and whether a call of one of them may run. */
+/** Milliseconds for looking at a call: its files are read, and a tool nobody has used yet is described first. */
+export const GATE_MS = 60_000;
+
+/** The tools of the companion plugin, and whether a call of one of them may run. */
 export interface CompanionOffer {
   createTools(context: HostToolContext): HostTool[];
-  readonly gate: Gate;
+  readonly gate: HostGate;
 }
 
 /** Two plugins are two modules, and an update is another one: they meet here. The companion's code names it too. */
 export const LINK = "svc-agent-plugin.openclaw.actions";
 
-type Links = Map<string, CompanionOffer>;
-
 /**
- * Lets the companion in `folder` find its tools. The latest lasting registration of this process wins; one for a look
- * at the plugin, which the host never ends, only fills a gap.
+ * Lets the companion in `folder` find its tools, until the returned function is called. The latest lasting registration
+ * of this process wins; one for a look at the plugin, which the host never ends, only fills a gap.
  */
 export function offerToCompanion(
   folder: string,
   offer: CompanionOffer,
   { isLasting }: { readonly isLasting: boolean },
-): void {
-  const links = findLinks();
-  if (isLasting || !links.has(folder)) links.set(folder, offer);
-}
-
-/** Takes the offer back, unless a later registration has replaced it. */
-export function withdrawFromCompanion(folder: string, offer: CompanionOffer): void {
-  const links = findLinks();
-  if (links.get(folder) === offer) links.delete(folder);
-}
-
-function findLinks(): Links {
-  const holder = globalThis as { [link: symbol]: Links | undefined };
+): () => void {
+  const holder = globalThis as { [link: symbol]: Map<string, CompanionOffer> | undefined };
   const key = Symbol.for(LINK);
-  const links = holder[key] ?? new Map();
+  const links = holder[key] ?? new Map<string, CompanionOffer>();
   holder[key] = links;
-  return links;
+  if (isLasting || !links.has(folder)) links.set(folder, offer);
+  return () => {
+    // A later registration may have replaced it.
+    if (links.get(folder) === offer) links.delete(folder);
+  };
 }

@@ -56,30 +56,26 @@ export function isPlainRead({ effect, asksFirst }: Pick<ActionRecord, "effect" |
   return effect === "read" && !asksFirst;
 }
 
-interface Reading {
-  readonly stamp: string;
-  readonly file: ActionsFile | undefined;
-}
-
-const readings = new Map<string, Reading>();
+const readings = new Map<string, { readonly stamp: string; readonly file: ActionsFile | undefined }>();
 
 /**
  * Reads the action tools, synchronously and without parsing a file that has not changed since (time, size, inode).
  * Undefined when there is none; a damaged one counts as none and is told to `onDamage` once per change.
  */
 export function readActions(path: string, onDamage?: (reason: string) => void): ActionsFile | undefined {
-  const stamp = readStamp(path);
-  if (stamp === undefined) {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) {
     readings.delete(path);
     return undefined;
   }
+  const stamp = `${stats.mtimeNs}:${stats.size}:${stats.ino}`;
   const known = readings.get(path);
   if (known?.stamp === stamp) return known.file;
-  const file = parseFile(path);
-  if (typeof file === "string") onDamage?.(file);
-  const reading = { stamp, file: typeof file === "string" ? undefined : file };
-  readings.set(path, reading);
-  return reading.file;
+  const parsed = parseFile(path);
+  if (typeof parsed === "string") onDamage?.(parsed);
+  const file = typeof parsed === "string" ? undefined : parsed;
+  readings.set(path, { stamp, file });
+  return file;
 }
 
 /** Replaces the file atomically, mode 0600. */
@@ -88,50 +84,58 @@ export async function writeActions(path: string, file: ActionsFile): Promise<voi
   await replaceFile(path, `${JSON.stringify(file)}\n`);
 }
 
-function readStamp(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? undefined : `${stats.mtimeNs}:${stats.size}:${stats.ino}`;
-}
-
 function parseFile(path: string): ActionsFile | string {
-  let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isActionsFile(value) ? value : "it has another form";
   } catch (error) {
     return error instanceof SyntaxError ? "it is not JSON" : "it cannot be read";
   }
-  if (!isRecord(value) || value.version !== 1) return "it has another form";
-  const { principal, baseUrl, syncedAt, checkedAt, actions, leftOut, listed, pending } = value;
-  const hasTexts = [principal, baseUrl, syncedAt, checkedAt].every((text) => typeof text === "string");
-  if (!hasTexts || typeof leftOut !== "number" || !isTexts(listed)) return "it has another form";
-  if (!Array.isArray(actions) || !actions.every(isAction)) return "it has another form";
-  if (pending !== undefined && !isPending(pending)) return "it has another form";
-  return value as unknown as ActionsFile;
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const EFFECTS: ReadonlySet<unknown> = new Set(["read", "write", "delete", "admin", "unknown"]);
+type Check = (value: unknown) => boolean;
 
-function isAction(value: unknown): value is ActionRecord {
-  return (
-    isRecord(value) &&
-    typeof value.name === "string" &&
-    NAME.test(value.name) &&
-    typeof value.toolName === "string" &&
-    typeof value.integration === "string" &&
-    typeof value.description === "string" &&
-    typeof value.schemaHash === "string" &&
-    typeof value.asksFirst === "boolean" &&
-    EFFECTS.has(value.effect) &&
-    isRecord(value.parameters)
-  );
-}
+const isText: Check = (value) => typeof value === "string";
+const isListOf =
+  (isItem: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(isItem);
+const hasMembers =
+  (members: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isRecord(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
 
-function isPending(value: unknown): value is PendingChanges {
-  if (!isRecord(value) || typeof value.at !== "string") return false;
-  return [value.added, value.changed, value.removed].every(isTexts);
-}
+const isAction = hasMembers({
+  name: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
+  toolName: isText,
+  integration: isText,
+  effect: (value) => ["read", "write", "delete", "admin", "unknown"].some((effect) => effect === value),
+  asksFirst: (value) => typeof value === "boolean",
+  description: isText,
+  parameters: isRecord,
+  schemaHash: isText,
+});
 
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === "string");
+const isPending = hasMembers({
+  at: isText,
+  added: isListOf(isText),
+  changed: isListOf(isText),
+  removed: isListOf(isText),
+});
+
+/** By hand: a host that lists tools loads no package for it. */
+const hasForm = hasMembers({
+  version: (value) => value === 1,
+  principal: isText,
+  baseUrl: isText,
+  syncedAt: isText,
+  checkedAt: isText,
+  actions: isListOf(isAction),
+  leftOut: (value) => typeof value === "number",
+  listed: isListOf(isText),
+  pending: (value) => value === undefined || isPending(value),
+});
+
+function isActionsFile(value: unknown): value is ActionsFile {
+  return hasForm(value);
 }

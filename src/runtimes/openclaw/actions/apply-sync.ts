@@ -4,8 +4,8 @@ import { isRecord } from "../../../base/json.ts";
 import type { HostApi, HostConfig } from "../host/host-api.ts";
 import type { Places } from "../host/places.ts";
 import type { SvcHost } from "../svc-host.ts";
-import { type ActionsFile, writeActions } from "./actions-file.ts";
-import { COMPANION_ID, removeCompanion, writeCompanion } from "./companion.ts";
+import { writeActions } from "./actions-file.ts";
+import { COMPANION_ID, writeCompanion } from "./companion.ts";
 import type { SyncPlan } from "./plan-sync.ts";
 
 /** What an applied sync did. */
@@ -17,17 +17,25 @@ interface ApplyReport {
   readonly next: string;
 }
 
+/** What became of the host's configuration. A running gateway takes a change over by itself, a stopped one at its start. */
+type ConfigReport =
+  | { readonly kind: "changed" | "unchanged" }
+  /** The configuration cannot be written here. */
+  | { readonly kind: "refused"; readonly reason: string };
+
 /**
  * Carries out a plan a human agreed to: action tools, companion plugin, and the line in the host's configuration that
  * loads it. A plan without tools removes all three.
  */
-export async function applySync(host: SvcHost, api: HostApi, plan: Pick<SyncPlan, "next">): Promise<ApplyReport> {
-  const { next: file } = plan;
-  if (file.actions.length === 0) return removeSync(host, api);
+export async function applySync(host: SvcHost, api: HostApi, { next }: Pick<SyncPlan, "next">): Promise<ApplyReport> {
+  if (next.actions.length === 0) return removeSync(host, api);
+  const { companion, actions } = host.places;
   return inSyncTurn(host.places, async () => {
-    const revision = await installActions(host, file);
-    const config = await addToConfig(api, host.places.companion, revision);
-    return { tools: file.actions.length, config, next: describeNext(config, host.places.companion) };
+    const revision = await writeCompanion(host.places, next.actions);
+    // After the companion: a running gateway offers new tools once it has loaded their names.
+    await writeActions(actions, next);
+    const config = await addToConfig(api, companion, revision);
+    return { tools: next.actions.length, config, next: describeNext(config, companion) };
   });
 }
 
@@ -37,7 +45,7 @@ export async function removeSync(host: SvcHost, api: HostApi): Promise<ApplyRepo
   const config = await inSyncTurn(host.places, async () => {
     const changed = await removeFromConfig(api, companion);
     await rm(actions, { force: true });
-    if (changed.kind !== "refused") await removeCompanion(host.places);
+    if (changed.kind !== "refused") await rm(companion, { recursive: true, force: true });
     return changed;
   });
   const next =
@@ -45,13 +53,6 @@ export async function removeSync(host: SvcHost, api: HostApi): Promise<ApplyRepo
       ? `The configuration could not be written (${config.reason}): take ${companion} out of plugins.load.paths by hand.`
       : "There are no action tools any more; svc_call_tool still reaches every tool.";
   return { tools: 0, config, next };
-}
-
-/** Writes both sides of the tools; the file last. A running gateway offers what is new once it has loaded the names. */
-async function installActions(host: SvcHost, next: ActionsFile): Promise<string> {
-  const revision = await writeCompanion(host.places, next.actions);
-  await writeActions(host.places.actions, next);
-  return revision;
 }
 
 function describeNext(config: ConfigReport, folder: string): string {
@@ -68,14 +69,6 @@ function describeNext(config: ConfigReport, folder: string): string {
   }
 }
 
-/** What became of the host's configuration. */
-type ConfigReport =
-  /** Written; a running gateway takes it over by itself, a stopped one when it starts. */
-  | { readonly kind: "changed" }
-  | { readonly kind: "unchanged" }
-  /** The configuration cannot be written here. */
-  | { readonly kind: "refused"; readonly reason: string };
-
 type Draft = Record<string, unknown>;
 
 /** Makes the host load the companion in `folder`; another `revision` makes a running gateway load it again. */
@@ -84,11 +77,10 @@ async function addToConfig(api: HostApi, folder: string, revision: string): Prom
     const plugins = openObject(draft, "plugins");
     const load = openObject(plugins, "load");
     load.paths = including(readList(load.paths), folder);
-    const entries = openObject(plugins, "entries");
-    const entry = openObject(entries, COMPANION_ID);
+    const entry = openObject(openObject(plugins, "entries"), COMPANION_ID);
     entry.enabled = true;
     entry.config = { revision };
-    // A list names everything that may load: whoever let the main plugin in has agreed to this one by the sync.
+    // A list names everything that may load: the human who let the main plugin in has agreed to this one by the sync.
     if (Array.isArray(plugins.allow)) plugins.allow = including(plugins.allow, COMPANION_ID);
   });
 }
@@ -122,7 +114,8 @@ export function loadsCompanion(config: HostConfig, folder: string): boolean {
   return readList(load.paths).includes(folder);
 }
 
-async function changeConfig(api: HostApi, edit: (draft: Draft) => void): Promise<ConfigReport> {
+/** Edits the configuration of the host; says so where it cannot be written. */
+export async function changeConfig(api: HostApi, edit: (draft: Draft) => void): Promise<ConfigReport> {
   const { config } = api.runtime;
   const trial = structuredClone(config.current()) as Draft;
   const before = JSON.stringify(trial);

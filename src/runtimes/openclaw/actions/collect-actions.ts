@@ -1,10 +1,10 @@
-import { buildTools } from "../../../calls/build.ts";
+import { buildTools, toModelName } from "../../../calls/build.ts";
 import type { ToolCatalog } from "../../../calls/catalog/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "../../../calls/catalog/catalog-entry.ts";
 import { cleanText } from "../../../calls/safe-text.ts";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
 import type { ActionRecord } from "./actions-file.ts";
-import { nameActions } from "./name-actions.ts";
 import type { LeftOutTool } from "./plan-sync.ts";
 
 const PARALLEL = 8;
@@ -108,3 +108,75 @@ function takesNothing({ inputSchema }: CatalogEntry): boolean {
 function leaveOut({ name, integration }: CatalogEntry, reason: string): LeftOutTool {
   return { toolName: name, integration, count: 1, reason };
 }
+
+const LIMIT = 64;
+const SUFFIX = "_svc";
+const OWN_NAMES: ReadonlySet<string> = new Set([...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES]);
+
+/** The names of one set of tools. */
+interface ActionNames {
+  /** Name of each tool that has one, by full name on the service. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Full names of tools that would be shown under one name, and that name. */
+  readonly collisions: readonly { readonly toolName: string; readonly name: string }[];
+}
+
+/**
+ * Finds the names under which the host can offer these tools: the service's own where it is legal and free, with
+ * `_svc` behind it where the host or this plugin has a tool or a plugin of that name. Two tools that would share a
+ * name, letter case apart as the host compares, get none: calling the wrong one is worse than offering neither.
+ */
+export function nameActions(toolNames: readonly string[]): ActionNames {
+  const byKey = Map.groupBy(new Set(toolNames), (toolName) => toHostName(toolName).toLowerCase());
+  const names = new Map<string, string>();
+  const collisions: { toolName: string; name: string }[] = [];
+  for (const sharing of byKey.values()) {
+    for (const toolName of sharing) {
+      const name = toHostName(toolName);
+      if (sharing.length === 1) names.set(toolName, name);
+      else collisions.push({ toolName, name });
+    }
+  }
+  return { names, collisions };
+}
+
+function toHostName(toolName: string): string {
+  const name = toModelName(toolName);
+  if (!isTaken(name.toLowerCase())) return name;
+  return toModelName(
+    name.length + SUFFIX.length <= LIMIT ? name + SUFFIX : `${name.slice(0, LIMIT - SUFFIX.length)}${SUFFIX}`,
+  );
+}
+
+/** A name without an underscore may be the id of a plugin, which the host would then refuse to load. */
+function isTaken(name: string): boolean {
+  return (
+    !name.includes("_") ||
+    HOST_TOOL_NAMES.has(name) ||
+    OWN_NAMES.has(name) ||
+    HOST_TOOL_PREFIXES.some((prefix) => name.startsWith(prefix))
+  );
+}
+
+/**
+ * Names a generated tool must not have: the host drops a plugin's tool whose name it knows already. OpenClaw 2026.9.6:
+ * its core tools, the controls of its tool search and code mode, the aliases it folds into other names, and the tools
+ * of the plugins it ships. Lower case: the host compares without regard to letter case.
+ */
+export const HOST_TOOL_NAMES: ReadonlySet<string> = new Set(
+  [
+    "agents_list agents_wait apply-patch apply_patch ask_user automations bash browser canvas code_execution computer",
+    "conversations_list conversations_send conversations_turn create_goal cron dashboard dismiss_task edit exec gateway",
+    "get_goal github_identity_status github_publish heartbeat_respond image image_generate ls memory_get memory_search",
+    "message mobile_ui music_generate nodes openclaw pdf plugins portal process progress_card read screen secrets",
+    "session_status sessions sessions_history sessions_list sessions_search sessions_send sessions_spawn sessions_yield",
+    "show_widget skill_workshop structured_output subagents suggest_task terminal theme transcripts tts update_goal",
+    "video_generate view_image wait web_fetch web_search write x_search",
+    "tool_call tool_describe tool_search tool_search_code",
+    "crabbox dir_fetch dir_list file_fetch file_write intent llm-task node_inference onepassword talk_voice",
+    "wiki_apply wiki_get wiki_lint wiki_search wiki_status",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** The plugin the host ships with tools of this prefix grows with each release. */
+export const HOST_TOOL_PREFIXES: readonly string[] = ["workboard_"];

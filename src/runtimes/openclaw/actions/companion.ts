@@ -1,11 +1,10 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../../base/disk.ts";
 import { sha256Hex } from "../../../base/hash.ts";
 import { SvcError } from "../../../errors.ts";
 import type { Places } from "../host/places.ts";
-import { GATE_MS } from "../register-tools.ts";
-import { LINK } from "./action-tools.ts";
+import { GATE_MS, LINK } from "./action-tools.ts";
 import { type ActionRecord, isPlainRead } from "./actions-file.ts";
 
 /** Id of the generated plugin. */
@@ -22,18 +21,9 @@ const PROFILES = ["minimal", "coding", "messaging", "full"] as const;
 /** The host reads manifests of at most 256 KiB, and with a longer one refuses its whole configuration. */
 const MAX_MANIFEST_BYTES = 256 * 1024;
 
-/** What the host knows of a tool before it runs. */
-interface ToolMetadata {
-  readonly profiles: readonly string[];
-  /** The host may make the call again by itself. Only for reads. */
-  readonly replaySafe?: true;
-  readonly sideEffecting?: true;
-}
-
 /**
- * Writes the plugin that declares the action tools to the host, whose manifest must name each of them. It has no code of
- * its own worth the name: at each assembly of tools it asks the main plugin of the same process. Files that are already
- * right are left alone.
+ * Writes the plugin that declares the action tools to the host, whose manifest must name each of them. At each assembly
+ * of tools it asks the main plugin of the same process. Files that are already right are left alone.
  *
  * @returns id of the declared names and metadata, the same for the same tools
  * @throws SvcError `unsupported` for more tools than {@link countDeclarable} allows
@@ -58,8 +48,12 @@ export async function writeCompanion(places: Places, actions: readonly ActionRec
     // Last: the host may look at any time, and this is what it looks at.
     "openclaw.plugin.json": toJson(manifest),
   };
-  for (const [name, text] of Object.entries(files)) await writeIfChanged(join(places.companion, name), text);
-  return createRevision(manifest);
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(places.companion, name);
+    if ((await readFile(path, "utf8").catch(() => undefined)) !== text) await replaceFile(path, text);
+  }
+  const { contracts, toolMetadata } = manifest;
+  return sha256Hex(JSON.stringify([contracts, toolMetadata])).slice(0, 16);
 }
 
 /** How many of these tools, from the first on, the host's limit for a manifest allows; more than 1,200 in any case. */
@@ -70,11 +64,6 @@ export function countDeclarable(actions: readonly ActionRecord[]): number {
     if (room < 0) return index;
   }
   return actions.length;
-}
-
-/** Removes the plugin's folder. */
-export async function removeCompanion(places: Places): Promise<void> {
-  await rm(places.companion, { recursive: true, force: true });
 }
 
 function createManifest(actions: readonly ActionRecord[]) {
@@ -95,9 +84,9 @@ function createManifest(actions: readonly ActionRecord[]) {
   };
 }
 
-function createMetadata(action: ActionRecord): ToolMetadata {
-  const profiles = PROFILES;
-  return isPlainRead(action) ? { profiles, replaySafe: true } : { profiles, sideEffecting: true };
+/** The host may make a call by itself again where the tool is marked `replaySafe`: plain reads only. */
+function createMetadata(action: ActionRecord) {
+  return { profiles: PROFILES, ...(isPlainRead(action) ? { replaySafe: true } : { sideEffecting: true }) };
 }
 
 /**
@@ -131,15 +120,6 @@ export default {
   },
 };
 `;
-}
-
-function createRevision({ contracts, toolMetadata }: ReturnType<typeof createManifest>): string {
-  return sha256Hex(JSON.stringify([contracts, toolMetadata])).slice(0, 16);
-}
-
-async function writeIfChanged(file: string, text: string): Promise<void> {
-  const present = await readFile(file, "utf8").catch(() => undefined);
-  if (present !== text) await replaceFile(file, text);
 }
 
 function toJson(value: unknown): string {

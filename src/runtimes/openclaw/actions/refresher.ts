@@ -2,7 +2,17 @@ import type { SessionEvent } from "../../../calls/session-events.ts";
 import type { AccountSession } from "../setup/account-session.ts";
 import { noteAccount, type SvcHost } from "../svc-host.ts";
 import { loadRepair } from "../translate-tool.ts";
-import { type ActionsFile, readActions, writeActions } from "./actions-file.ts";
+import {
+  type ActionRecord,
+  type ActionsFile,
+  isPlainRead,
+  type PendingChanges,
+  readActions,
+  writeActions,
+} from "./actions-file.ts";
+import { inSyncTurn } from "./apply-sync.ts";
+import { collectActions, describeActions } from "./collect-actions.ts";
+import { writeCompanion } from "./companion.ts";
 
 /** Action tools looked at longer ago than this are compared with the service. */
 const STALE_MS = 6 * 60 * 60 * 1_000;
@@ -26,6 +36,7 @@ export interface Refresher {
 /** Starts looking: at once when asked to, then at every tick of the clock. */
 export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
   const stopping = new AbortController();
+  /** Tools whose schema a call found changed; taken out when they are looked at. */
   const changed = new Set<string>();
   let stopListening: (() => void) | undefined;
   let running: Promise<void> | undefined;
@@ -42,21 +53,28 @@ export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
   const work = async () => {
     await loadRepair();
     if (readActions(host.places.actions) === undefined) return;
-    const { inSyncTurn } = await import("./apply-sync.ts");
     const current = await inSyncTurn(host.places, () => restoreCompanion(host));
     if (current === undefined) return;
     const account = await host.openAccount(undefined);
     noteAccount(host, undefined, account.session.principal);
     listen(account);
     if (account.session.principal !== current.principal) return;
-    await refresh(host, account, current, { changed, now: clock.now, signal: stopping.signal });
+    const isStale = clock.now() - Date.parse(current.checkedAt) >= STALE_MS;
+    if (!isStale && changed.size === 0) return;
+    const only = isStale ? undefined : new Set(changed);
+    changed.clear();
+    const at = new Date(clock.now()).toISOString();
+    await keep(host, current, await refreshActions(host, account, current, { only, at, signal: stopping.signal }));
   };
   const look = () => {
     isAskedAgain = running !== undefined;
     if (isAskedAgain || stopping.signal.aborted) return;
     running = work()
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) host.log.warn(`svc could not look for changed tools: ${describe(error)}`);
+        if (stopping.signal.aborted) return;
+        host.log.warn(
+          `svc could not look for changed tools: ${error instanceof Error ? error.message : String(error)}`,
+        );
       })
       .finally(() => {
         running = undefined;
@@ -78,9 +96,7 @@ export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
 /** Another version of this plugin may have written it differently; names that are not in the file never come back. */
 async function restoreCompanion(host: SvcHost): Promise<ActionsFile | undefined> {
   const current = readActions(host.places.actions);
-  if (current === undefined) return undefined;
-  const { writeCompanion } = await import("./companion.ts");
-  await writeCompanion(host.places, current.actions);
+  if (current !== undefined) await writeCompanion(host.places, current.actions);
   return current;
 }
 
@@ -93,38 +109,94 @@ function findChangedTool(host: SvcHost, account: AccountSession, event: SessionE
   return known === undefined || offered === undefined || offered.schemaHash === known ? undefined : event.toolName;
 }
 
-interface Look {
-  /** Tools whose schema a call found changed; taken out when they are looked at. */
-  readonly changed: Set<string>;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
+interface Refreshed {
+  /** The file to keep: known tools with their descriptions and schemas of now. */
+  readonly file: ActionsFile;
+  /** How many known tools have another description or schema. */
+  readonly updated: number;
 }
 
-async function refresh(host: SvcHost, account: AccountSession, current: ActionsFile, look: Look): Promise<void> {
-  const isStale = look.now() - Date.parse(current.checkedAt) >= STALE_MS;
-  const only = isStale ? undefined : new Set(look.changed);
-  if (only?.size === 0) return;
-  look.changed.clear();
-  const { refreshActions } = await import("./refresh-actions.ts");
-  const { integrations } = host.settings().actions;
-  const report = await refreshActions(account, current, { only, integrations, now: look.now, signal: look.signal });
-  const { inSyncTurn } = await import("./apply-sync.ts");
+async function keep(host: SvcHost, current: ActionsFile, { file, updated }: Refreshed): Promise<void> {
   const isWritten = await inSyncTurn(host.places, async () => {
     // A sync of a human in between wins.
     if (readActions(host.places.actions) !== current) return false;
-    await writeActions(host.places.actions, report.file);
+    await writeActions(host.places.actions, file);
     return true;
   });
   if (!isWritten) return;
-  if (report.updated > 0) host.log.info(`svc: new descriptions or arguments of ${report.updated} action tools.`);
-  const { pending } = report.file;
-  if (report.hasNews && pending !== undefined) {
-    const { added, removed, changed } = pending;
-    const counts = `${added.length} new, ${removed.length} gone, ${changed.length} with another effect`;
-    host.log.info(`svc: the tools of your apps have changed (${counts}). Run: openclaw svc sync`);
-  }
+  if (updated > 0) host.log.info(`svc: new descriptions or arguments of ${updated} action tools.`);
+  const { pending } = file;
+  if (pending === undefined || nameChanges(pending) === nameChanges(current.pending)) return;
+  const { added, removed, changed } = pending;
+  const counts = `${added.length} new, ${removed.length} gone, ${changed.length} with another effect`;
+  host.log.info(`svc: the tools of your apps have changed (${counts}). Run: openclaw svc sync`);
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+interface RefreshOptions {
+  /** Full names to look at again; default all known ones, with a new list. */
+  readonly only: ReadonlySet<string> | undefined;
+  /** ISO time of the look. */
+  readonly at: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Brings known action tools up to date without a new agreement: descriptions and schemas. Tools that came or went are
+ * reported, not taken over. A tool that was a plain read and is not any more is withdrawn until the next sync: the host
+ * was told that it may repeat it.
+ */
+async function refreshActions(
+  host: SvcHost,
+  account: AccountSession,
+  current: ActionsFile,
+  { only, at, signal }: RefreshOptions,
+): Promise<Refreshed> {
+  const list = only === undefined ? await listChanges(host, account, current, signal) : undefined;
+  const known = current.actions.map(({ toolName }) => toolName);
+  const names = known.filter((name) => only?.has(name) ?? !list?.removed.includes(name));
+  const described = await describeActions(account.session.catalog, names, { signal });
+  const { records } = collectActions([...described.entries.values()]);
+  const { actions, changed, updated } = update(current.actions, records);
+  const { pending: before, ...rest } = current;
+  // A changed effect stays reported until the next sync; lists are as they were found last.
+  const pending: PendingChanges = {
+    at,
+    added: list?.added ?? before?.added ?? [],
+    removed: list?.removed ?? before?.removed ?? [],
+    changed: [...new Set([...(before?.changed ?? []), ...changed])],
+  };
+  const file = { ...rest, actions, checkedAt: only === undefined ? at : current.checkedAt };
+  return { file: nameChanges(pending) === nameChanges(undefined) ? file : { ...file, pending }, updated };
+}
+
+/** The full names that came and went since the sync. A cut list says nothing about what it does not name. */
+async function listChanges(host: SvcHost, { session }: AccountSession, current: ActionsFile, signal: AbortSignal) {
+  const { integrations } = host.settings().actions;
+  const { omitted } = await session.catalog.sync({ ...(integrations === undefined ? {} : { integrations }), signal });
+  const offered = session.catalog.list().filter(({ integration }) => integrations?.includes(integration) ?? true);
+  const names = new Set(offered.map(({ name }) => name));
+  const agreed = new Set(current.listed);
+  return {
+    added: [...names].filter((name) => !agreed.has(name)),
+    removed: current.actions.map(({ toolName }) => toolName).filter((name) => omitted.length === 0 && !names.has(name)),
+  };
+}
+
+function update(before: readonly ActionRecord[], records: readonly ActionRecord[]) {
+  const fresh = new Map(records.map((record) => [record.toolName, record]));
+  const changed: string[] = [];
+  let updated = 0;
+  const actions = before.flatMap((old): ActionRecord[] => {
+    const now = fresh.get(old.toolName);
+    if (now === undefined) return [old];
+    if (now.effect !== old.effect || now.asksFirst !== old.asksFirst) changed.push(old.toolName);
+    if (isPlainRead(old) && !isPlainRead(now)) return [];
+    if (now.schemaHash !== old.schemaHash || now.description !== old.description) updated += 1;
+    return [{ ...now, name: old.name }];
+  });
+  return { actions, changed, updated };
+}
+
+function nameChanges(pending: PendingChanges | undefined): string {
+  return JSON.stringify([pending?.added ?? [], pending?.changed ?? [], pending?.removed ?? []]);
 }

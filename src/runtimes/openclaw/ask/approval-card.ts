@@ -5,7 +5,7 @@ import { redact } from "../../../client/redact.ts";
 import { fence, IN_FENCE } from "../../../wire/card-layout.ts";
 import { drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
 import type { HostApproval } from "../host/host-tool.ts";
-import { mayStand } from "./waiting-calls.ts";
+import { mayStand } from "./ask-state.ts";
 
 /** What the host shows of a request; how long it waits and what follows is the asker's. */
 export type HostCard = Pick<HostApproval, "title" | "description" | "severity" | "allowedDecisions">;

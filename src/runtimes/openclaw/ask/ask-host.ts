@@ -1,8 +1,19 @@
 import { isRecord } from "../../../base/json.ts";
+import type { ConnectionChoice } from "../../../calls/outcome.ts";
+import type { ConnectionAnswer, ConnectionQuestion } from "../../../calls/pipeline.ts";
+import type { ConnectLink } from "../../../calls/steps/await-connection.ts";
 import type { HostApprovalResolution, HostToolContext } from "../host/host-tool.ts";
 import { loadSdk, type SdkModule } from "../host/load-sdk.ts";
+import { type HostCard, shorten, toCardText } from "./approval-card.ts";
 
-import type { HostCard } from "./approval-card.ts";
+/** Loads a module of the host's SDK; replaced in tests. */
+export type LoadSdk = (subpath: string) => Promise<SdkModule | undefined>;
+
+/** A function of the host that is not promised to plugins; undefined where it is missing. */
+async function loadFunction(name: string, load: LoadSdk): Promise<((params: unknown) => Promise<unknown>) | undefined> {
+  const found = (await load("agent-harness-runtime"))?.[name];
+  return typeof found === "function" ? async (params) => found(params) : undefined;
+}
 
 /** A question with fixed answers, in the host's own form. */
 export interface HostQuestion {
@@ -26,29 +37,36 @@ interface QuestionFrame {
   readonly signal: AbortSignal;
 }
 
-/** Answers by question id. Undefined when nobody answered in time or could be asked. */
-export type Answers = ReadonlyMap<string, string> | undefined;
-
-type Ask = (params: unknown) => Promise<unknown>;
-
 /** The host takes one question of a conversation at a time. */
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Asks up to three questions at once in the conversation of a call. The host's function for it is not promised to
- * plugins: where it is missing or fails, there is no answer. Ends without one as soon as the signal fires; the host then
- * takes the question back.
+ * Asks a question in the conversation of a call. Undefined when nobody answered in time, or the host's function for it
+ * is missing or fails. Ends without an answer as soon as the signal fires; the host then takes the question back.
  */
 export async function askQuestion(
-  questions: readonly HostQuestion[],
-  frame: QuestionFrame,
-  load: (subpath: string) => Promise<SdkModule | undefined> = loadSdk,
-): Promise<Answers> {
-  const { sessionKey } = frame.context;
-  const ask = (await load("agent-harness-runtime"))?.runAgentHarnessGatewayQuestion;
-  if (!isAsk(ask) || sessionKey === undefined) return undefined;
+  question: HostQuestion,
+  { context, timeoutMs, signal }: QuestionFrame,
+  load: LoadSdk = loadSdk,
+): Promise<string | undefined> {
+  const ask = await loadFunction("runAgentHarnessGatewayQuestion", load);
+  const { agentId, sessionKey, delivery } = context;
+  if (ask === undefined || sessionKey === undefined) return undefined;
+  const put = async () => {
+    if (signal.aborted) return undefined;
+    const result = await ask({
+      questions: [question],
+      sessionKey,
+      ...(agentId === undefined ? {} : { agentId }),
+      timeoutMs,
+      // Clients of the gateway see the question by themselves; a chat app is sent its text.
+      delivery: delivery === undefined ? {} : { onBlockReply: (reply: unknown) => sendText(delivery, reply) },
+      signal,
+    });
+    return readAnswer(result, question.id);
+  };
   const before = turns.get(sessionKey) ?? Promise.resolve();
-  const turn = before.then(() => put(ask, questions, sessionKey, frame)).catch(() => undefined);
+  const turn = before.then(put).catch(() => undefined);
   turns.set(sessionKey, turn);
   try {
     return await turn;
@@ -57,48 +75,16 @@ export async function askQuestion(
   }
 }
 
-async function put(
-  ask: Ask,
-  questions: readonly HostQuestion[],
-  sessionKey: string,
-  { context, timeoutMs, signal }: QuestionFrame,
-): Promise<Answers> {
-  if (signal.aborted) return undefined;
-  const { agentId, delivery } = context;
-  const result = await ask({
-    questions,
-    sessionKey,
-    ...(agentId === undefined ? {} : { agentId }),
-    timeoutMs,
-    // Clients of the gateway see the question by themselves; a chat app is sent its text.
-    delivery: delivery === undefined ? {} : { onBlockReply: (reply: unknown) => sendText(delivery, reply) },
-    signal,
-  });
-  return readAnswers(result);
-}
-
 async function sendText(delivery: NonNullable<HostToolContext["delivery"]>, reply: unknown): Promise<void> {
-  const text = readField(reply, "text");
-  if (typeof text === "string") await delivery.send({ text });
+  if (isRecord(reply) && typeof reply.text === "string") await delivery.send({ text: reply.text });
 }
 
-function readAnswers(result: unknown): Answers {
-  const answers = readField(readField(result, "answers"), "answers");
-  if (readField(result, "status") !== "answered" || typeof answers !== "object" || answers === null) return undefined;
-  const given = new Map<string, string>();
-  for (const [id, texts] of Object.entries(answers)) {
-    const first: unknown = Array.isArray(texts) ? texts[0] : undefined;
-    if (typeof first === "string") given.set(id, first);
-  }
-  return given;
-}
-
-function readField(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined;
-}
-
-function isAsk(value: unknown): value is Ask {
-  return typeof value === "function";
+function readAnswer(result: unknown, id: string): string | undefined {
+  if (!isRecord(result) || result.status !== "answered" || !isRecord(result.answers)) return undefined;
+  const { answers } = result.answers;
+  const texts = isRecord(answers) ? answers[id] : undefined;
+  const first: unknown = Array.isArray(texts) ? texts[0] : undefined;
+  return typeof first === "string" ? first : undefined;
 }
 
 /** How a card that a running call put up was answered. `no_route`: nobody could be asked. */
@@ -114,19 +100,13 @@ interface DeferredQuestion {
   readonly signal: AbortSignal;
 }
 
-type Request = (params: unknown) => Promise<unknown>;
-
 /**
- * Puts a card before a human from inside a running call. The host's function for it is not promised to plugins: where it
- * is missing, or answers in a way that is not understood, nobody was asked. Rejects with the signal's reason when it
- * fires.
+ * Puts a card before a human from inside a running call. Where the host's function for it is missing, or answers in a
+ * way that is not understood, nobody was asked. Rejects with the signal's reason when it fires.
  */
-export async function askDeferred(
-  question: DeferredQuestion,
-  load: (subpath: string) => Promise<SdkModule | undefined> = loadSdk,
-): Promise<DeferredAnswer> {
-  const request = (await load("agent-harness-runtime"))?.requestDeferredPluginToolApproval;
-  if (!isRequest(request)) return "no_route";
+export async function askDeferred(question: DeferredQuestion, load: LoadSdk = loadSdk): Promise<DeferredAnswer> {
+  const request = await loadFunction("requestDeferredPluginToolApproval", load);
+  if (request === undefined) return "no_route";
   const { card, timeoutMs, toolName, toolCallId, context, signal } = question;
   let resolution: HostApprovalResolution | undefined;
   const onResolution = (decision: HostApprovalResolution) => {
@@ -139,26 +119,96 @@ export async function askDeferred(
     baseParams: {},
     ctx: { agentId: context.agentId, sessionKey: context.sessionKey },
   };
-  let result: unknown;
-  try {
-    result = await request({ deferredApproval, signal });
-  } catch {
-    result = undefined;
-  }
+  const result = await request({ deferredApproval, signal }).catch(() => undefined);
   signal.throwIfAborted();
-  return read(result, resolution, card);
+  return readResolution(result, resolution, card);
 }
 
 /** Both ways the host tells of the decision must agree before anything counts as approved. */
-function read(result: unknown, resolution: HostApprovalResolution | undefined, card: HostCard): DeferredAnswer {
+function readResolution(
+  result: unknown,
+  resolution: HostApprovalResolution | undefined,
+  { allowedDecisions }: HostCard,
+): DeferredAnswer {
   if (resolution === "deny") return "denied";
   if (resolution === "timeout") return "timeout";
-  const isOffered = resolution !== undefined && card.allowedDecisions?.some((decision) => decision === resolution);
-  const isApproved = typeof result === "object" && result !== null && "blocked" in result && result.blocked === false;
-  if (!isApproved || isOffered !== true) return "no_route";
-  return resolution === "allow-always" ? "allow-always" : "allow-once";
+  const offered = allowedDecisions?.find((decision) => decision === resolution);
+  const isApproved = isRecord(result) && result.blocked === false;
+  return isApproved && (offered === "allow-once" || offered === "allow-always") ? offered : "no_route";
 }
 
-function isRequest(value: unknown): value is Request {
-  return typeof value === "function";
+/** The question "which account?", and how its answer is read. */
+interface AccountQuestion {
+  readonly question: HostQuestion;
+  /** Undefined when no account was named. */
+  read(said: string): ConnectionAnswer | undefined;
+}
+
+const ONCE = "this call only";
+const ALWAYS = "from now on";
+/** The host shows at most four answers. */
+const MOST = 4;
+
+/**
+ * Asks for the account and whether to remember it, in one question: typed answers to several are hard to get right. Two
+ * accounts fit its four answers both ways. Of more the choice counts for the call, and for good when that is typed.
+ */
+export function createAccountQuestion({ toolName, integration, choices }: ConnectionQuestion): AccountQuestion {
+  const named = nameChoices(choices);
+  const ask = `Which ${toCardText(integration)} account should ${toCardText(toolName)} use?`;
+  if (named.length <= 2) {
+    const answers = named.flatMap(({ id, name }) => [
+      { label: `${name}: ${ONCE}`, answer: { id, remember: false } },
+      { label: `${name}: ${ALWAYS}`, answer: { id, remember: true } },
+    ]);
+    const options = answers.map(({ label }) => ({ label }));
+    return {
+      question: { id: "account", header: "Account", question: ask, options },
+      read: (said) => answers.find(({ label }) => isSame(label, said))?.answer,
+    };
+  }
+  const hidden = named.slice(MOST).map(({ name }) => name);
+  const others = hidden.length === 0 ? "" : ` Others, to be typed: ${hidden.join(" | ")}.`;
+  const question = `${ask}${others} It counts for ${ONCE}; type its name with "${ALWAYS}" to keep it.`;
+  const options = named.slice(0, MOST).map(({ name }) => ({ label: name }));
+  const find = (text: string) => named.find(({ id, name }) => isSame(name, text) || isSame(id, text));
+  return {
+    question: { id: "account", header: "Account", question, options, isOther: true },
+    read(said) {
+      const whole = find(said);
+      const found = whole ?? find(said.trim().replace(/[\s:,]*from now on$/i, ""));
+      return found && { id: found.id, remember: whole === undefined };
+    },
+  };
+}
+
+/** The default first, and no two names alike: the host refuses equal answers. */
+function nameChoices(choices: readonly ConnectionChoice[]) {
+  const named = [...choices]
+    .sort((a, b) => Number(b.isDefault === true) - Number(a.isDefault === true))
+    .map(({ id, label }) => ({ id, name: shorten(toCardText(label).trim(), 60) }));
+  return named.map(({ id, name }) => {
+    const isUnique = name !== "" && named.filter((other) => isSame(other.name, name)).length === 1;
+    return { id, name: isUnique ? name : `${name} (${toCardText(id)})`.trim() };
+  });
+}
+
+function isSame(text: string, said: string): boolean {
+  return text.toLowerCase() === said.trim().toLowerCase();
+}
+
+/** The answer that says: done, go on. */
+export const CONNECTED = "I have connected it";
+
+/** Shows a human where to connect an app. The link stands in the text too, for chats without buttons. */
+export function createConnectQuestion({ toolName, integration, url, isReconnect }: ConnectLink): HostQuestion {
+  const app = toCardText(integration);
+  const need = isReconnect ? `${app} must be signed in to again` : `${app} is not connected`;
+  return {
+    id: "connect",
+    header: "Connect",
+    question: `${need}; ${toCardText(toolName)} waits for it. Open ${url} - it goes on by itself when you are done.`,
+    url,
+    options: [{ label: CONNECTED }, { label: "Not now" }],
+  };
 }

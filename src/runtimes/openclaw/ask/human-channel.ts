@@ -1,139 +1,114 @@
+import { isRecord } from "../../../base/json.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../../calls/ask/request.ts";
 import type { ToolOutcome } from "../../../calls/outcome.ts";
 import type { ConnectionChooser } from "../../../calls/pipeline.ts";
 import type { ConnectPresenter } from "../../../calls/steps/await-connection.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
-import type { SdkModule } from "../host/load-sdk.ts";
+import type { PluginSettings } from "../setup/plugin-settings.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { createHostCard } from "./approval-card.ts";
-import { type Answers, askDeferred, askQuestion, type HostQuestion } from "./ask-host.ts";
-import { explainMissing, nameCall, type Refusal } from "./decisions.ts";
-import { CONNECTED, createAccountQuestion, createConnectQuestion } from "./questions.ts";
-import type { AskState } from "./shown-cards.ts";
+import {
+  askDeferred,
+  askQuestion,
+  CONNECTED,
+  createAccountQuestion,
+  createConnectQuestion,
+  type HostQuestion,
+  type LoadSdk,
+} from "./ask-host.ts";
+import type { AskState } from "./ask-state.ts";
+import { MISSING_APPROVAL, nameCall, type Refusal } from "./decisions.ts";
 
-import { findApprovalWait, findQuestionWait, isUnattended } from "./wait-limits.ts";
-
-/** One call's way to the human, through whatever the host offers. */
+/** One call's way to the human, through the host's cards and questions. */
 export interface HumanChannel {
   readonly approve: Approver;
   readonly chooseConnection: ConnectionChooser;
   readonly presentConnectLink: ConnectPresenter;
-  /** The outcome with what the model must know about an approval that did not come; pass every outcome through it. */
+  /** Adds to the outcome why an approval did not come, for the model; pass every outcome through it. */
   explain<Outcome extends Pick<ToolOutcome, "status" | "approval">>(outcome: Outcome): Outcome;
 }
 
 /** Parts of the host a channel uses. */
 export type ChannelHost = Pick<SvcHost, "settings" | "log"> & AskState;
 
-/** Replaced in tests. */
-export interface ChannelOptions {
-  readonly loadSdk?: ((subpath: string) => Promise<SdkModule | undefined>) | undefined;
+interface ChannelCall {
+  readonly host: ChannelHost;
+  readonly context: HostToolContext;
+  readonly toolCallId: string;
+  readonly load: LoadSdk | undefined;
 }
 
 /**
- * The channel of the call the host knows as `toolCallId`, for `session.call` and flow tools. An approval is looked for in
- * the card the human has just answered, then among released waitingCalls; then the host is asked; without anybody to ask a
+ * The channel of the call the host knows as `toolCallId`, for `session.call` and flow tools. An approval is looked for on
+ * the card the human has just answered, then among released calls; then the host is asked; where nobody can be asked the
  * call is kept waiting.
  */
 export function createHumanChannel(
   host: ChannelHost,
   context: HostToolContext,
   toolCallId: string,
-  options: ChannelOptions = {},
+  { loadSdk: load }: { readonly loadSdk?: LoadSdk } = {},
 ): HumanChannel {
-  const call = { host, context, toolCallId, options };
-  let missing: Refusal | undefined;
-  let asked: ApprovalRequest | undefined;
-  const ask = (questions: readonly HostQuestion[], signal: AbortSignal): Promise<Answers> => {
-    if (isUnattended(context)) return Promise.resolve(undefined);
-    const timeoutMs = findQuestionWait(host.settings(), context);
-    return askQuestion(questions, { context, timeoutMs, signal }, options.loadSdk);
+  const call: ChannelCall = { host, context, toolCallId, load };
+  const callId = nameCall(context, toolCallId);
+  let missing: { readonly why: Refusal; readonly request: ApprovalRequest } | undefined;
+  const ask = async (question: HostQuestion, signal: AbortSignal) => {
+    if (isUnattended(context)) return undefined;
+    return askQuestion(question, { context, timeoutMs: findQuestionWait(host.settings(), context), signal }, load);
   };
   return {
     async approve(request, { signal }) {
       missing = undefined;
-      const given = findGivenDecision(call, request);
-      const decision =
-        given === "changed"
-          ? await askHost(call, addReason(request), signal)
-          : (given ?? (await askHost(call, request, signal)));
-      if (typeof decision === "object") return decision;
-      missing = decision;
-      asked = request;
-      host.decisions.refuse(nameCall(context, toolCallId), request.fingerprint, decision);
-      if (decision === "denied") return { type: "decline", ...bind(request) };
+      const taken = host.decisions.take(callId, request.fingerprint);
+      if (taken !== undefined && taken !== "changed") return approve(request, taken === "allow-always");
+      const released = host.waitingCalls.take(request.fingerprint);
+      if (released === "decline") return decline(request);
+      if (released !== undefined) return approve(request, released === "always");
+      const reason = `It has changed since you approved it. ${request.reason}`;
+      const answer = await askHost(call, taken === undefined ? request : { ...request, reason }, signal);
+      if (typeof answer === "object") return answer;
+      missing = { why: answer, request };
+      host.decisions.refuse(callId, request.fingerprint, answer);
+      if (answer === "denied") return decline(request);
       throw new Error("Nobody has approved this call.");
     },
-    async chooseConnection(question, { signal }) {
-      const { questions, read } = createAccountQuestion(question);
-      const answers = await ask(questions, signal);
-      return answers && read(answers);
+    async chooseConnection(asked, { signal }) {
+      const { question, read } = createAccountQuestion(asked);
+      const said = await ask(question, signal);
+      return said === undefined ? undefined : read(said);
     },
-    async presentConnectLink(link, { signal }) {
-      const answers = await ask([createConnectQuestion(link)], signal);
-      return answers?.get("connect") === CONNECTED ? "connected" : false;
-    },
-    explain: (outcome) => {
+    presentConnectLink: async (link, { signal }) =>
+      (await ask(createConnectQuestion(link), signal)) === CONNECTED ? "connected" : false,
+    explain(outcome) {
       if (outcome.status !== "needs_approval" || missing === undefined) return outcome;
-      return {
-        ...outcome,
-        ...explainMissing(missing),
-        approval: missing === "no_route" || missing === "unread" ? findWaiting(host, asked) : undefined,
-      };
+      const { why, request } = missing;
+      const approval = why === "no_route" || why === "unread" ? findWaiting(host, request) : undefined;
+      return { ...outcome, ...MISSING_APPROVAL[why], retryable: false, approval };
     },
   };
 }
 
 /** The request as it waits: as long as its waiting call; undefined when it could not be kept. */
-function findWaiting({ waitingCalls }: ChannelHost, request: ApprovalRequest | undefined): ApprovalRequest | undefined {
-  const waitingCall = waitingCalls.list().find((one) => one.request.fingerprint === request?.fingerprint);
-  return request && waitingCall && { ...request, expiresAt: new Date(waitingCall.expiresAt).toISOString() };
-}
-
-interface ChannelCall {
-  readonly host: ChannelHost;
-  readonly context: HostToolContext;
-  readonly toolCallId: string;
-  readonly options: ChannelOptions;
-}
-
-/** What a human has said already: on the card before the call, or by a command. */
-function findGivenDecision(
-  { host, context, toolCallId }: ChannelCall,
-  request: ApprovalRequest,
-): ApprovalDecision | "changed" | undefined {
-  const { fingerprint } = request;
-  const taken = host.decisions.take(nameCall(context, toolCallId), fingerprint);
-  if (taken?.fits === true) return approve(request, taken.decision === "allow-always");
-  const released = host.waitingCalls.take(fingerprint);
-  if (released === "decline") return { type: "decline", ...bind(request) };
-  if (released !== undefined) return approve(request, released === "always");
-  return taken === undefined ? undefined : "changed";
+function findWaiting({ waitingCalls }: ChannelHost, request: ApprovalRequest): ApprovalRequest | undefined {
+  const waitingCall = waitingCalls.list().find((one) => one.request.fingerprint === request.fingerprint);
+  return waitingCall && { ...request, expiresAt: new Date(waitingCall.expiresAt).toISOString() };
 }
 
 /** Asks now; where nobody can be asked the call is kept waiting. */
 async function askHost(
-  { host, context, toolCallId, options }: ChannelCall,
+  { host, context, toolCallId, load }: ChannelCall,
   request: ApprovalRequest,
   signal: AbortSignal,
 ): Promise<ApprovalDecision | Refusal> {
   const { card, isComplete } = createHostCard(request, host.cards.add(request));
+  const timeoutMs = findApprovalWait(host.settings(), context);
   const answer = isUnattended(context)
     ? "no_route"
-    : await askDeferred(
-        {
-          card,
-          timeoutMs: findApprovalWait(host.settings(), context),
-          toolName: request.tool,
-          toolCallId,
-          context,
-          signal,
-        },
-        options.loadSdk,
-      );
+    : await askDeferred({ card, timeoutMs, toolName: request.tool, toolCallId, context, signal }, load);
   const isYes = answer === "allow-once" || answer === "allow-always";
-  if (isYes && (isComplete || host.cards.wasRead(request.fingerprint)))
+  if (isYes && (isComplete || host.cards.wasRead(request.fingerprint))) {
     return approve(request, answer === "allow-always");
+  }
   const refusal = isYes ? "unread" : answer;
   const mustWait = refusal === "no_route" || refusal === "unread";
   if (mustWait && host.waitingCalls.open(request) === undefined) {
@@ -142,14 +117,52 @@ async function askHost(
   return refusal;
 }
 
-function addReason(request: ApprovalRequest): ApprovalRequest {
-  return { ...request, reason: `It has changed since you approved it. ${request.reason}` };
+function approve({ id, fingerprint }: ApprovalRequest, always: boolean): ApprovalDecision {
+  return { type: "approve", id, fingerprint, ...(always ? { always } : {}) };
 }
 
-function approve(request: ApprovalRequest, always: boolean): ApprovalDecision {
-  return { type: "approve", ...bind(request), ...(always ? { always } : {}) };
+function decline({ id, fingerprint }: ApprovalRequest): ApprovalDecision {
+  return { type: "decline", id, fingerprint };
 }
 
-function bind({ id, fingerprint }: ApprovalRequest) {
-  return { id, fingerprint };
+/** Facts that the length of a wait inside a call depends on. */
+type Waiter = Pick<HostToolContext, "activeModel" | "config" | "runtimeConfig" | "messageChannel" | "sessionKey">;
+
+type WaitSettings = Pick<PluginSettings, "approvalSeconds">;
+
+/** Codex ends a call of ours after 90 seconds, whatever it waits for. */
+const CODEX_MS = 75_000;
+/** A human who started a run in a terminal or over HTTP has no chat in front of them. */
+const AWAY_MS = 60_000;
+const DEFAULT_MS = 5 * 60_000;
+/** The host's own limit. */
+const LONGEST_MS = 10 * 60_000;
+
+/** Milliseconds a card waits for its answer before a call runs: as set, 5 minutes by default, at most 10. */
+export function findCardWait({ approvalSeconds }: WaitSettings): number {
+  return approvalSeconds === undefined ? DEFAULT_MS : Math.min(approvalSeconds * 1_000, LONGEST_MS);
+}
+
+/** Milliseconds a running call may wait for an approval. */
+export function findApprovalWait(settings: WaitSettings, context: Waiter): number {
+  return Math.min(findCardWait(settings), isCodex(context) ? CODEX_MS : LONGEST_MS);
+}
+
+/** Milliseconds a running call may wait for the answer to a question; the host does not say whether anybody sees it. */
+export function findQuestionWait(settings: WaitSettings, context: Waiter): number {
+  return Math.min(findApprovalWait(settings, context), context.messageChannel === undefined ? AWAY_MS : LONGEST_MS);
+}
+
+/** True in a run that nobody is watching. */
+function isUnattended({ sessionKey }: Waiter): boolean {
+  return sessionKey !== undefined && /:(cron|heartbeat)(:|$)/.test(sessionKey);
+}
+
+/** OpenAI's models run in Codex when its plugin is on. */
+function isCodex({ activeModel, config, runtimeConfig }: Waiter): boolean {
+  const provider = activeModel?.provider ?? "";
+  if (/codex/i.test(provider)) return true;
+  const read = (value: unknown, name: string) => (isRecord(value) ? value[name] : undefined);
+  const codex = ["plugins", "entries", "codex", "enabled"].reduce<unknown>(read, runtimeConfig ?? config);
+  return provider === "openai" && codex === true;
 }

@@ -1,6 +1,5 @@
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import type { ToolCall } from "../../../calls/pipeline.ts";
-import type { OpenQuestion } from "../../../calls/preview-call.ts";
 import { readActions } from "../actions/actions-file.ts";
 import type {
   HostApproval,
@@ -12,57 +11,53 @@ import type {
 import { type AccountSession, KEY_REFUSED } from "../setup/account-session.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { createHostCard } from "./approval-card.ts";
+import type { AskState } from "./ask-state.ts";
 import { createCallId, describeMissing, nameCall } from "./decisions.ts";
-import type { AskState } from "./shown-cards.ts";
-
-import { findCardWait } from "./wait-limits.ts";
+import { findCardWait } from "./human-channel.ts";
 
 /** Parts of the host the gate uses. */
 export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log"> & AskState;
 
 /**
  * What the host should do with a call: show a card, block a call that a human has just refused or whose yes would be
- * wasted on a key that is refused, or nothing. Nothing is not a yes: the call itself asks for whatever approval is missing.
+ * wasted on a key that is refused, or nothing. Nothing is not a yes: the call itself asks for a missing approval.
  */
 export async function judgeCall(
   host: GateHost,
   event: HostToolCallEvent,
   context: HostToolCallContext,
 ): Promise<HostToolCallVerdict | undefined> {
-  const callId = event.toolCallId ?? context.toolCallId;
-  if (callId === undefined) return undefined;
+  const { decisions, waitingCalls } = host;
+  const toolCallId = event.toolCallId ?? context.toolCallId;
+  if (toolCallId === undefined) return undefined;
+  const call = nameCall(context, toolCallId);
   const run = event.runId ?? context.runId;
-  host.decisions.enter(nameCall(context, callId), run);
+  decisions.enter(call, run);
+  const { agentId, sessionKey, sessionId, abortSignal: signal } = context;
   try {
-    const question = await findQuestion(host, event, context, createCallId(context, callId, run));
+    const account = await host.openAccount({ agentId, sessionKey, sessionId });
+    const target = findTarget(host, account, event);
+    if (target === undefined) return undefined;
+    // Known as far as it can be beforehand; a bad call is told so when it runs.
+    const question = await account.session.preview({
+      ...target,
+      callId: createCallId(context, toolCallId, run),
+      signal,
+    });
+    if (question === undefined) return undefined;
     // Before a released call is taken, too: it counts once.
-    if (question === "key_refused") return { block: true, blockReason: KEY_REFUSED };
-    if (question?.kind !== "approval" || host.waitingCalls.isDecided(question.request.fingerprint)) return undefined;
+    if (await account.key.isRefused(signal)) return { block: true, blockReason: KEY_REFUSED };
+    if (question.kind !== "approval" || waitingCalls.isDecided(question.request.fingerprint)) return undefined;
     const { request } = question;
-    const refusal = host.decisions.findRefusal(run, request.fingerprint);
+    const refusal = decisions.findRefusal(run, request.fingerprint);
     if (refusal === "denied" || refusal === "timeout") return { block: true, blockReason: describeMissing(refusal) };
     // Asked while it runs: there the model can be told how a human releases it.
     if (refusal === "no_route" || refusal === "unread" || !canShowCard(run, context)) return undefined;
-    return { requireApproval: createApproval(host, request, nameCall(context, callId), context) };
+    return { requireApproval: createApproval(host, request, call, signal) };
   } catch (error) {
     host.log.warn(`The card of a call could not be made: ${error instanceof Error ? error.message : "?"}`);
     return undefined;
   }
-}
-
-/** What a human is to be asked as far as it is known beforehand; a bad call is told so when it runs. */
-async function findQuestion(
-  host: GateHost,
-  event: HostToolCallEvent,
-  context: HostToolCallContext,
-  callId: string,
-): Promise<OpenQuestion | "key_refused" | undefined> {
-  const { agentId, sessionKey, sessionId, abortSignal: signal } = context;
-  const account = await host.openAccount({ agentId, sessionKey, sessionId });
-  const target = findTarget(host, account, event);
-  if (target === undefined) return undefined;
-  const open = await account.session.preview({ ...target, callId, signal });
-  return open !== undefined && (await account.key.isRefused(signal)) ? "key_refused" : open;
 }
 
 function findTarget(
@@ -87,33 +82,33 @@ function canShowCard(run: string | undefined, { requester }: HostToolCallContext
 }
 
 function createApproval(
-  host: GateHost,
+  { decisions, waitingCalls, cards, settings }: GateHost,
   request: ApprovalRequest,
   call: string,
-  { abortSignal }: HostToolCallContext,
+  signal: AbortSignal | undefined,
 ): HostApproval {
   const { fingerprint } = request;
-  const { card, isComplete } = createHostCard(request, host.cards.add(request));
+  const { card, isComplete } = createHostCard(request, cards.add(request));
   const onResolution = (decision: HostApprovalResolution) => {
     switch (decision) {
       case "allow-once":
       case "allow-always":
         // A yes to a part does not count: the call itself asks again.
-        if (!isComplete && !host.cards.wasRead(fingerprint)) return;
-        return host.decisions.record(call, fingerprint, decision);
+        if (isComplete || cards.wasRead(fingerprint)) decisions.record(call, fingerprint, decision);
+        return;
       case "deny":
-        return host.decisions.refuse(call, fingerprint, "denied");
+        return decisions.refuse(call, fingerprint, "denied");
       case "timeout":
-        return host.decisions.refuse(call, fingerprint, "timeout");
+        return decisions.refuse(call, fingerprint, "timeout");
       case "cancelled":
-        if (abortSignal?.aborted === true) return;
-        host.decisions.refuse(call, fingerprint, "no_route");
-        host.waitingCalls.open(request);
+        if (signal?.aborted === true) return;
+        decisions.refuse(call, fingerprint, "no_route");
+        waitingCalls.open(request);
     }
   };
   return {
     ...card,
-    timeoutMs: findCardWait(host.settings()),
+    timeoutMs: findCardWait(settings()),
     timeoutReason: describeMissing("timeout"),
     onResolution,
   };

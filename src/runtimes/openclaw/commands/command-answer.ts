@@ -1,5 +1,18 @@
-import { isSvcError, type SvcError } from "../../../errors.ts";
-import { ASK_TO_PAIR } from "../setup/explain-pairing.ts";
+import { createInterface } from "node:readline/promises";
+import { isSvcError } from "../../../errors.ts";
+import type { HostApi, HostConfig } from "../host/host-api.ts";
+import { ASK_TO_PAIR } from "../setup/find-key.ts";
+import type { SvcHost } from "../svc-host.ts";
+
+/** What a command of the host's command line runs with. */
+export interface CliCall {
+  readonly host: SvcHost;
+  readonly api: HostApi;
+  readonly config: HostConfig;
+}
+
+/** Options of a command by their long names. */
+export type Flags = Readonly<Record<string, unknown>>;
 
 /** What a command gives back, for a terminal, a chat and a script alike. Holds no secret. */
 export interface CommandAnswer {
@@ -9,6 +22,9 @@ export interface CommandAnswer {
   /** The same as data, for `--json`. */
   readonly data: unknown;
 }
+
+/** How commands are written where an answer is read: in a chat with the agent, or in a terminal. */
+export type CommandForm = "/svc" | "openclaw svc";
 
 /** Exit codes of `openclaw svc`, the same as those of `svc`. */
 export const EXIT = { ok: 0, failed: 1, notPaired: 3, notApproved: 4 } as const;
@@ -28,20 +44,44 @@ const PAIR = "Pair with: openclaw svc pair in a terminal, or /login svc in a cha
 /** The answer for a thrown error: what failed and what to do next, never a stack. */
 export function answerError(error: unknown): CommandAnswer {
   if (!isSvcError(error)) return refuse(error instanceof Error ? error.message : String(error));
-  const isPairing = error.code === "credentials_missing" || error.code === "unauthorized";
-  return refuse([error.message, findHint(error)].filter(Boolean).join(" "), isPairing ? EXIT.notPaired : EXIT.failed);
+  const { code, message, hint } = error;
+  const isPairing = code === "credentials_missing" || code === "unauthorized";
+  // The user reads this, whom a model's hint would tell to ask the user.
+  const next = code === "unauthorized" || hint === ASK_TO_PAIR ? PAIR : hint;
+  return refuse([message, next].filter(Boolean).join(" "), isPairing ? EXIT.notPaired : EXIT.failed);
 }
 
-/** A command is read by the user, whom a model's hint would tell to ask the user. */
-function findHint({ code, hint }: SvcError): string | undefined {
-  return code === "unauthorized" || hint === ASK_TO_PAIR ? PAIR : hint;
+/** Runs a command, prints its answer and sets the exit code; never rejects. */
+export async function finishCommand(host: SvcHost, flags: Flags, run: () => Promise<CommandAnswer>): Promise<void> {
+  const { exit, text, data } = await run().catch(answerError);
+  // A refusal goes where errors go, so that a pipe gets answers only.
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+  else (exit === EXIT.ok ? process.stdout : process.stderr).write(`${text}\n`);
+  if (exit !== EXIT.ok) process.exitCode = exit;
+  await host.close();
 }
 
-/** How commands are written where an answer is read. */
-export type CommandForm = "/svc" | "openclaw svc";
+/** A line for the human that is no answer. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
 
-/** In a chat with the agent. */
-export const CHAT: CommandForm = "/svc";
+/** True when a human can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
 
-/** In a terminal. */
-export const TERMINAL: CommandForm = "openclaw svc";
+/** Asks in the terminal; an empty answer means `initial`. */
+export async function askLine(question: string, initial = ""): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question(initial === "" ? `${question} ` : `${question} [${initial}] `)).trim() || initial;
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Asks a yes/no question in the terminal; anything but yes is no. */
+export async function askYesNo(question: string): Promise<boolean> {
+  return /^y(?:es)?$/i.test(await askLine(`${question} [y/N]`));
+}

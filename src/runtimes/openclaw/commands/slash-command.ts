@@ -1,11 +1,11 @@
 import { applySync } from "../actions/apply-sync.ts";
 import { showStatus } from "../doctor/diagnose.ts";
-import type { HostApi, HostCommandContext, HostCommandReply } from "../host/host-api.ts";
+import type { HostApi, HostCommandContext } from "../host/host-api.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { answer, answerError, type CommandAnswer, refuse } from "./command-answer.ts";
 import { runDecisionCommand } from "./decision-commands.ts";
-import { describePlan, formatPlan, preparePlan } from "./sync-command.ts";
-import { unpair } from "./unpair-command.ts";
+import { unpair } from "./pair-command.ts";
+import { preparePlan } from "./sync-command.ts";
 
 /** What a chat command runs with. */
 export interface SlashCall {
@@ -29,14 +29,11 @@ const HELP = [
 /** More lines of one kind than a chat can show; the command line shows them all. */
 const MOST_LINES = 30;
 
-/** Runs `/svc …`. For owners of the gateway only: whoever else sends it is told so and nothing happens. */
-export async function runSlashCommand(call: SlashCall): Promise<HostCommandReply> {
+/** Runs `/svc …`. For owners of the gateway only: any other sender is told so and nothing happens. */
+export async function runSlashCommand(call: SlashCall): Promise<{ readonly text: string }> {
   if (!mayDecide(call.context)) return { text: "Only an owner of this OpenClaw may use /svc." };
-  try {
-    return { text: (await run(call)).text };
-  } catch (error) {
-    return { text: answerError(error).text };
-  }
+  const { text } = await run(call).catch(answerError);
+  return { text };
 }
 
 async function run(call: SlashCall): Promise<CommandAnswer> {
@@ -61,19 +58,14 @@ async function run(call: SlashCall): Promise<CommandAnswer> {
 
 async function runSync({ host, api, context }: SlashCall, [verb, hash]: readonly string[]): Promise<CommandAnswer> {
   if (verb !== undefined && verb !== "apply") return refuse("Write /svc sync, and then what it tells you.");
-  const shown = await preparePlan(host);
-  const text = formatPlan(shown, { maxLines: MOST_LINES });
-  if (verb === undefined) {
-    const next = shown.isEmpty ? [] : [`Apply exactly this: /svc sync apply ${shown.hash}`];
-    return answer([text, ...next].join("\n"), describePlan(shown));
-  }
+  const shown = await preparePlan(host, MOST_LINES);
+  const next = `Apply exactly this: /svc sync apply ${shown.hash}`;
+  if (verb === undefined) return answer(shown.isEmpty ? shown.text : `${shown.text}\n${next}`, shown.data);
   if (!mayConfigure(context)) return refuse("Only an administrator of this OpenClaw may change its tools.");
-  if (hash !== shown.hash) {
-    return refuse(`That is not what would be applied now:\n${text}\nApply exactly this: /svc sync apply ${shown.hash}`);
-  }
+  if (hash !== shown.hash) return refuse(`That is not what would be applied now:\n${shown.text}\n${next}`);
   context.assertOwnerCurrent?.();
   const applied = await applySync(host, api, shown.plan);
-  return answer(applied.next, describePlan(shown));
+  return answer(applied.next, shown.data);
 }
 
 async function runUnpair({ host, api, context }: SlashCall, confirmation: string | undefined): Promise<CommandAnswer> {
@@ -86,11 +78,11 @@ async function runUnpair({ host, api, context }: SlashCall, confirmation: string
 }
 
 /** A client of the gateway needs the right to approve; in a channel the host must say that the sender is an owner. */
-function mayDecide({ gatewayClientScopes, senderIsOwner }: HostCommandContext): boolean {
-  if (gatewayClientScopes === undefined) return senderIsOwner === true;
-  return gatewayClientScopes.includes("operator.approvals") || gatewayClientScopes.includes("operator.admin");
+function mayDecide({ gatewayClientScopes: scopes, senderIsOwner }: HostCommandContext): boolean {
+  if (scopes === undefined) return senderIsOwner === true;
+  return scopes.includes("operator.approvals") || scopes.includes("operator.admin");
 }
 
-function mayConfigure({ gatewayClientScopes, senderIsOwner }: HostCommandContext): boolean {
-  return gatewayClientScopes === undefined ? senderIsOwner === true : gatewayClientScopes.includes("operator.admin");
+function mayConfigure({ gatewayClientScopes: scopes, senderIsOwner }: HostCommandContext): boolean {
+  return scopes === undefined ? senderIsOwner === true : scopes.includes("operator.admin");
 }

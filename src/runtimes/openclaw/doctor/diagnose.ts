@@ -3,26 +3,14 @@ import { createMediaRoots } from "../../../media/open/roots.ts";
 import { checkServiceAt, type ServiceCheck } from "../../../pairing/check-service.ts";
 import { readActions } from "../actions/actions-file.ts";
 import { type CommandAnswer, EXIT } from "../commands/command-answer.ts";
-import { listMediaPlaces } from "../files/media-places.ts";
 import type { HostConfig } from "../host/host-api.ts";
-import type { Places } from "../host/places.ts";
-import { STATIC_DEFINITIONS } from "../register-tools.ts";
-import { DEFAULT_BASE_URL } from "../setup/plugin-settings.ts";
+import { listMediaPlaces } from "../host/places.ts";
+import { explainAbsence } from "../setup/find-key.ts";
+import { DEFAULT_BASE_URL, type PluginSettings } from "../setup/plugin-settings.ts";
 import type { SvcHost } from "../svc-host.ts";
-import { diagnoseService, type Finding, formatFindings, isHealthy } from "./diagnose-service.ts";
+import { STATIC_DEFINITIONS } from "../translate-tool.ts";
 import { type AskGateway, diagnoseActions, diagnoseCompanion, diagnoseTools } from "./diagnose-tools.ts";
-
-/** What a look at everything found. */
-interface Diagnosis {
-  readonly baseUrl: string | undefined;
-  /** Where the key is from; undefined when there is none. */
-  readonly key: "config" | "environment" | "host" | "file" | undefined;
-  /** Tools of the account; undefined when the service did not tell. */
-  readonly tools: number | undefined;
-  /** Actions with a tool of their own. */
-  readonly actions: number;
-  readonly findings: readonly Finding[];
-}
+import { type Finding, fail, formatFindings, isHealthy, ok, warn } from "./finding.ts";
 
 const SOURCES = {
   config: "the plugin's settings",
@@ -34,104 +22,135 @@ const SOURCES = {
 const PAIR =
   "openclaw svc pair (the same as openclaw models auth login --provider svc --method pair), or /login svc in a chat";
 
-/** Settings of {@link diagnose}. */
-interface DiagnoseOptions {
+/** Settings of {@link showStatus}. */
+interface StatusOptions {
   readonly config: HostConfig;
   /** The conversation that asks; default the latest one. */
   readonly sessionKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Replaced in tests. */
   readonly ask?: AskGateway | undefined;
 }
 
-/** Checks settings, key, service, clock, action tools, media folders, and the tools that the host offers. */
-export async function diagnose(host: SvcHost, options: DiagnoseOptions): Promise<Diagnosis> {
-  const { config, signal } = options;
-  const settings = catchError(() => host.settings(), "settings");
-  if ("finding" in settings) return summarise(host.places, undefined, undefined, [settings.finding]);
-  const key = await findKey(host);
-  const findings: Finding[] = [key.finding];
-  let check: ServiceCheck | undefined;
-  if (!key.isUnusable) {
-    // Without a key the address alone is looked at: pairing needs it.
-    const baseUrl = settings.value.baseUrl ?? DEFAULT_BASE_URL;
-    check = await checkServiceAt(key.found ?? { baseUrl }, { signal });
-    findings.push(...diagnoseService(check, { pair: PAIR }));
-  }
-  const owner = key.found === undefined ? {} : { principal: check?.principal };
-  findings.push(
-    ...diagnoseActions(host.places, owner),
-    ...diagnoseCompanion(host.places, config),
-    ...(await diagnoseMedia(host.places, settings.value.mediaRoots)),
-    await diagnoseTools(listTools(host.places), options),
-  );
-  return summarise(host.places, key.found, check, findings);
+/** Whether settings, key, service, clock, action tools and media folders are right, and if not, why and what to do. */
+export async function showStatus(host: SvcHost, options: StatusOptions): Promise<CommandAnswer> {
+  const { findings, key, check } = await diagnose(host, options);
+  const isWell = isHealthy(findings);
+  const data = {
+    ok: isWell,
+    baseUrl: key?.baseUrl,
+    key: key?.source,
+    tools: check?.tools,
+    actions: readActions(host.places.actions)?.actions.length ?? 0,
+    findings,
+  };
+  const exit = isWell ? EXIT.ok : key === undefined ? EXIT.notPaired : EXIT.failed;
+  return { exit, text: formatFindings(findings), data };
 }
 
-function listTools(places: Places): string[] {
-  const actions = readActions(places.actions)?.actions ?? [];
-  return [...STATIC_DEFINITIONS, ...actions].map(({ name }) => name);
+interface Diagnosis {
+  readonly findings: readonly Finding[];
+  readonly key?: Awaited<ReturnType<SvcHost["findKey"]>>;
+  readonly check?: ServiceCheck;
 }
 
-type FoundKey = NonNullable<Awaited<ReturnType<SvcHost["findKey"]>>>;
-
-function summarise(
-  places: Places,
-  key: FoundKey | undefined,
-  check: ServiceCheck | undefined,
-  findings: readonly Finding[],
-): Diagnosis {
-  const actions = readActions(places.actions)?.actions.length ?? 0;
-  return { baseUrl: key?.baseUrl, key: key?.source, tools: check?.tools, actions, findings };
-}
-
-/** `isUnusable`: a key is there, but it must not be sent to the address that is set. */
-async function findKey(
-  host: SvcHost,
-): Promise<{ readonly found?: FoundKey; readonly isUnusable?: boolean; readonly finding: Finding }> {
+async function diagnose(host: SvcHost, options: StatusOptions): Promise<Diagnosis> {
+  const { places } = host;
+  let settings: PluginSettings;
   try {
-    const found = await host.findKey(undefined);
-    if (found === undefined) {
-      return { finding: { id: "key", level: "fail", text: "Not paired: there is no key.", fix: PAIR } };
-    }
-    const text = `The key is from ${SOURCES[found.source]} and goes to ${found.baseUrl} only.`;
-    return { found, finding: { id: "key", level: "ok", text } };
+    settings = host.settings();
   } catch (error) {
-    return { isUnusable: true, finding: describeFailure(error, "key") };
+    return { findings: [describeFailure(error, "settings")] };
   }
+  const access = await diagnoseKey(host, settings);
+  const owner = access.key === undefined ? {} : { principal: access.check?.principal };
+  const actions = diagnoseActions(places, owner);
+  const names = [...STATIC_DEFINITIONS, ...(readActions(places.actions)?.actions ?? [])].map(({ name }) => name);
+  const findings = [
+    ...access.findings,
+    ...actions,
+    ...diagnoseCompanion(places, options.config),
+    await diagnoseMedia(host, settings),
+    await diagnoseTools(names, options),
+  ];
+  return { ...access, findings };
 }
 
-async function diagnoseMedia(places: Places, mediaRoots: readonly string[]): Promise<Finding[]> {
+async function diagnoseKey(host: SvcHost, settings: PluginSettings): Promise<Diagnosis> {
+  let key: Diagnosis["key"];
+  try {
+    key = await host.findKey(undefined);
+  } catch (error) {
+    // A key for another address is not sent, and that address is not asked.
+    return { findings: [describeFailure(error, "key")] };
+  }
+  // Without a key the address alone is looked at: pairing needs it.
+  const check = await checkServiceAt(key ?? { baseUrl: settings.baseUrl ?? DEFAULT_BASE_URL });
+  const found =
+    key === undefined
+      ? fail("key", "Not paired: there is no key.", PAIR)
+      : ok("key", `The key is from ${SOURCES[key.source]} and goes to ${key.baseUrl} only.`);
+  return { key, check, findings: [found, ...diagnoseService(check, { pair: PAIR })] };
+}
+
+async function diagnoseMedia({ places }: SvcHost, { mediaRoots }: PluginSettings): Promise<Finding> {
   const { mediaRoots: roots, privateFolders } = listMediaPlaces(places, mediaRoots);
   try {
-    const opened = await createMediaRoots(roots, { privateFolders });
-    await opened.close();
-    const text = `Files may be attached from ${[`attachments in ${places.media}`, ...mediaRoots].join(", ")}.`;
-    return [{ id: "media", level: "ok", text }];
+    await (await createMediaRoots(roots, { privateFolders })).close();
+    return ok("media", `Files may be attached from ${[`attachments in ${places.media}`, ...mediaRoots].join(", ")}.`);
   } catch (error) {
-    return [describeFailure(error, "media")];
-  }
-}
-
-function catchError<Value>(work: () => Value, id: string): { value: Value } | { finding: Finding } {
-  try {
-    return { value: work() };
-  } catch (error) {
-    return { finding: describeFailure(error, id) };
+    return describeFailure(error, "media");
   }
 }
 
 /** An error of ours as a finding; any other is thrown again. */
 export function describeFailure(error: unknown, id: string): Finding {
   if (!isSvcError(error)) throw error;
-  return { id, level: "fail", text: error.message, ...(error.hint === undefined ? {} : { fix: error.hint }) };
+  return fail(id, error.message, error.hint);
 }
 
-/** Whether everything works, and if not, why and what to do. */
-export async function showStatus(host: SvcHost, options: DiagnoseOptions): Promise<CommandAnswer> {
-  const diagnosis = await diagnose(host, options);
-  const { findings, key } = diagnosis;
-  const ok = isHealthy(findings);
-  const exit = ok ? EXIT.ok : key === undefined ? EXIT.notPaired : EXIT.failed;
-  return { exit, text: formatFindings(findings), data: { ok, ...diagnosis } };
+/** A clock that is off by more than this is worth a warning: links and approvals expire by it. */
+const CLOCK_WARN_MS = 60_000;
+/** A clock that is off by more than this makes them expire before anybody can answer. */
+const CLOCK_FAIL_MS = 10 * 60_000;
+
+/** The commands that a fix names. */
+interface FixCommands {
+  /** Makes a new key. */
+  readonly pair: string;
+  /** Sets another address; default: the one of the host's settings. */
+  readonly setBaseUrl?: string;
+}
+
+/** The answer of a service as findings: does it answer, does it take the key, does its clock agree? */
+export function diagnoseService(check: ServiceCheck, { pair, setBaseUrl }: FixCommands): Finding[] {
+  const { baseUrl, problem, key, tools = 0 } = check;
+  if (problem !== undefined) {
+    const { code, message, hint } = problem;
+    const absence = explainAbsence(baseUrl, setBaseUrl);
+    if (code === "unreachable" || code === "timeout") {
+      return [fail("service", `No service answers at ${baseUrl}.`, absence)];
+    }
+    return [fail("service", `${baseUrl} does not work: ${message}`, hint ?? absence)];
+  }
+  const findings = [ok("service", `The service answers at ${baseUrl}.`)];
+  if (key === "refused") {
+    const text = `${baseUrl} does not accept the key: it was revoked, or it belongs to another service.`;
+    findings.push(fail("key.accepted", text, `Pair again: ${pair}`));
+  }
+  if (key === "accepted") {
+    findings.push(ok("key.accepted", `The key is accepted; the account has ${tools} tools.`));
+    const fix = `Connect an app in the dashboard: ${baseUrl}`;
+    if (check.tools === 0) findings.push(warn("apps", "The account has no tools: no app is connected.", fix));
+  }
+  return [...findings, ...diagnoseClock(check)];
+}
+
+function diagnoseClock({ clockAheadMs }: ServiceCheck): Finding[] {
+  if (clockAheadMs === undefined) return [];
+  const off = Math.abs(clockAheadMs);
+  if (off <= CLOCK_WARN_MS) return [ok("clock", "The clock agrees with the service's.")];
+  const how = `${Math.round(off / 1000)} s ${clockAheadMs > 0 ? "ahead of" : "behind"}`;
+  const text = `This machine's clock is ${how} the service's: links and approvals expire by it.`;
+  const fix = "Set the clock by the network (timedatectl set-ntp true), on the machine that is wrong.";
+  return [(off > CLOCK_FAIL_MS ? fail : warn)("clock", text, fix)];
 }

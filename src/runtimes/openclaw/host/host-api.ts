@@ -1,13 +1,4 @@
-import type { HostProvider } from "./host-sign-in.ts";
-import type {
-  HostHookOptions,
-  HostTool,
-  HostToolCallContext,
-  HostToolCallEvent,
-  HostToolCallVerdict,
-  HostToolFactory,
-  HostToolOptions,
-} from "./host-tool.ts";
+import type { HostGate, HostTool, HostToolContext } from "./host-tool.ts";
 
 /**
  * The part of OpenClaw's plugin API that this room uses, as structural types: the package itself is 400 MB and never a
@@ -38,10 +29,29 @@ export interface HostApi {
   /** Throws on access in mode `cli-metadata`. */
   readonly runtime: HostRuntime;
   readonly logger: HostLogger;
-  readonly lifecycle?: HostLifecycle | undefined;
-  registerTool(tool: HostTool | HostToolFactory, options?: HostToolOptions): void;
+  /** Tells when the host drops a registration. */
+  readonly lifecycle?:
+    | {
+        /** For one that lasts in a gateway; absent where the host does not manage the plugin. Throws when it is being dropped. */
+        onDispose?(dispose: () => void | Promise<void>): unknown;
+        /** `dispose` is called for a look at the plugin only. */
+        registerRuntimeLifecycle(registration: { readonly id: string; dispose?(): void | Promise<void> }): void;
+      }
+    | undefined;
+  /** A factory is called on every assembly of tools, synchronously; each of `names` must be listed in the manifest. */
+  registerTool(tool: HostTool | HostToolFactory, options?: { readonly names?: string[] }): void;
   registerCommand(command: HostCommand): void;
-  registerCli(registrar: (context: HostCliContext) => void | Promise<void>, options?: HostCliOptions): void;
+  /** `program` is the host's commander program; `descriptors` are known before the registrar runs. */
+  registerCli(
+    registrar: (context: { readonly program: unknown; readonly config: HostConfig }) => void | Promise<void>,
+    options?: {
+      readonly descriptors?: readonly {
+        readonly name: string;
+        readonly description: string;
+        readonly hasSubcommands: boolean;
+      }[];
+    },
+  ): void;
   registerService(service: HostService): void;
   registerProvider(provider: HostProvider): void;
   /** Absent on hosts whose gateway takes no methods from plugins. */
@@ -50,19 +60,19 @@ export interface HostApi {
     handler: (call: HostGatewayCall) => void | Promise<void>,
     options: { readonly scope: HostScope },
   ): void;
+  /** `matcher`: exact tool names. A handler that takes longer than `timeoutMs` (host default 15,000) blocks the call. */
   on(
     hook: "before_tool_call",
-    handler: (
-      event: HostToolCallEvent,
-      context: HostToolCallContext,
-    ) => HostToolCallVerdict | undefined | Promise<HostToolCallVerdict | undefined>,
-    options?: HostHookOptions,
+    handler: HostGate,
+    options?: { readonly timeoutMs?: number; readonly matcher?: readonly [string, ...string[]] },
   ): void;
 }
 
+/** Called on every assembly of tools, synchronously; must be quick. */
+export type HostToolFactory = (context: HostToolContext) => HostTool | HostTool[] | null | undefined;
+
 /** Helpers of the running host. */
 interface HostRuntime {
-  readonly version: string;
   /** Absent in hosts before 2026.9. Throws when the host has no key for this provider. */
   readonly modelAuth?:
     | {
@@ -83,31 +93,11 @@ interface HostRuntime {
   };
 }
 
-/** What the host calls when it drops a registration. */
-interface HostLifecycle {
-  /** For one that lasts in a gateway; absent where the host does not manage the plugin. Throws when it is being dropped. */
-  onDispose?(dispose: () => void | Promise<void>): unknown;
-  /** `dispose` is called for a look at the plugin only. */
-  registerRuntimeLifecycle(registration: {
-    readonly id: string;
-    readonly description?: string;
-    dispose?(): void | Promise<void>;
-    cleanup?(context: { readonly reason: string; readonly sessionKey?: string }): void | Promise<void>;
-  }): void;
-}
-
 /** Background work; started with the gateway, never in other modes. */
 export interface HostService {
   readonly id: string;
-  start(context: HostServiceContext): void | Promise<void>;
-  stop?(context: HostServiceContext): void | Promise<void>;
-}
-
-/** What a service is started with. */
-interface HostServiceContext {
-  readonly config: HostConfig;
-  readonly stateDir: string;
-  readonly logger: HostLogger;
+  start(): void | Promise<void>;
+  stop?(): void | Promise<void>;
 }
 
 /** OpenClaw's configuration, as parsed from `openclaw.json`. Read it field by field; nothing in it is promised. */
@@ -115,7 +105,6 @@ export type HostConfig = Readonly<Record<string, unknown>>;
 
 /** The host's log. One line per call. */
 export interface HostLogger {
-  debug?(message: string): void;
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
@@ -133,7 +122,7 @@ export interface HostCommand {
    * `senderIsOwner` to plugins that it does not ship.
    */
   readonly requiredScopes?: HostScope[];
-  handler(context: HostCommandContext): HostCommandReply | Promise<HostCommandReply>;
+  handler(context: HostCommandContext): Promise<{ readonly text: string }>;
 }
 
 /** Who sent a chat command and where. */
@@ -143,9 +132,7 @@ export interface HostCommandContext {
   assertOwnerCurrent?(): void;
   /** Rights of the gateway client that sent the command; undefined in channels. */
   readonly gatewayClientScopes?: string[] | undefined;
-  readonly agentId?: string | undefined;
   readonly sessionKey?: string | undefined;
-  readonly sessionId?: string | undefined;
   readonly args?: string | undefined;
   readonly config: HostConfig;
 }
@@ -156,27 +143,85 @@ export type HostScope = "operator.read" | "operator.write" | "operator.approvals
 /** A request of an operator's client to a method of this plugin. */
 export interface HostGatewayCall {
   readonly params: Readonly<Record<string, unknown>>;
-  respond(ok: boolean, payload?: unknown, error?: { readonly code: string; readonly message: string }): void;
+  respond(ok: boolean, payload?: unknown): void;
 }
 
-/** Answer of a chat command. */
-export interface HostCommandReply {
-  readonly text?: string;
-}
-
-/** What a command-line registrar gets. */
-interface HostCliContext {
-  /** The host's commander program. */
-  readonly program: unknown;
-  readonly config: HostConfig;
-  readonly logger: HostLogger;
-}
-
-/** Commands known before the registrar runs. */
-interface HostCliOptions {
-  readonly descriptors?: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly hasSubcommands: boolean;
+/** A source of credentials in the host's own sign-in screens. */
+export interface HostProvider {
+  readonly id: string;
+  readonly label: string;
+  readonly envVars?: string[];
+  /** Ways to sign in. */
+  readonly auth: {
+    readonly id: string;
+    readonly label: string;
+    readonly hint?: string;
+    readonly kind: "oauth" | "api_key" | "token" | "device_code" | "custom";
+    run(context: HostAuthContext): Promise<HostAuthResult>;
+    /** Without a human: answers the changed configuration, or null after a refusal it has told. */
+    runNonInteractive?(context: HostUnattendedAuthContext): Promise<HostConfig | null>;
   }[];
 }
+
+/** What a sign-in gets. */
+export interface HostAuthContext {
+  readonly config: HostConfig;
+  readonly signal?: AbortSignal | undefined;
+  /** True in chat and in the host's web pages, where nothing can be asked. Left out on the command line. */
+  readonly credentialOnly?: boolean | undefined;
+  /** Throws when the human who started this may not go on. */
+  assertCurrent?(): void;
+  openUrl(url: string): Promise<void>;
+  readonly prompter: {
+    note(message: string, title?: string): Promise<void>;
+    /** Shows a code to compare, where the client has a place for it. */
+    deviceCode?(code: {
+      readonly title: string;
+      readonly code: string;
+      readonly expiresInMinutes?: number;
+      readonly message?: string;
+    }): Promise<void>;
+    /** `validate` answers what is wrong, or undefined. */
+    text(question: {
+      readonly message: string;
+      readonly initialValue?: string;
+      validate?(value: string): string | undefined;
+    }): Promise<string>;
+    progress(label: string): { update(message: string): void; stop(message?: string): void };
+  };
+}
+
+/** What a sign-in without a human gets. */
+export interface HostUnattendedAuthContext {
+  readonly config: HostConfig;
+  readonly runtime: { error(message: string): void };
+  resolveApiKey(place: {
+    readonly provider: string;
+    readonly flagName: `--${string}`;
+    readonly envVar: string;
+  }): Promise<{ readonly key: string; readonly source: "profile" | "env" | "flag" } | null>;
+}
+
+/** What a sign-in leaves: the host stores the profiles. */
+export interface HostAuthResult {
+  readonly profiles: {
+    readonly profileId: string;
+    readonly credential: {
+      readonly type: "api_key";
+      readonly provider: string;
+      readonly key: string;
+      /** Kept with the key; no secrets. */
+      readonly metadata?: Readonly<Record<string, string>>;
+    };
+  }[];
+  readonly notes?: string[];
+}
+
+/** Id of the plugin's provider in the host's credential store. */
+export const PROVIDER_ID = "svc";
+
+/** Name of the key in that store. */
+export const PROFILE_ID = "svc:default";
+
+/** Method of the gateway by which `openclaw svc` reaches what only the running gateway knows. */
+export const COMMAND_METHOD = "svc.command";

@@ -31,39 +31,23 @@ export interface HostToolResult {
   readonly progress?: { readonly text: string; readonly visibility: "channel"; readonly privacy: "public" };
 }
 
-/** Called on every assembly of tools, synchronously; must be quick. */
-export type HostToolFactory = (context: HostToolContext) => HostTool | HostTool[] | null | undefined;
-
-/** Options of `registerTool`. */
-export interface HostToolOptions {
-  /** Names a factory may return; each must be listed in the manifest. */
-  readonly names?: string[];
-}
-
-/** Where a tool runs. In `/tools/invoke` the key helpers and the delivery route are absent. */
-export interface HostToolContext {
-  readonly config?: HostConfig | undefined;
-  readonly runtimeConfig?: HostConfig | undefined;
-  readonly agentDir?: string | undefined;
+/** The conversation that a call belongs to. */
+interface HostConversation {
   readonly agentId?: string | undefined;
   readonly sessionKey?: string | undefined;
   readonly sessionId?: string | undefined;
+}
+
+/** Where a tool runs. In `/tools/invoke` the key helpers and the delivery route are absent. */
+export interface HostToolContext extends HostConversation {
+  readonly config?: HostConfig | undefined;
+  readonly runtimeConfig?: HostConfig | undefined;
+  readonly agentDir?: string | undefined;
   readonly messageChannel?: string | undefined;
   readonly activeModel?: { readonly provider?: string | undefined } | undefined;
   /** Sends to the conversation of this turn; fails after the turn. */
-  readonly delivery?:
-    | { send(message: { readonly text?: string; readonly mediaUrl?: string }): Promise<void> }
-    | undefined;
+  readonly delivery?: { send(message: { readonly text?: string }): Promise<void> } | undefined;
   resolveApiKeyForProvider?(provider: string): Promise<string | undefined>;
-}
-
-/** Options of a hook. */
-export interface HostHookOptions {
-  readonly priority?: number;
-  /** Milliseconds; a handler that takes longer blocks the call. Host default 15,000. */
-  readonly timeoutMs?: number;
-  /** Exact tool names. */
-  readonly matcher?: readonly [string, ...string[]];
 }
 
 /** A tool call that is about to run. */
@@ -76,16 +60,26 @@ export interface HostToolCallEvent {
 }
 
 /** Where that call runs. */
-export interface HostToolCallContext {
+export interface HostToolCallContext extends HostConversation {
   readonly toolName: string;
-  readonly agentId?: string | undefined;
-  readonly sessionKey?: string | undefined;
-  readonly sessionId?: string | undefined;
   readonly runId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   /** Who started the run; absent in runs nobody started (cron), without a channel in runs of the command line. */
   readonly requester?: { readonly channel?: string | undefined } | undefined;
+}
+
+/** A handler of the hook `before_tool_call`; undefined lets the call pass. */
+export type HostGate = (
+  event: HostToolCallEvent,
+  context: HostToolCallContext,
+) => Promise<HostToolCallVerdict | undefined>;
+
+/** Blocks the call, or puts a card before a human first. */
+export interface HostToolCallVerdict {
+  readonly block?: boolean;
+  readonly blockReason?: string;
+  readonly requireApproval?: HostApproval;
 }
 
 /** What a human can answer to the host's approval card. */
@@ -107,12 +101,4 @@ export interface HostApproval {
   readonly timeoutReason?: string;
   readonly allowedDecisions?: HostApprovalDecision[];
   onResolution?(decision: HostApprovalResolution): void | Promise<void>;
-}
-
-/** What a `before_tool_call` handler answers; nothing lets the call pass. */
-export interface HostToolCallVerdict {
-  readonly params?: Record<string, unknown>;
-  readonly block?: boolean;
-  readonly blockReason?: string;
-  readonly requireApproval?: HostApproval;
 }

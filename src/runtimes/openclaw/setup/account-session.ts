@@ -1,11 +1,34 @@
+import { join } from "node:path";
+import { sha256Hex } from "../../../base/hash.ts";
+import type { ToolOutcome } from "../../../calls/outcome.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../../calls/session.ts";
-import type { SessionEvent } from "../../../calls/session-events.ts";
-import { createEmitter } from "../../../calls/session-events.ts";
+import { createEmitter, type SessionEvent } from "../../../calls/session-events.ts";
 import type { StaticTool } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
-import type { HostOutcome } from "../translate-tool.ts";
+import { createResultSaver } from "../files/save-result-files.ts";
+import { listMediaPlaces, type Places } from "../host/places.ts";
+import { ASK_TO_PAIR } from "./find-key.ts";
+import type { PluginSettings } from "./plugin-settings.ts";
 
-import { ASK_TO_PAIR } from "./explain-pairing.ts";
+/** One account's way to its tools. Hold it for one call only: it is closed when settings or key change. */
+export interface AccountSession {
+  readonly session: ToolSession;
+  /** Static tools and flow tools, by name. */
+  readonly tools: ReadonlyMap<string, StaticTool>;
+  /** Whether the service still takes the key, as far as calls have shown it. */
+  readonly key: Pick<KeyWatch, "isRefused">;
+  /**
+   * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
+   * one that fails changes nothing, for the call and for other listeners.
+   */
+  onEvent(listener: (event: SessionEvent) => void): () => void;
+}
+
+/** An account that can be closed. */
+export interface OwnedAccountSession extends AccountSession {
+  /** Closes the session as soon as no call runs in it any more; a call that runs is never cut off. */
+  retire(): Promise<void>;
+}
 
 /**
  * Opens a session with its static and flow tools. Nothing is sent before the first call.
@@ -22,50 +45,38 @@ export async function openAccount(
   const opened = await createToolSession({ ...options, onEvent: emit });
   const running = createRunCount(() => opened.close());
   const key = watchKey(opened.client);
-  const run: RunTool = (work) =>
+  /** Runs a call that counts as running, and looks at how it ended. */
+  const run = <Outcome extends ToolOutcome>(work: () => Promise<Outcome>) =>
     running.during(async () => {
       const outcome = await work();
       key.note(outcome);
       return outcome;
     });
-  const session: ToolSession = {
-    ...opened,
-    call: (call) => run(() => opened.call(call)),
-    preview: (call) => running.during(() => opened.preview(call)),
-    readResult: (page) => running.during(() => opened.readResult(page)),
-    close: () => running.end(),
-  };
+  const tools = [...opened.staticTools, ...opened.flowTools].map((tool) => ({
+    ...tool,
+    run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
+  }));
   return {
-    session,
-    tools: nameTools(opened, run),
+    session: {
+      ...opened,
+      call: (call) => run(() => opened.call(call)),
+      preview: (call) => running.during(() => opened.preview(call)),
+      readResult: (page) => running.during(() => opened.readResult(page)),
+      close: running.end,
+    },
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
     key,
     onEvent(listener) {
       const tell = createEmitter(listener);
       listeners.add(tell);
       return () => listeners.delete(tell);
     },
-    retire: () => running.end(),
+    retire: running.end,
   };
 }
 
-/** Runs a call that counts as running, and looks at how it ended. */
-type RunTool = <Outcome extends HostOutcome>(work: () => Promise<Outcome>) => Promise<Outcome>;
-
-function nameTools({ staticTools, flowTools }: ToolSession, run: RunTool): AccountSession["tools"] {
-  const watched = [...staticTools, ...flowTools].map((tool) => ({
-    ...tool,
-    run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
-  }));
-  return new Map(watched.map((tool) => [tool.name, tool]));
-}
-
 /** Counts what runs, and closes when it was told to end and nothing runs any more. */
-interface RunCount {
-  during<Result>(work: () => Promise<Result>): Promise<Result>;
-  end(): Promise<void>;
-}
-
-function createRunCount(close: () => Promise<void>): RunCount {
+function createRunCount(close: () => Promise<void>) {
   let count = 0;
   let isEnding = false;
   const ended = Promise.withResolvers<void>();
@@ -73,7 +84,7 @@ function createRunCount(close: () => Promise<void>): RunCount {
     if (isEnding && count === 0) ended.resolve(close());
   };
   return {
-    async during(work) {
+    async during<Result>(work: () => Promise<Result>): Promise<Result> {
       count += 1;
       try {
         return await work();
@@ -82,43 +93,12 @@ function createRunCount(close: () => Promise<void>): RunCount {
         closeIfIdle();
       }
     },
-    end() {
+    end(): Promise<void> {
       isEnding = true;
       closeIfIdle();
       return ended.promise;
     },
   };
-}
-
-/** One account's way to its tools. Hold it for one call only: it is closed when settings or key change. */
-export interface AccountSession {
-  readonly session: ToolSession;
-  /** Static tools and flow tools, by name. */
-  readonly tools: ReadonlyMap<string, StaticTool>;
-  /** Whether the service still takes the key, as far as calls have shown it. */
-  readonly key: Pick<KeyWatch, "isRefused">;
-  /**
-   * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
-   * one that fails changes nothing, for the call and for other listeners.
-   */
-  onEvent(listener: (event: SessionEvent) => void): () => void;
-}
-
-/** A account that can be closed. */
-export interface OwnedAccountSession extends AccountSession {
-  /** Closes the session as soon as no call runs in it any more; a call that runs is never cut off. */
-  retire(): Promise<void>;
-}
-
-/** What the answers of the service have told about the key of one account. */
-interface KeyWatch {
-  /** Looks at how a call ended. */
-  note(outcome: Pick<HostOutcome, "code">): void;
-  /**
-   * True when the service refuses the key. Nothing is sent as long as no call has met a refusal; after one the service is
-   * asked again each time, so that a key it takes again is good at once. False when it cannot be asked.
-   */
-  isRefused(signal?: AbortSignal): Promise<boolean>;
 }
 
 /** Milliseconds for the question; a call that waits for it has 60 seconds in the host. */
@@ -129,14 +109,21 @@ export const KEY_REFUSED =
   "The service does not accept the key any more: it was revoked, or it belongs to another service. Nothing was run " +
   `and nobody was asked for approval. Do not make this call again before the user has paired anew. ${ASK_TO_PAIR}`;
 
-/** Watches the key of this client; to begin with it is taken for good. */
-function watchKey(client: Pick<ToolSession["client"], "listTools">): KeyWatch {
+type KeyWatch = ReturnType<typeof watchKey>;
+
+/** Watches the key of this client by the answers of the service; to begin with it is taken for good. */
+function watchKey(client: Pick<ToolSession["client"], "listTools">) {
   let hasRefusal = false;
   return {
-    note({ code }) {
+    /** Looks at how a call ended. */
+    note({ code }: Pick<ToolOutcome, "code">): void {
       if (code === "unauthorized") hasRefusal = true;
     },
-    async isRefused(signal) {
+    /**
+     * True when the service refuses the key. Nothing is sent as long as no call has met a refusal; after one the service
+     * is asked again each time, so that a key it takes again is good at once. False when it cannot be asked.
+     */
+    async isRefused(signal?: AbortSignal): Promise<boolean> {
       if (!hasRefusal) return false;
       try {
         await client.listTools({ limit: 1 }, { signal, timeoutMs: ASK_MS });
@@ -146,6 +133,73 @@ function watchKey(client: Pick<ToolSession["client"], "listTools">): KeyWatch {
         signal?.throwIfAborted();
         return isSvcError(error) && error.code === "unauthorized";
       }
+    },
+  };
+}
+
+/** Address and key. */
+interface Key {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+/** More accounts than a host has agents with accounts of their own; the least recently used one is closed. */
+const MOST = 16;
+
+/** The open sessions, one per account. */
+export type SessionCache = ReturnType<typeof createSessionCache>;
+
+/** Sessions keep their files below `places.state`, in a folder per account. */
+export function createSessionCache(places: Places) {
+  interface Entry {
+    readonly key: Key;
+    readonly setup: string;
+    readonly account: Promise<OwnedAccountSession>;
+  }
+  const entries = new Map<string, Entry>();
+  const retire = async (name: string, entry: Entry) => {
+    if (entries.get(name) === entry) entries.delete(name);
+    const account = await entry.account.catch(() => undefined);
+    await account?.retire();
+  };
+  return {
+    /** Keys in use, to be kept out of logs. */
+    listSecrets: () => [...entries.values()].map(({ key }) => key.apiKey),
+    /** The session of this account with these settings; an open one with other settings is closed when it is idle. */
+    async open(key: Key, { mediaRoots, upload, validation }: PluginSettings): Promise<AccountSession> {
+      const { baseUrl, apiKey } = key;
+      // Says nothing about the key, which has far more than 64 random bits.
+      const name = sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16);
+      const known = entries.get(name);
+      const setup = JSON.stringify([mediaRoots, upload, validation]);
+      const open = () =>
+        openAccount({
+          baseUrl,
+          apiKey,
+          stateDir: join(places.state, "accounts", name),
+          ...listMediaPlaces(places, mediaRoots),
+          receiveResult: createResultSaver(),
+          upload,
+          validation,
+        });
+      const entry = known?.setup === setup ? known : { key, setup, account: open() };
+      // Deleted first, so that the map stays in the order of last use.
+      entries.delete(name);
+      entries.set(name, entry);
+      // Not waited for: a call may run in an old account for as long as a human thinks about it.
+      if (known !== undefined && known !== entry) void retire(name, known);
+      const [oldest] = entries;
+      if (entries.size > MOST && oldest !== undefined) void retire(...oldest);
+      try {
+        return await entry.account;
+      } catch (error) {
+        await retire(name, entry);
+        throw error;
+      }
+    },
+    /** Closes all sessions, each when it is idle. */
+    async close(): Promise<void> {
+      await Promise.all([...entries].map(([name, entry]) => retire(name, entry)));
     },
   };
 }

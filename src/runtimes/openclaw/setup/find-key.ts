@@ -1,13 +1,13 @@
-import { isRecord } from "../../../base/json.ts";
-import { SvcError } from "../../../errors.ts";
-import type { HostApi, HostConfig } from "../host/host-api.ts";
-import { PROVIDER_ID } from "../host/host-sign-in.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256Hex } from "../../../base/hash.ts";
+import { isRecord, parseJson } from "../../../base/json.ts";
+import { isSvcError, SvcError } from "../../../errors.ts";
+import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
 import { loadSdk } from "../host/load-sdk.ts";
 import type { Places } from "../host/places.ts";
-import { ASK_TO_PAIR } from "./explain-pairing.ts";
-import { readKeyOrigin } from "./key-origins.ts";
-import { DEFAULT_BASE_URL, type PluginSettings, type SecretReference } from "./plugin-settings.ts";
+import { DEFAULT_BASE_URL, type PluginSettings } from "./plugin-settings.ts";
 import type { Environment } from "./read-environment.ts";
 
 /** A key and where it came from. */
@@ -17,6 +17,9 @@ interface FoundKey {
   /** The address that issued it, when a pairing of this host did; it must not be sent anywhere else. */
   readonly baseUrl?: string;
 }
+
+/** A key with the address it goes to. */
+export type AccountKey = FoundKey & { readonly baseUrl: string };
 
 /** What looking for a key needs. */
 interface KeySearch {
@@ -51,32 +54,22 @@ export async function findApiKey(search: KeySearch): Promise<FoundKey | undefine
   return own && { apiKey: own.apiKey, source: "file", baseUrl: own.baseUrl };
 }
 
+const SETTING = "plugins.entries.svc.config.apiKey";
+
+/** A gateway resolves references before it starts plugins; a command of the host's command line does not. */
 async function readSetKey({ settings, api, context, environment }: KeySearch): Promise<string | undefined> {
   const { apiKey } = settings;
   if (apiKey === undefined || typeof apiKey === "string") return readKey(apiKey);
-  const found = await resolveReference(apiKey, readConfig(api, context), environment);
-  if (found !== undefined) return found;
-  throw new SvcError(
-    "credentials_missing",
-    `The setting apiKey refers to a secret (${apiKey.source}) without a value.`,
-    {
-      field: "plugins.entries.svc.config.apiKey",
-      hint: "Ask the user to provide the secret where OpenClaw runs, or to remove the setting and pair instead.",
-    },
-  );
-}
-
-/** A gateway resolves references before it starts plugins; a command of the host's command line does not. */
-async function resolveReference(
-  reference: SecretReference,
-  config: HostConfig,
-  { variables }: Environment,
-): Promise<string | undefined> {
   const { resolveConfiguredSecretInputString: resolve } = (await loadSdk("secret-input-runtime")) ?? {};
-  if (typeof resolve !== "function") return undefined;
-  const path = "plugins.entries.svc.config.apiKey";
-  const found: unknown = await resolve({ config, env: variables, value: reference, path });
-  return isRecord(found) ? readKey(found.value) : undefined;
+  const place = { config: readConfig(api, context), env: environment.variables, path: SETTING };
+  const found: unknown = typeof resolve === "function" ? await resolve({ ...place, value: apiKey }) : undefined;
+  const key = isRecord(found) ? readKey(found.value) : undefined;
+  if (key !== undefined) return key;
+  const message = `The setting apiKey refers to a secret (${apiKey.source}) without a value.`;
+  throw new SvcError("credentials_missing", message, {
+    field: SETTING,
+    hint: "Ask the user to provide the secret where OpenClaw runs, or to remove the setting and pair instead.",
+  });
 }
 
 /** The helper of a tool's context answers for the agent that calls; elsewhere the host answers for its default agent. */
@@ -99,9 +92,6 @@ function readConfig(api: KeySearch["api"], context: HostToolContext | undefined)
 function readKey(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
-
-/** A key with the address it goes to. */
-export type AccountKey = FoundKey & { readonly baseUrl: string };
 
 /**
  * Finds the key that applies, and the service it is for; undefined when there is none.
@@ -129,8 +119,95 @@ function chooseBaseUrl(set: string | undefined, found: FoundKey): string {
 export function missingKey({ foreignKey }: Environment): SvcError {
   const passedOver = " The SVC_API_KEY in the .env file of the folder OpenClaw was started in does not count.";
   const message = `svc is not paired with an account yet.${foreignKey === undefined ? "" : passedOver}`;
-  return new SvcError("credentials_missing", message, {
-    field: "apiKey",
-    hint: ASK_TO_PAIR,
-  });
+  return new SvcError("credentials_missing", message, { field: "apiKey", hint: ASK_TO_PAIR });
+}
+
+/** Which service issued a key. Holds no secret. */
+interface KeyOrigin {
+  /** Origin and path, no trailing slash: the only address this key may be sent to. */
+  readonly baseUrl: string;
+  /** ISO time. */
+  readonly pairedAt: string;
+  /** Name of the key in the dashboard of the service. */
+  readonly apiKeyId?: string;
+  readonly deviceLabel?: string;
+}
+
+type OriginPlace = Pick<Places, "state">;
+
+/** More pairings than anybody remembers; the oldest give way. */
+const MOST = 50;
+
+/**
+ * Where `apiKey` was issued, by the pairings of this host; undefined for a key that came another way. The host's store
+ * keeps the key alone, so the address is kept beside it, under a hash of the key.
+ */
+export async function readKeyOrigin(place: OriginPlace, apiKey: string): Promise<KeyOrigin | undefined> {
+  return (await readOrigins(place)).get(nameKey(apiKey));
+}
+
+/** Remembers where `apiKey` was issued (file of mode 0600, replaced atomically). */
+export async function rememberKeyOrigin(place: OriginPlace, apiKey: string, origin: KeyOrigin): Promise<void> {
+  const origins = await readOrigins(place);
+  origins.delete(nameKey(apiKey));
+  origins.set(nameKey(apiKey), origin);
+  await writeOrigins(place, origins);
+}
+
+/** Forgets where `apiKey` was issued; nothing happens when it is not known. */
+export async function forgetKeyOrigin(place: OriginPlace, apiKey: string): Promise<void> {
+  const origins = await readOrigins(place);
+  if (origins.delete(nameKey(apiKey))) await writeOrigins(place, origins);
+}
+
+/** A key has far more than 128 random bits, so its hash tells nothing about it. */
+function nameKey(apiKey: string): string {
+  return sha256Hex(`svc key origin\n${apiKey}`).slice(0, 32);
+}
+
+const findOrigins = ({ state }: OriginPlace) => join(state, "key-origins.json");
+
+async function writeOrigins(place: OriginPlace, origins: ReadonlyMap<string, KeyOrigin>): Promise<void> {
+  const { replaceFile } = await import("../../../base/disk.ts");
+  const keys = Object.fromEntries([...origins].slice(-MOST));
+  await replaceFile(findOrigins(place), `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
+}
+
+/** A missing or damaged file knows no key. */
+async function readOrigins(place: OriginPlace): Promise<Map<string, KeyOrigin>> {
+  const content = parseJson(await readFile(findOrigins(place), "utf8").catch(() => ""));
+  const keys = isRecord(content) && content.version === 1 && isRecord(content.keys) ? content.keys : {};
+  return new Map(Object.entries(keys).filter((entry): entry is [string, KeyOrigin] => isOrigin(entry[1])));
+}
+
+function isOrigin(value: unknown): value is KeyOrigin {
+  return isRecord(value) && typeof value.baseUrl === "string" && typeof value.pairedAt === "string";
+}
+
+/** How a model says what the user has to do; there is no command `svc` in an OpenClaw. */
+export const ASK_TO_PAIR =
+  'Ask the user to pair it: "/login svc" in the chat, or "openclaw models auth login --provider svc --method pair" ' +
+  'or "openclaw svc pair" in a terminal. Do not ask for the key itself.';
+
+/** The error of a pairing with its next step in the message: the host shows nothing else. */
+export function explainPairing<Failure>(error: Failure, baseUrl: string): Failure | SvcError {
+  if (!isSvcError(error)) return error;
+  const { code, message, hint } = error;
+  const isAway = code === "unreachable" || code === "timeout";
+  const text = isAway
+    ? `No service answers at ${baseUrl}. ${explainAbsence(baseUrl)}`
+    : [message, hint].filter(Boolean).join(" ");
+  return new SvcError(code, text, { cause: error });
+}
+
+/** What to do when nothing answers at an address; `setBaseUrl` is the command that sets another one. */
+export function explainAbsence(
+  baseUrl: string,
+  setBaseUrl = "openclaw config set plugins.entries.svc.config.baseUrl <address>",
+): string {
+  const isHere = /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
+  const start = isHere
+    ? "Start one there with `npx svc-agent-plugin serve` (or `svc serve`)"
+    : "Check the address and the network";
+  return `${start}, or set another address: ${setBaseUrl}`;
 }

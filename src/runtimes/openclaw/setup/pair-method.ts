@@ -2,20 +2,18 @@ import { hostname } from "node:os";
 import { isSvcError } from "../../../errors.ts";
 import { checkServiceAt } from "../../../pairing/check-service.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../../pairing/credentials.ts";
-import { type PairAtOptions, pairAt } from "../../../pairing/pair.ts";
-import type { HostConfig } from "../host/host-api.ts";
+import { type PairAtOptions, type PairProgress, pairAt } from "../../../pairing/pair.ts";
 import {
   type HostAuthContext,
   type HostAuthResult,
+  type HostConfig,
   type HostUnattendedAuthContext,
   PROFILE_ID,
   PROVIDER_ID,
-} from "../host/host-sign-in.ts";
+} from "../host/host-api.ts";
 import { loadSdk } from "../host/load-sdk.ts";
 import type { SvcHost } from "../svc-host.ts";
-import { explainPairing } from "./explain-pairing.ts";
-import { rememberKeyOrigin } from "./key-origins.ts";
-import { createPairingScreen } from "./pairing-screen.ts";
+import { explainPairing, rememberKeyOrigin } from "./find-key.ts";
 import { DEFAULT_BASE_URL } from "./plugin-settings.ts";
 
 /**
@@ -42,36 +40,23 @@ export async function pairWithHost(
       sleep,
     });
     context.assertCurrent?.();
-    const { apiKey, apiKeyId, deviceLabel, pairedAt } = paired;
-    const origin = {
-      baseUrl: paired.baseUrl,
-      pairedAt,
-      apiKeyId,
-      ...(deviceLabel === undefined ? {} : { deviceLabel }),
-    };
-    await rememberKeyOrigin(host.places, apiKey, origin);
+    const { apiKey: key, ...origin } = paired;
+    await rememberKeyOrigin(host.places, key, origin);
     await screen.close("Approved.");
+    const metadata = { baseUrl: paired.baseUrl };
     return {
-      profiles: [
-        {
-          profileId: PROFILE_ID,
-          credential: { type: "api_key", provider: PROVIDER_ID, key: apiKey, metadata: { baseUrl: paired.baseUrl } },
-        },
-      ],
+      profiles: [{ profileId: PROFILE_ID, credential: { type: "api_key", provider: PROVIDER_ID, key, metadata } }],
       notes: [`Paired with ${paired.baseUrl}.`, "Next: `openclaw svc sync` gives each of your apps' actions a tool."],
     };
   } catch (error) {
     await screen.close("Not paired.");
     const failure = screen.failure ?? explainPairing(error, baseUrl);
-    await tellFailure(context, failure);
+    // A chat is told only that the sign-in failed, so the reason goes there as a note; a terminal shows what is thrown.
+    if (context.credentialOnly === true && isSvcError(failure) && failure.code !== "aborted") {
+      await context.prompter.note(failure.message).catch(() => undefined);
+    }
     throw failure;
   }
-}
-
-/** A chat is told only that the sign-in failed, so the reason goes there as a note; a terminal shows what is thrown. */
-async function tellFailure({ credentialOnly, prompter }: HostAuthContext, failure: unknown): Promise<void> {
-  if (credentialOnly !== true || !isSvcError(failure) || failure.code === "aborted") return;
-  await prompter.note(failure.message).catch(() => undefined);
 }
 
 /** The address from the settings; else the one of the last pairing, else a service on this machine, as the human likes. */
@@ -84,36 +69,27 @@ async function chooseBaseUrl(host: SvcHost, { credentialOnly, prompter }: HostAu
   const answer = await prompter.text({
     message: "Address of the svc service",
     initialValue: usual,
-    validate: (value) => (isAddress(value) ? undefined : "Write the whole address, such as https://svc.example."),
+    validate: (value) =>
+      /^\s*(https?:\/\/|$)/.test(value) ? undefined : "Write the whole address, such as https://svc.example.",
   });
   return answer.trim() || usual;
 }
 
-function isAddress(text: string): boolean {
-  return text.trim() === "" || /^https?:\/\//.test(text.trim());
-}
-
 /**
- * A store for a pairing whose key another store will keep: a pending session lives in `pending`, so that a crash can be
+ * A store for a pairing whose key another store will keep: a pending session lives in `store`, so that a crash can be
  * continued, the key only in memory until it is handed over.
  */
-function createHandoverStore(pending: CredentialStore): CredentialStore {
+function createHandoverStore(store: CredentialStore): CredentialStore {
   let held: Credentials | undefined;
   return {
-    path: pending.path,
+    ...store,
     read: async () => held,
     async write(credentials) {
       held = credentials;
       // A session that stays behind is spent: the next pairing finds that out and starts anew.
-      await pending.clearPending().catch(() => undefined);
+      await store.clearPending().catch(() => undefined);
     },
-    async clear() {
-      held = undefined;
-      await pending.clearPending();
-    },
-    readPending: () => pending.readPending(),
-    writePending: (session) => pending.writePending(session),
-    clearPending: () => pending.clearPending(),
+    clear: store.clearPending,
   };
 }
 
@@ -122,11 +98,8 @@ function createHandoverStore(pending: CredentialStore): CredentialStore {
  * lets the host store it. Answers null after a refusal, which is told.
  */
 export async function acceptKey(host: SvcHost, context: HostUnattendedAuthContext): Promise<HostConfig | null> {
-  const found = await context.resolveApiKey({
-    provider: PROVIDER_ID,
-    flagName: "--svc-api-key",
-    envVar: "SVC_API_KEY",
-  });
+  const place = { provider: PROVIDER_ID, flagName: "--svc-api-key", envVar: "SVC_API_KEY" } as const;
+  const found = await context.resolveApiKey(place);
   if (found === null) return null;
   const refuse = (text: string) => {
     context.runtime.error(text);
@@ -141,12 +114,61 @@ export async function acceptKey(host: SvcHost, context: HostUnattendedAuthContex
   if (typeof persist !== "function" || typeof apply !== "function") {
     return refuse("This OpenClaw cannot store a key without a human. Set SVC_API_KEY where the gateway runs instead.");
   }
-  const stored: unknown = await persist(context, PROFILE_ID, {
-    provider: PROVIDER_ID,
-    resolved: found,
-    metadata: { baseUrl },
-  });
+  const credential = { provider: PROVIDER_ID, resolved: found, metadata: { baseUrl } };
+  const stored: unknown = await persist(context, PROFILE_ID, credential);
   if (stored !== true) return null;
   await rememberKeyOrigin(host.places, found.key, { baseUrl, pairedAt: new Date().toISOString() });
   return apply(context.config, { profileId: PROFILE_ID, provider: PROVIDER_ID, mode: "api_key" });
+}
+
+/** Shows link and code through the host's sign-in screen: opens the link where the host can, and always writes it out. */
+function createPairingScreen(context: HostAuthContext) {
+  const stop = new AbortController();
+  let shown: Promise<void> = Promise.resolve();
+  let failure: unknown;
+  let waiting: ReturnType<typeof context.prompter.progress> | undefined;
+  const announce = async (progress: PairProgress & { kind: "started" }) => {
+    await showLink(context, progress);
+    waiting = context.prompter.progress("Waiting for approval in the browser");
+  };
+  return {
+    /** Ends the pairing when the host cancels it or can show nothing any more. */
+    signal: context.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, context.signal]),
+    /** Why the host could not show something; undefined while it can. */
+    get failure() {
+      return failure;
+    },
+    onProgress(progress: PairProgress): void {
+      if (progress.kind === "waiting")
+        waiting?.update(`Waiting for approval, ${Math.round(progress.elapsedMs / 1000)} s`);
+      if (progress.kind !== "started") return;
+      shown = announce(progress).catch((error: unknown) => {
+        failure = error;
+        stop.abort();
+      });
+    },
+    /** Waits until everything is shown. */
+    async close(line: string): Promise<void> {
+      await shown;
+      waiting?.stop(line);
+    },
+  };
+}
+
+async function showLink(
+  { prompter, openUrl }: HostAuthContext,
+  { pairUrl, displayCode, expiresAt }: PairProgress & { kind: "started" },
+): Promise<void> {
+  // No browser, no display: the link is written out in any case.
+  await openUrl(pairUrl).catch(() => undefined);
+  const title = "Pair with svc";
+  const message = `Open this link and approve the device: ${pairUrl}`;
+  if (displayCode === undefined) return prompter.note(message, title);
+  const compare = "Approve only if the page shows this code.";
+  if (prompter.deviceCode === undefined) {
+    return prompter.note(`${message}\nCode: ${displayCode}. ${compare}`, title);
+  }
+  const minutes = Math.round((Date.parse(expiresAt) - Date.now()) / 60_000);
+  const expiresInMinutes = minutes > 0 ? { expiresInMinutes: minutes } : {};
+  return prompter.deviceCode({ title, code: displayCode, ...expiresInMinutes, message: `${message}\n${compare}` });
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/json.ts";
 import { SvcError } from "../../../errors.ts";
 import type { Environment } from "./read-environment.ts";
 
@@ -32,8 +33,6 @@ export interface SecretReference {
   readonly id: string;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
 /**
  * Reads the settings; the host has checked them by the manifest's schema before. A setting wins over `SVC_BASE_URL`, as
  * a set key wins over `SVC_API_KEY`.
@@ -41,71 +40,67 @@ type Values = Readonly<Record<string, unknown>>;
  * @throws SvcError `invalid_config` naming the field
  */
 export function readPluginSettings(pluginConfig: unknown, environment: Pick<Environment, "baseUrl">): PluginSettings {
-  const values = readObject(pluginConfig, "config") ?? {};
-  const actions = readObject(values.actions, "actions") ?? {};
-  const baseUrl = readText(values, "baseUrl") ?? environment.baseUrl;
+  const values = read("config", pluginConfig ?? {}, isRecord, "an object") ?? {};
+  const actions = read("actions", values.actions ?? undefined, isRecord, "an object") ?? {};
+  const baseUrl = read("baseUrl", dropEmpty(values.baseUrl), isText, "a text") ?? environment.baseUrl;
   return {
     baseUrl: baseUrl === undefined ? undefined : spellAddress(baseUrl),
-    mediaRoots: readTexts(values.mediaRoots, "mediaRoots") ?? [],
-    upload: readChoice(values, "upload", ["envelope", "ingest"]) ?? "envelope",
-    validation: readChoice(values, "validation", ["advise", "strict", "off"]) ?? "advise",
-    approvalSeconds: readCount(values.approvalSeconds, "approvalSeconds"),
-    apiKey: readSecret(values.apiKey),
+    mediaRoots: read("mediaRoots", values.mediaRoots, isTexts, "a list of texts") ?? [],
+    upload: readChoice("upload", values.upload, ["envelope", "ingest"]),
+    validation: readChoice("validation", values.validation, ["advise", "strict", "off"]),
+    approvalSeconds: read("approvalSeconds", values.approvalSeconds, isCount, "a whole number"),
+    apiKey: readSecret(dropEmpty(values.apiKey)),
     actions: {
-      integrations: readTexts(actions.integrations, "actions.integrations"),
-      limit: readCount(actions.limit, "actions.limit"),
+      integrations: read("actions.integrations", actions.integrations, isTexts, "a list of texts"),
+      limit: read("actions.limit", actions.limit, isCount, "a whole number"),
     },
   };
 }
 
-function readObject(value: unknown, field: string): Values | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === "object" && !Array.isArray(value)) return value as Values;
-  throw refuse(field, "an object");
+type Guard<Value> = (value: unknown) => value is Value;
+
+/** Undefined where nothing is set. */
+function read<Value>(field: string, value: unknown, isRight: Guard<Value>, expected: string): Value | undefined {
+  return value === undefined ? undefined : check(field, value, isRight, expected);
 }
 
-function readText(values: Values, field: string): string | undefined {
-  const value = values[field];
-  if (value === undefined || value === "") return undefined;
-  if (typeof value === "string") return value;
-  throw refuse(field, "a text");
-}
-
-function readTexts(value: unknown, field: string): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((one): one is string => typeof one === "string" && one !== "")) return value;
-  throw refuse(field, "a list of texts");
-}
-
-function readChoice<Choice extends string>(values: Values, field: string, choices: readonly Choice[]) {
-  const value = values[field];
-  if (value === undefined) return undefined;
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw refuse(field, choices.map((choice) => `"${choice}"`).join(" or "));
-}
-
-function readCount(value: unknown, field: string): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
-  throw refuse(field, "a whole number");
-}
-
-function readSecret(value: unknown): PluginSettings["apiKey"] {
-  if (value === undefined || value === "") return undefined;
-  if (typeof value === "string") return value;
-  const { source, provider, id } = readObject(value, "apiKey") ?? {};
-  if (typeof source === "string" && typeof id === "string") {
-    return { source, provider: typeof provider === "string" ? provider : "default", id };
-  }
-  throw refuse("apiKey", "a text or a secret reference with source and id");
-}
-
-function refuse(field: string, expected: string): SvcError {
-  return new SvcError("invalid_config", `The setting ${field} must be ${expected}.`, {
+function check<Value>(field: string, value: unknown, isRight: Guard<Value>, expected: string): Value {
+  if (isRight(value)) return value;
+  throw new SvcError("invalid_config", `The setting ${field} must be ${expected}.`, {
     field: `plugins.entries.svc.config.${field}`,
     hint: "Correct it in the host's configuration, or remove it to use the default.",
   });
+}
+
+/** The first choice is the default. */
+function readChoice<Choice extends string>(field: string, value: unknown, choices: readonly [Choice, ...Choice[]]) {
+  const isChoice = (text: unknown): text is Choice => choices.some((choice) => choice === text);
+  return read(field, value, isChoice, choices.map((choice) => `"${choice}"`).join(" or ")) ?? choices[0];
+}
+
+function readSecret(value: unknown): PluginSettings["apiKey"] {
+  if (value === undefined || isText(value)) return value;
+  const expected = "a text or a secret reference with source and id";
+  const { source, provider, id } = check("apiKey", value, isReference, expected);
+  return { source, provider: isText(provider) ? provider : "default", id };
+}
+
+function isReference(value: unknown): value is { source: string; provider?: unknown; id: string } {
+  return isRecord(value) && isText(value.source) && isText(value.id);
+}
+
+const dropEmpty = (value: unknown) => (value === "" ? undefined : value);
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => isText(text) && text !== "");
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
 /**

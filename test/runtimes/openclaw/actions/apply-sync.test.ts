@@ -6,10 +6,9 @@ import { LINK } from "../../../../src/runtimes/openclaw/actions/action-tools.ts"
 import { readActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
 import { applySync, removeSync } from "../../../../src/runtimes/openclaw/actions/apply-sync.ts";
 import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
-import type { HostApi, HostConfig } from "../../../../src/runtimes/openclaw/host/host-api.ts";
-
-import type { HostTool, HostToolFactory } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
-import { registerTools } from "../../../../src/runtimes/openclaw/register-tools.ts";
+import type { HostApi, HostConfig, HostToolFactory } from "../../../../src/runtimes/openclaw/host/host-api.ts";
+import type { HostTool } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
+import { registerTools } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
 import { createFakeApi } from "../fake-api.ts";
 import { createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
@@ -231,8 +230,7 @@ describe("the companion plugin", () => {
     await sync();
     const start = async () => {
       const { recorded } = await loadCompanion();
-      const config = {};
-      for (const service of recorded.services) await service.start({ config, stateDir: "", logger: kit.api.logger });
+      for (const service of recorded.services) await service.start();
       return recorded.lines;
     };
     withdrawAll();

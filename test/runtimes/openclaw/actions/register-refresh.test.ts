@@ -5,8 +5,8 @@ import { createActionTools } from "../../../../src/runtimes/openclaw/actions/act
 import { readActions, writeActions } from "../../../../src/runtimes/openclaw/actions/actions-file.ts";
 import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
 import type { RefreshClock } from "../../../../src/runtimes/openclaw/actions/refresher.ts";
-import { registerRefresh } from "../../../../src/runtimes/openclaw/actions/register-refresh.ts";
 import type { SvcHost } from "../../../../src/runtimes/openclaw/svc-host.ts";
+import { registerRefresh } from "../../../../src/runtimes/openclaw/svc-plugin.ts";
 import { type ActionFacts, createManyApp } from "../many-actions.ts";
 import { openSyncKit, type SyncKit } from "../sync-kit.ts";
 
@@ -44,9 +44,8 @@ afterEach(async () => {
 /** A read is tried a few times before the service counts as unreachable. */
 const waitFor = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000 });
 
-const context = { config: {}, stateDir: "", logger: { info() {}, warn() {}, error() {} } };
 const service = () => kit.recorded.services.find(({ id }) => id === "svc-refresh");
-const stop = async () => service()?.stop?.(context);
+const stop = async () => service()?.stop?.();
 const actions = () => readActions(kit.host.places.actions);
 const find = (name: string) => actions()?.actions.find((action) => action.name === name);
 const lines = () => kit.recorded.lines.filter((line) => /svc/.test(line));
@@ -61,7 +60,7 @@ async function start(): Promise<void> {
     return kit.host.openAccount(context);
   };
   registerRefresh(kit.api, { ...kit.host, openAccount }, clock);
-  await service()?.start(context);
+  await service()?.start();
 }
 
 /** Lets the timer fire six hours later and waits until the look is over. */
@@ -182,10 +181,10 @@ it("stops: no timer is left, and nothing is written after it", async () => {
 
 it("stopped while it starts, it does not start; started twice at once, it looks with one timer", async () => {
   registerRefresh(kit.api, kit.host, clock);
-  const starting = service()?.start(context);
+  const starting = service()?.start();
   await stop();
   await starting;
   expect(ticks).toEqual([]);
-  await Promise.all([service()?.start(context), service()?.start(context)]);
+  await Promise.all([service()?.start(), service()?.start()]);
   expect(ticks).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ApprovalRequest } from "../../../../src/calls/ask/request.ts";
-import type { AskState } from "../../../../src/runtimes/openclaw/ask/shown-cards.ts";
+import type { AskState } from "../../../../src/runtimes/openclaw/ask/ask-state.ts";
 import { runGatewayCommand } from "../../../../src/runtimes/openclaw/commands/decision-commands.ts";
 import { runSlashCommand } from "../../../../src/runtimes/openclaw/commands/slash-command.ts";
 import type { HostCommandContext } from "../../../../src/runtimes/openclaw/host/host-api.ts";

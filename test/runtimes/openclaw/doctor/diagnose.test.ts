@@ -6,9 +6,9 @@ import { readActions, writeActions } from "../../../../src/runtimes/openclaw/act
 import { applySync } from "../../../../src/runtimes/openclaw/actions/apply-sync.ts";
 import { planSync } from "../../../../src/runtimes/openclaw/actions/plan-sync.ts";
 import { showStatus } from "../../../../src/runtimes/openclaw/doctor/diagnose.ts";
-import { STATIC_DEFINITIONS } from "../../../../src/runtimes/openclaw/register-tools.ts";
-import { rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/key-origins.ts";
+import { rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
 import { type SvcHost, shareHost } from "../../../../src/runtimes/openclaw/svc-host.ts";
+import { STATIC_DEFINITIONS } from "../../../../src/runtimes/openclaw/translate-tool.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { findFreePort } from "../../../service/free-port.ts";
 import { createFakeApi, createStateFolder } from "../fake-api.ts";

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openCredentialStore } from "../../../../src/pairing/credentials.ts";
 import type { HostToolContext } from "../../../../src/runtimes/openclaw/host/host-tool.ts";
 import { createPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
-import { findApiKey } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
-import { rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/key-origins.ts";
+import { findApiKey, rememberKeyOrigin } from "../../../../src/runtimes/openclaw/setup/find-key.ts";
 import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
 import { createFakeApi, createStateFolder, type FakeHost } from "../fake-api.ts";
 

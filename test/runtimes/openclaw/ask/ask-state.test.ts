@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ApprovalSubject, createApprovalRequest } from "../../../../src/calls/ask/request.ts";
-import { createDecisions, nameCall } from "../../../../src/runtimes/openclaw/ask/decisions.ts";
-import { createShownCards } from "../../../../src/runtimes/openclaw/ask/shown-cards.ts";
 import {
   createShortCode,
+  createShownCards,
   createWaitingCalls,
   type WaitingCalls,
-} from "../../../../src/runtimes/openclaw/ask/waiting-calls.ts";
+} from "../../../../src/runtimes/openclaw/ask/ask-state.ts";
+import { createDecisions, nameCall } from "../../../../src/runtimes/openclaw/ask/decisions.ts";
 
 let now: number;
 const clock = { now: () => now };
@@ -123,9 +123,9 @@ describe("decisions", () => {
     const book = createDecisions(clock);
     book.record("c1", "f1", "allow-once");
     expect(book.take("c2", "f1")).toBeUndefined();
-    expect(book.take("c1", "f2")).toEqual({ fits: false });
-    expect(book.take("c1", "f1")).toEqual({ fits: true, decision: "allow-once" });
-    expect(book.take("c1", "f1")).toEqual({ fits: false });
+    expect(book.take("c1", "f2")).toBe("changed");
+    expect(book.take("c1", "f1")).toBe("allow-once");
+    expect(book.take("c1", "f1")).toBe("changed");
     book.record("c3", "f1", "allow-always");
     now += 2 * 60_000;
     expect(book.take("c3", "f1")).toBeUndefined();
@@ -135,8 +135,8 @@ describe("decisions", () => {
     const book = createDecisions(clock);
     book.record("http-1", "f1", "allow-once");
     book.record("http-1", "f2", "allow-always");
-    expect(book.take("http-1", "f1")).toMatchObject({ decision: "allow-once" });
-    expect(book.take("http-1", "f2")).toMatchObject({ decision: "allow-always" });
+    expect(book.take("http-1", "f1")).toBe("allow-once");
+    expect(book.take("http-1", "f2")).toBe("allow-always");
   });
 
   it("of two conversations do not get mixed up", () => {
@@ -148,7 +148,7 @@ describe("decisions", () => {
     const book = createDecisions({ ...clock, limit: 2 });
     for (const call of ["c1", "c2", "c3"]) book.record(call, "f", "allow-once");
     expect(book.take("c1", "f")).toBeUndefined();
-    expect(book.take("c2", "f")).toMatchObject({ fits: true });
+    expect(book.take("c2", "f")).toBe("allow-once");
   });
 
   it("that were a no are known in their run only", () => {

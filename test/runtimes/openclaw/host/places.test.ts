@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMediaRoots } from "../../../../src/media/open/roots.ts";
-import { listMediaPlaces } from "../../../../src/runtimes/openclaw/files/media-places.ts";
-import { createPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
+import { createPlaces, listMediaPlaces } from "../../../../src/runtimes/openclaw/host/places.ts";
 import { readEnvironment } from "../../../../src/runtimes/openclaw/setup/read-environment.ts";
 
 let base: string;

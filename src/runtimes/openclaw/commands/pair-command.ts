@@ -1,0 +1,140 @@
+import { isRecord } from "../../../base/json.ts";
+import { openCredentialStore } from "../../../pairing/credentials.ts";
+import { changeConfig, removeSync } from "../actions/apply-sync.ts";
+import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
+import { askGateway, loadSdk } from "../host/load-sdk.ts";
+import { forgetKeyOrigin, readKeyOrigin } from "../setup/find-key.ts";
+import { spellAddress } from "../setup/plugin-settings.ts";
+import type { SvcHost } from "../svc-host.ts";
+import {
+  answer,
+  askLine,
+  type CliCall,
+  type CommandAnswer,
+  canAsk,
+  EXIT,
+  type Flags,
+  refuse,
+  say,
+} from "./command-answer.ts";
+
+/**
+ * `openclaw svc pair`: the host's own sign-in, so that key, agents and gateway are treated as after
+ * `openclaw models auth login`; works without a terminal too, where the link and the code are printed.
+ */
+export async function pairInTerminal({ host }: CliCall, { baseUrl }: Flags): Promise<CommandAnswer> {
+  const wanted = typeof baseUrl === "string" ? spellAddress(baseUrl) : undefined;
+  const set = host.settings().baseUrl;
+  if (wanted !== undefined && set !== undefined && wanted !== set) {
+    return refuse(
+      `The settings say ${set}. To use ${wanted}: openclaw config set plugins.entries.svc.config.baseUrl ${wanted}`,
+    );
+  }
+  const { runModelsAuthLoginFlow: signIn } = (await loadSdk("provider-auth-login-flow-runtime")) ?? {};
+  if (typeof signIn !== "function") {
+    return refuse("This OpenClaw signs in only so: openclaw models auth login --provider svc --method pair");
+  }
+  const exit = (code: number): never => {
+    throw new Error(`The sign-in ended with code ${code}; see its error above.`);
+  };
+  const runtime = { log: say, error: say, exit };
+  await signIn({ provider: PROVIDER_ID, method: "pair", runtime, prompter: createTerminalPrompter(wanted) });
+  return answer("Paired.", { paired: true });
+}
+
+/** The host's prompter over plain lines. */
+function createTerminalPrompter(baseUrl: string | undefined) {
+  const note = async (message: string, title?: string) => say(title === undefined ? message : `${title}\n${message}`);
+  return {
+    note,
+    plain: note,
+    intro: async () => undefined,
+    outro: async () => undefined,
+    text: async ({ message, initialValue }: { readonly message: string; readonly initialValue?: string }) =>
+      baseUrl ?? (canAsk() ? askLine(`${message}:`, initialValue) : (initialValue ?? "")),
+    // Asked only where models are restricted; there are none here, so nothing is to be changed.
+    select: async ({ options }: { readonly options: readonly { readonly value: unknown }[] }) =>
+      (options.find(({ value }) => value === "keep") ?? options[0])?.value,
+    multiselect: async () => [],
+    confirm: async () => false,
+    progress: () => ({ update: () => undefined, stop: (line?: string) => line !== undefined && say(line) }),
+  };
+}
+
+/** Forgets the key and takes the action tools away; says what stays. */
+export async function unpair(host: SvcHost, api: HostApi, config: HostConfig): Promise<CommandAnswer> {
+  // A key that belongs to another address is to be forgotten all the same.
+  const found = await host.findKey(undefined).catch(() => undefined);
+  const origin = found && (await readKeyOrigin(host.places, found.apiKey));
+  await removeSync(host, api);
+  if (!(await forgetStoredKeys(api, config))) {
+    return refuse(
+      "The action tools are gone, but OpenClaw's credential store could not be changed: it is busy or too old. Run: openclaw models auth logout svc:default",
+    );
+  }
+  if (found !== undefined) await forgetKeyOrigin(host.places, found.apiKey);
+  await openCredentialStore(host.places.state).clear();
+  await host.close();
+  const stays = describeRest(found, origin?.deviceLabel);
+  const text =
+    found === undefined ? "Nothing was paired." : "Unpaired: key and action tools are gone from this machine.";
+  return answer([text, ...stays.map((line) => `Stays: ${line}`)].join("\n"), { unpaired: found !== undefined, stays });
+}
+
+function describeRest(found: Awaited<ReturnType<SvcHost["findKey"]>>, deviceLabel: string | undefined): string[] {
+  const stays = [
+    "what you always allowed, the journal of writes and stored results, for the next pairing with the same account.",
+  ];
+  if (found?.source === "config") stays.unshift("plugins.entries.svc.config.apiKey in openclaw.json: it still works.");
+  if (found?.source === "environment")
+    stays.unshift("SVC_API_KEY in the environment: take it out there, it still works.");
+  if (found === undefined) return stays;
+  const device = deviceLabel === undefined ? "the device" : `the device "${deviceLabel}"`;
+  const where = `remove ${device} at ${found.baseUrl}.`;
+  return [`the key itself, on the service. A service revokes keys only in its dashboard: ${where}`, ...stays];
+}
+
+/** `openclaw svc unpair`: a running gateway remembers keys it has read, so it is told to look again. */
+export async function unpairInTerminal({ host, api, config }: CliCall): Promise<CommandAnswer> {
+  const unpaired = await unpair(host, api, config);
+  if (unpaired.exit !== EXIT.ok) return unpaired;
+  const told = await askGateway("models.authRefresh", { operation: "logout" }, "operator.admin");
+  // Nothing listens: the gateway is stopped, and reads the store when it starts.
+  if (told.ok || told.message.includes("ECONNREFUSED")) return unpaired;
+  const text = `${unpaired.text}\nA running gateway may remember the key (${told.message}): openclaw gateway restart`;
+  return { ...unpaired, text };
+}
+
+/**
+ * Takes the plugin's keys out of the host's credential store, for every agent, and their names out of its
+ * configuration. False when the host cannot do that, or its store is busy: the keys are still there then.
+ */
+async function forgetStoredKeys(api: HostApi, config: HostConfig): Promise<boolean> {
+  const [auth, agents] = await Promise.all([loadSdk("provider-auth"), loadSdk("agent-scope-runtime")]);
+  const remove = auth?.removeProviderAuthProfilesWithLock;
+  if (typeof remove !== "function") return false;
+  for (const agentDir of [undefined, ...listAgentFolders(agents, config)]) {
+    const left: unknown = await remove({ cfg: config, provider: PROVIDER_ID, ...(agentDir ? { agentDir } : {}) });
+    if (left === null) return false;
+  }
+  const changed = await changeConfig(api, dropProfiles);
+  if (changed.kind === "refused") throw new Error(changed.reason);
+  return true;
+}
+
+function listAgentFolders(sdk: Awaited<ReturnType<typeof loadSdk>>, config: HostConfig): string[] {
+  const { listAgentIds: list, resolveAgentDir: resolve } = sdk ?? {};
+  if (typeof list !== "function" || typeof resolve !== "function") return [];
+  const ids: unknown = list(config);
+  if (!Array.isArray(ids)) return [];
+  return ids.map((id): unknown => resolve(config, id)).filter((folder) => typeof folder === "string");
+}
+
+/** `auth.profiles` goes by profile id, `auth.order` by provider. */
+function dropProfiles({ auth }: Record<string, unknown>): void {
+  for (const entries of isRecord(auth) ? [auth.profiles, auth.order].filter(isRecord) : []) {
+    for (const [name, value] of Object.entries(entries)) {
+      if (name === PROVIDER_ID || (isRecord(value) && value.provider === PROVIDER_ID)) delete entries[name];
+    }
+  }
+}
