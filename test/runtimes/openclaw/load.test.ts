@@ -50,7 +50,9 @@ describe("the OpenClaw entry", () => {
     const loaded = await listLoaded("openclaw.ts", mode);
     expect(loaded).toContain(new URL("openclaw.ts", SRC).href);
     expect(findHeavy(loaded)).toEqual([]);
-    expect(loaded.filter((url) => /\/(ask|commands|doctor|files)\/|refresher|account-session|find-key/.test(url))).toEqual([]);
+    expect(
+      loaded.filter((url) => /\/(ask|commands|doctor|files)\/|refresher|account-session|find-key/.test(url)),
+    ).toEqual([]);
   });
 
   it("would be found out: another door loads packages and rooms", async () => {
