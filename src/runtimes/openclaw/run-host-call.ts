@@ -47,7 +47,7 @@ export async function runHostCall(
   return toHostResult(outcome);
 }
 
-/** The outcome of a call without a session, for want of a key or usable settings, or of one that broke down here. */
+/** The outcome of a call that has no session, for want of a key or usable settings, or that broke down here. */
 function describeFailure({ log }: SvcHost, toolName: string, error: unknown): ToolOutcome {
   const failed = { status: "failed", toolName, notes: [] } as const;
   if (isSvcError(error)) {

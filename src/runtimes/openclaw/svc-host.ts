@@ -8,7 +8,7 @@ import type { AccountKey } from "./setup/find-key.ts";
 import { type PluginSettings, readPluginSettings } from "./setup/plugin-settings.ts";
 import { type Environment, readEnvironment } from "./setup/read-environment.ts";
 
-/** What every registration of the plugin in this process shares. */
+/** Shared by every registration of the plugin in this process. */
 export interface SvcHost {
   readonly places: Places;
   /** Settings of the latest registration. Throws SvcError `invalid_config` naming the field. */
@@ -22,7 +22,7 @@ export interface SvcHost {
    * @throws SvcError `credentials_missing` with the ways to pair, `invalid_config` for unusable settings
    */
   openAccount(context: HostToolContext | undefined): Promise<AccountSession>;
-  /** What humans said and were shown. Loaded by the first call or command that needs it. */
+  /** Decisions of humans and the cards they were shown. Loaded by the first call or command that needs it. */
   openAskState(): Promise<AskState>;
   /** The host's log, with keys and tokens taken out. */
   readonly log: HostLogger;

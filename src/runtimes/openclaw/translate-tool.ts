@@ -8,7 +8,7 @@ import staticTools from "./static-tools.json" with { type: "json" };
 import type { SvcHost } from "./svc-host.ts";
 
 /** A call as the host's own, without the choice of the tool. */
-export type HostCall = Omit<ToolCall, "toolName" | "connectionId">;
+type HostCall = Omit<ToolCall, "toolName" | "connectionId">;
 
 /** A tool before the host knows it. */
 export interface HostToolDefinition {

@@ -20,13 +20,13 @@ export interface ActionRecord {
   readonly schemaHash: string;
 }
 
-/** What a look at the service found different from what a human agreed to; `openclaw svc sync` shows and applies it. */
+/** Differences between the service and the tools a human agreed to; `openclaw svc sync` shows and applies them. */
 export interface PendingChanges {
   /** ISO time of the look. */
   readonly at: string;
   /** Full names of tools the service did not offer then. */
   readonly added: readonly string[];
-  /** Full names of action tools whose effect is another one now; one that was a plain read is not offered meanwhile. */
+  /** Full names of action tools with another effect now; a plain read that may act now is not offered meanwhile. */
   readonly changed: readonly string[];
   /** Full names of action tools the service does not offer any more. */
   readonly removed: readonly string[];

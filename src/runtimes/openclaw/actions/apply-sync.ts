@@ -8,7 +8,7 @@ import { writeActions } from "./actions-file.ts";
 import { COMPANION_ID, writeCompanion } from "./companion.ts";
 import type { SyncPlan } from "./plan-sync.ts";
 
-/** What an applied sync did. */
+/** The result of an applied sync. */
 interface ApplyReport {
   /** How many action tools there are now. */
   readonly tools: number;
@@ -17,7 +17,7 @@ interface ApplyReport {
   readonly next: string;
 }
 
-/** What became of the host's configuration. A running gateway takes a change over by itself, a stopped one at its start. */
+/** The host's configuration after an edit. A running gateway takes a change over by itself, a stopped one at its start. */
 type ConfigReport =
   | { readonly kind: "changed" | "unchanged" }
   /** The configuration cannot be written here. */

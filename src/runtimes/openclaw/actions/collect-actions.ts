@@ -5,32 +5,59 @@ import { cleanText } from "../../../calls/safe-text.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
 import type { ActionRecord } from "./actions-file.ts";
-import type { LeftOutTool } from "./plan-sync.ts";
+
+/** A tool the sync did not turn into an action tool; `svc_call_tool` may still reach it. */
+export interface LeftOutTool {
+  /** Full name; undefined for tools a cut list only counts. */
+  readonly toolName: string | undefined;
+  readonly integration?: string | undefined;
+  /** How many tools: 1 when `toolName` is known. */
+  readonly count: number;
+  /** One sentence for the human. */
+  readonly reason: string;
+}
+
+/** Asks the service for its tools, of these apps or of all. A cut list says how many tools it leaves out. */
+export async function listOffered(
+  catalog: ToolCatalog,
+  integrations: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+) {
+  const { omitted } = await catalog.sync({
+    ...(integrations === undefined ? {} : { integrations }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const listed = catalog.list().filter(({ integration }) => integrations?.includes(integration) ?? true);
+  return { listed, omitted };
+}
 
 const PARALLEL = 8;
 
-/** The described tools, and why the others could not be described, both by full name. */
-export interface Descriptions {
-  readonly entries: ReadonlyMap<string, CatalogEntry>;
+/** Action records, and the tools that cannot be one. */
+interface Collection {
+  readonly records: ActionRecord[];
+  readonly leftOut: LeftOutTool[];
+  /** Why a tool could not be described now, by full name. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
 /**
- * Describes every named tool again, eight at a time; one failure does not stop the others.
+ * Describes every named tool again, eight at a time, and makes action tools of them: legal, free names, and never one
+ * whose arguments are not known. One failure does not stop the others.
  *
  * @throws SvcError `unauthorized` for a key the service does not accept, and an AbortError when the signal fires
  */
-export async function describeActions(
+export async function collectActions(
   catalog: ToolCatalog,
   toolNames: readonly string[],
-  options: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<Descriptions> {
+  signal: AbortSignal | undefined,
+): Promise<Collection> {
   const entries = new Map<string, CatalogEntry>();
   const failures = new Map<string, string>();
   const queue = [...toolNames];
   const work = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       try {
         const { entry } = await catalog.refresh(name);
         if (entry?.schemaHash === undefined) failures.set(name, "The service lists it and does not describe it.");
@@ -42,71 +69,46 @@ export async function describeActions(
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
-  return { entries, failures };
+  return { ...createRecords([...entries.values()]), failures };
 }
 
-/** Action records, and the tools that cannot be one. */
-export interface Collection {
-  readonly records: ActionRecord[];
-  readonly leftOut: LeftOutTool[];
-}
-
-/** Makes action tools of described tools: legal, free names, and never one whose arguments are not known. */
-export function collectActions(entries: readonly CatalogEntry[]): Collection {
-  const leftOut: LeftOutTool[] = [];
-  const known = entries.filter((entry) => {
-    if (hasKnownArguments(entry)) return true;
-    leftOut.push(leaveOut(entry, "The service gives no schema of its arguments."));
-    return false;
-  });
+function createRecords(entries: readonly CatalogEntry[]): Omit<Collection, "failures"> {
+  const known = entries.filter((entry) => listTelling(entry).length > 0);
   const { names, collisions } = nameActions(known.map(({ name }) => name));
-  const byName = new Map(known.map((entry) => [entry.name, entry]));
-  for (const { toolName, name } of collisions) {
-    const entry = byName.get(toolName);
-    if (entry !== undefined) leftOut.push(leaveOut(entry, `It and another tool would both be called ${name}.`));
-  }
+  const shared = new Map(collisions.map(({ toolName, name }) => [toolName, name]));
+  const leftOut = entries.flatMap(({ name: toolName, integration }): LeftOutTool[] => {
+    if (names.has(toolName)) return [];
+    const name = shared.get(toolName);
+    const unknown = "The service gives no schema of its arguments.";
+    const reason = name === undefined ? unknown : `It and another tool would both be called ${name}.`;
+    return [{ toolName, integration, count: 1, reason }];
+  });
   const named = known.filter(({ name }) => names.has(name));
   const definitions = buildTools(named, { profile: "full", reserved: [] });
-  const records = definitions.map((definition, index) => {
-    const entry = named[index] as CatalogEntry;
-    return createRecord(entry, names.get(entry.name) as string, definition);
+  const records = named.flatMap((entry, index): ActionRecord[] => {
+    const { name: toolName, integration, effect, schemaHash = "" } = entry;
+    const [name, definition] = [names.get(toolName), definitions[index]];
+    if (name === undefined || definition === undefined) return [];
+    const parameters = takesNothing(entry) ? { type: "object", properties: {} } : definition.schema;
+    const { description } = definition;
+    const asksFirst = mustAskFirst(entry);
+    return [{ name, toolName, integration, effect, asksFirst, description, parameters, schemaHash }];
   });
   return { records, leftOut };
 }
 
-function createRecord(
-  entry: CatalogEntry,
-  name: string,
-  { description, schema }: { description: string; schema: Record<string, unknown> },
-): ActionRecord {
-  const { name: toolName, integration, effect } = entry;
-  return {
-    name,
-    toolName,
-    integration,
-    effect,
-    asksFirst: mustAskFirst(entry),
-    description,
-    parameters: takesNothing(entry) ? { type: "object", properties: {} } : schema,
-    schemaHash: entry.schemaHash ?? "",
-  };
-}
-
-/** A description that names its properties is complete, also when there are none; `{}` and null say nothing. */
-function hasKnownArguments({ inputSchema }: CatalogEntry): boolean {
-  if (inputSchema === null) return false;
-  return Object.keys(inputSchema).some((keyword) => !SAYS_NOTHING.has(keyword));
-}
-
 const SAYS_NOTHING: ReadonlySet<string> = new Set(["type", "title", "description", "$schema", "additionalProperties"]);
 
-function takesNothing({ inputSchema }: CatalogEntry): boolean {
-  const keywords = Object.entries(inputSchema ?? {}).filter(([keyword]) => !SAYS_NOTHING.has(keyword));
-  return keywords.every(([, value]) => typeof value === "object" && value !== null && Object.keys(value).length === 0);
+/** A schema that names its properties is complete, also when there are none; for `{}` and null the list is empty. */
+function listTelling({ inputSchema }: CatalogEntry): readonly unknown[] {
+  const telling = Object.entries(inputSchema ?? {}).filter(([keyword]) => !SAYS_NOTHING.has(keyword));
+  return telling.map(([, value]) => value);
 }
 
-function leaveOut({ name, integration }: CatalogEntry, reason: string): LeftOutTool {
-  return { toolName: name, integration, count: 1, reason };
+function takesNothing(entry: CatalogEntry): boolean {
+  return listTelling(entry).every(
+    (value) => typeof value === "object" && value !== null && Object.keys(value).length === 0,
+  );
 }
 
 const LIMIT = 64;
@@ -142,10 +144,7 @@ export function nameActions(toolNames: readonly string[]): ActionNames {
 
 function toHostName(toolName: string): string {
   const name = toModelName(toolName);
-  if (!isTaken(name.toLowerCase())) return name;
-  return toModelName(
-    name.length + SUFFIX.length <= LIMIT ? name + SUFFIX : `${name.slice(0, LIMIT - SUFFIX.length)}${SUFFIX}`,
-  );
+  return isTaken(name.toLowerCase()) ? toModelName(name.slice(0, LIMIT - SUFFIX.length) + SUFFIX) : name;
 }
 
 /** A name without an underscore may be the id of a plugin, which the host would then refuse to load. */

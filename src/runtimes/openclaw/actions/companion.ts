@@ -10,7 +10,7 @@ import { type ActionRecord, isPlainRead } from "./actions-file.ts";
 /** Id of the generated plugin. */
 export const COMPANION_ID = "svc-actions";
 
-/** What the log says when the main plugin was switched off or uninstalled and this one is still loaded. */
+/** For the log when the main plugin was switched off or uninstalled and this one is still loaded. */
 const LEFT_BEHIND =
   "svc-actions: the plugin svc is not loaded, so the tools of your apps are not offered. To have them again, install " +
   "svc and run: openclaw plugins enable svc. To be rid of them, run: openclaw plugins disable svc-actions";

@@ -11,7 +11,7 @@ import {
   writeActions,
 } from "./actions-file.ts";
 import { inSyncTurn } from "./apply-sync.ts";
-import { collectActions, describeActions } from "./collect-actions.ts";
+import { collectActions, listOffered } from "./collect-actions.ts";
 import { writeCompanion } from "./companion.ts";
 
 /** Action tools looked at longer ago than this are compared with the service. */
@@ -154,8 +154,7 @@ async function refreshActions(
   const list = only === undefined ? await listChanges(host, account, current, signal) : undefined;
   const known = current.actions.map(({ toolName }) => toolName);
   const names = known.filter((name) => only?.has(name) ?? !list?.removed.includes(name));
-  const described = await describeActions(account.session.catalog, names, { signal });
-  const { records } = collectActions([...described.entries.values()]);
+  const { records } = await collectActions(account.session.catalog, names, signal);
   const { actions, changed, updated } = update(current.actions, records);
   const { pending: before, ...rest } = current;
   // A changed effect stays reported until the next sync; lists are as they were found last.
@@ -172,9 +171,8 @@ async function refreshActions(
 /** The full names that came and went since the sync. A cut list says nothing about what it does not name. */
 async function listChanges(host: SvcHost, { session }: AccountSession, current: ActionsFile, signal: AbortSignal) {
   const { integrations } = host.settings().actions;
-  const { omitted } = await session.catalog.sync({ ...(integrations === undefined ? {} : { integrations }), signal });
-  const offered = session.catalog.list().filter(({ integration }) => integrations?.includes(integration) ?? true);
-  const names = new Set(offered.map(({ name }) => name));
+  const { listed, omitted } = await listOffered(session.catalog, integrations, signal);
+  const names = new Set(listed.map(({ name }) => name));
   const agreed = new Set(current.listed);
   return {
     added: [...names].filter((name) => !agreed.has(name)),

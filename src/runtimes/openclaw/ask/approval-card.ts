@@ -7,7 +7,7 @@ import { drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
 import type { HostApproval } from "../host/host-tool.ts";
 import { mayStand } from "./ask-state.ts";
 
-/** What the host shows of a request; how long it waits and what follows is the asker's. */
+/** The host's card of a request, without its wait and its effect. */
 export type HostCard = Pick<HostApproval, "title" | "description" | "severity" | "allowedDecisions">;
 
 /** A card, and whether it shows all that a decision is bound to. */
@@ -35,7 +35,7 @@ const SEVERITY: Readonly<Record<Effect, "info" | "warning" | "critical">> = {
 
 /**
  * The host's card of a request: what would be done, with which account, arguments and files, and why somebody is asked.
- * What says nothing about this call gives way first. The description is fenced, as many chats render it as Markdown.
+ * Words that say nothing about this call give way first. The description is fenced, as many chats render it as Markdown.
  * "Always allow" is offered only where a standing permission may exist.
  */
 export function createHostCard(request: ApprovalRequest, code: string): DrawnHostCard {
@@ -51,15 +51,11 @@ export function createHostCard(request: ApprovalRequest, code: string): DrawnHos
   return { card, isComplete };
 }
 
-interface Description {
-  readonly lines: readonly string[];
-  readonly isComplete: boolean;
-}
-
-function describe(request: ApprovalRequest, code: string): Description {
-  const [args, files] = [drawUntold(request, IN_HOST).map(({ line }) => line), describeFiles(request)];
+function describe(request: ApprovalRequest, code: string) {
+  const args = drawUntold(request, IN_HOST).map(({ line }) => line);
+  const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, IN_HOST)}`);
   const facts = [describeTarget(request), ...args, ...files];
-  const masked = facts.map((line) => redact(line));
+  const masked = facts.map(redactLine);
   const hasMasked = masked.some((line, index) => line !== facts[index]);
   const fixed = hasMasked ? [sayIncomplete("what looks like a key is masked", code)] : [];
   const boilerplate = describeBoilerplate(request);
@@ -74,10 +70,7 @@ function describe(request: ApprovalRequest, code: string): Description {
   const target = redact(describeTarget(request, LONGEST_NAME));
   const left = room - measure([target, sayIncomplete("9,999,999 characters are missing", code)]);
   const few = [...countRest(args, MOST_ARGUMENTS, "more"), ...countRest(files, MOST_FILES, "more files")];
-  const fitted = fitLines(
-    few.map((line) => redact(line)),
-    left,
-  );
+  const fitted = fitLines(few.map(redactLine), left);
   const missing = measure(facts) - measure([target, ...fitted]);
   const said = sayIncomplete(`${missing.toLocaleString("en-GB")} characters are missing`, code);
   return { lines: [target, ...fitted, said], isComplete: false };
@@ -93,6 +86,8 @@ function describeBoilerplate(request: ApprovalRequest): string[] {
   ];
 }
 
+const redactLine = (line: string) => redact(line);
+
 const measure = (lines: readonly string[]) => lines.reduce((sum, line) => sum + line.length + 1, 0);
 
 function sayIncomplete(why: string, code: string): string {
@@ -105,11 +100,6 @@ function describeTarget(request: ApprovalRequest, max = Number.POSITIVE_INFINITY
   const name = (text: string) => shorten(drawPart(text, IN_HOST), max);
   const used = hasAccount === false ? "" : ` (${name(account ?? connection ?? "default account")})`;
   return `${name(integration)}${used}: ${name(tool)}, ${EFFECT_WORD[effect]}`;
-}
-
-function describeFiles({ files }: ApprovalRequest): string[] {
-  const lines = files.map((file) => drawFile(file, IN_HOST));
-  return lines.map((line, index) => (files[index]?.field === "file" ? `File: ${line}` : `File ${line}`));
 }
 
 /** The first lines, and how many there are besides. */

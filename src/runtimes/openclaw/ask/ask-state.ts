@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import { createDecisions, createExpiringMap, type Decisions } from "./decisions.ts";
 
-/** What humans said and were shown; it outlives a reload of the plugin. */
+/** Decisions of humans and the cards they were shown; it outlives a reload of the plugin. */
 export interface AskState {
   /** Answers to cards of calls that are about to run. */
   readonly decisions: Decisions;
@@ -28,7 +28,7 @@ export interface WaitingCall {
   readonly decision?: WaitingDecision;
 }
 
-/** What a human says to a waiting call. */
+/** A human's decision on a waiting call. */
 export type WaitingDecision = "approve" | "always" | "decline";
 
 /** The call as it is after a decision, or why nothing was decided, for the human. */

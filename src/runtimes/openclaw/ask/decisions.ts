@@ -105,7 +105,7 @@ export function createCallId(
 const RELEASE =
   'Do not make this call again now. Tell the user that it waits for their approval: they see and release it with "/svc pending" in a chat with you, or with "openclaw svc pending" in a terminal. When they say that it is approved, make exactly the same call once. You cannot approve it.';
 
-/** What the model is told about an approval that did not come: nothing ran, and how a further try helps or does not. */
+/** For the model, about an approval that did not come: nothing ran, and how a further try helps or does not. */
 export const MISSING_APPROVAL = {
   denied: {
     code: "declined",

@@ -19,7 +19,7 @@ import { findCardWait } from "./human-channel.ts";
 export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "log"> & AskState;
 
 /**
- * What the host should do with a call: show a card, block a call that a human has just refused or whose yes would be
+ * Tells the host what to do with a call: show a card, block a call that a human has just refused or whose yes would be
  * wasted on a key that is refused, or nothing. Nothing is not a yes: the call itself asks for a missing approval.
  */
 export async function judgeCall(

@@ -4,7 +4,7 @@ import type { HostApi, HostConfig } from "../host/host-api.ts";
 import { ASK_TO_PAIR } from "../setup/find-key.ts";
 import type { SvcHost } from "../svc-host.ts";
 
-/** What a command of the host's command line runs with. */
+/** The surroundings of a command of the host's command line. */
 export interface CliCall {
   readonly host: SvcHost;
   readonly api: HostApi;
@@ -14,7 +14,7 @@ export interface CliCall {
 /** Options of a command by their long names. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** What a command gives back, for a terminal, a chat and a script alike. Holds no secret. */
+/** The answer of a command, for a terminal, a chat and a script alike. Holds no secret. */
 export interface CommandAnswer {
   /** Exit code of the command line; 0 when the command did what it says. */
   readonly exit: number;

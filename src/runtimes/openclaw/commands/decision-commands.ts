@@ -85,7 +85,7 @@ export function showWaitingCall(
   return answer([...lines, next].join("\n"), { ...describe(waitingCall), request });
 }
 
-/** A human's decision on a waiting call. A yes to one that was not shown whole shows it instead. */
+/** Decides a waiting call for a human. A yes to a call that was not shown whole shows it instead. */
 function decideWaitingCall(
   askState: AskState,
   code: string | undefined,

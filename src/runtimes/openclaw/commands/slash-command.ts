@@ -7,7 +7,7 @@ import { runDecisionCommand } from "./decision-commands.ts";
 import { unpair } from "./pair-command.ts";
 import { preparePlan } from "./sync-command.ts";
 
-/** What a chat command runs with. */
+/** A chat command as the host delivers it. */
 export interface SlashCall {
   readonly host: SvcHost;
   readonly api: HostApi;

@@ -17,7 +17,7 @@ export type HostRegistrationMode =
   | "setup-runtime"
   | "cli-metadata";
 
-/** What the host hands to `register`. */
+/** The plugin API of the host. */
 export interface HostApi {
   readonly id: string;
   /** Of the plugin. */
@@ -163,7 +163,7 @@ export interface HostProvider {
   }[];
 }
 
-/** What a sign-in gets. */
+/** The host's side of a sign-in. */
 export interface HostAuthContext {
   readonly config: HostConfig;
   readonly signal?: AbortSignal | undefined;
@@ -191,7 +191,7 @@ export interface HostAuthContext {
   };
 }
 
-/** What a sign-in without a human gets. */
+/** The host's side of a sign-in without a human. */
 export interface HostUnattendedAuthContext {
   readonly config: HostConfig;
   readonly runtime: { error(message: string): void };
@@ -202,7 +202,7 @@ export interface HostUnattendedAuthContext {
   }): Promise<{ readonly key: string; readonly source: "profile" | "env" | "flag" } | null>;
 }
 
-/** What a sign-in leaves: the host stores the profiles. */
+/** The result of a sign-in: the host stores the profiles. */
 export interface HostAuthResult {
   readonly profiles: {
     readonly profileId: string;

@@ -23,7 +23,7 @@ export interface HostTool {
   ): Promise<HostToolResult>;
 }
 
-/** What a tool gives back. In tool search `details` reaches the model too: keep it small and free of secrets. */
+/** The result of a tool. In tool search `details` reaches the model too: keep it small and free of secrets. */
 export interface HostToolResult {
   readonly content: { readonly type: "text"; readonly text: string }[];
   readonly details: Readonly<Record<string, unknown>>;
@@ -82,7 +82,7 @@ export interface HostToolCallVerdict {
   readonly requireApproval?: HostApproval;
 }
 
-/** What a human can answer to the host's approval card. */
+/** A human's answer to the host's approval card. */
 type HostApprovalDecision = "allow-once" | "allow-always" | "deny";
 
 /** How an approval ended. */

@@ -19,7 +19,7 @@ export async function loadSdk(subpath: string): Promise<SdkModule | undefined> {
 
 const CALL_MS = 30_000;
 
-/** What a method of the running gateway answered, or why it could not be asked. */
+/** The answer of a method of the running gateway, or why it could not be asked. */
 type GatewayAnswer =
   | { readonly ok: true; readonly payload: unknown }
   | { readonly ok: false; readonly reason: "unsupported" | "failed"; readonly message: string };

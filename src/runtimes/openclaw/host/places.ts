@@ -32,7 +32,7 @@ export function createPlaces(stateDir: string, mediaDir: string = join(stateDir,
  * - `outbound` and `outgoing`: copies of what any agent sent to any conversation,
  * - `browser`: pictures and downloads of pages somebody is signed in to,
  * - `tool-file-transfer`: files of other machines, read under rules of their own, some under names that can be guessed,
- * - `playback-transcode`, loose files, and whatever a later host adds.
+ * - `playback-transcode`, loose files, and areas that a later host adds.
  *
  * A human opens one of those, or a workspace, by naming it in `mediaRoots`.
  */

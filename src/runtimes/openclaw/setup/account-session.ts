@@ -5,7 +5,7 @@ import { createToolSession, type SessionSettings, type ToolSession } from "../..
 import { createEmitter, type SessionEvent } from "../../../calls/session-events.ts";
 import type { StaticTool } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
-import { createResultSaver } from "../files/save-result-files.ts";
+import { createResultSaver } from "../files/result-files.ts";
 import { listMediaPlaces, type Places } from "../host/places.ts";
 import { ASK_TO_PAIR } from "./find-key.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
@@ -19,7 +19,7 @@ export interface AccountSession {
   readonly key: Pick<KeyWatch, "isRefused">;
   /**
    * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
-   * one that fails changes nothing, for the call and for other listeners.
+   * a listener that fails changes nothing, for the call and for other listeners.
    */
   onEvent(listener: (event: SessionEvent) => void): () => void;
 }

@@ -21,7 +21,7 @@ interface FoundKey {
 /** A key with the address it goes to. */
 export type AccountKey = FoundKey & { readonly baseUrl: string };
 
-/** What looking for a key needs. */
+/** Sources of a key. */
 interface KeySearch {
   readonly settings: Pick<PluginSettings, "apiKey">;
   readonly environment: Environment;
@@ -200,7 +200,7 @@ export function explainPairing<Failure>(error: Failure, baseUrl: string): Failur
   return new SvcError(code, text, { cause: error });
 }
 
-/** What to do when nothing answers at an address; `setBaseUrl` is the command that sets another one. */
+/** The next step when nothing answers at an address; `setBaseUrl` is the command that sets another one. */
 export function explainAbsence(
   baseUrl: string,
   setBaseUrl = "openclaw config set plugins.entries.svc.config.baseUrl <address>",

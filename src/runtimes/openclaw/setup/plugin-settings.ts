@@ -27,7 +27,7 @@ export interface PluginSettings {
 }
 
 /** Where the host finds a secret. */
-export interface SecretReference {
+interface SecretReference {
   readonly source: string;
   readonly provider: string;
   readonly id: string;
@@ -105,7 +105,7 @@ function isCount(value: unknown): value is number {
 
 /**
  * The one spelling of an address, as `parseBaseUrl` of the client gives it, so that addresses can be compared as text.
- * What cannot be an address stays as it is, for the client to refuse. Written here, since loading the client's parser
+ * Text that is no address stays as it is, for the client to refuse. Written here, since loading the client's parser
  * too would slow down each registration.
  */
 export function spellAddress(text: string): string {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 const LINE_OF_ENV = /^[ \t]*(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?<value>.*?)[ \t\r]*$/gm;
 
 /**
- * What the plugin takes from the environment; the one place that reads it. The host takes variables over from a `.env`
+ * The plugin's part of the environment; the one place that reads it. The host takes variables over from a `.env`
  * file in the folder it is started in, which need not be the user's own: key and address from there do not count, and
  * media folders are not read from variables at all.
  */

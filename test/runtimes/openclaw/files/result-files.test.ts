@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { findResultFiles } from "../../../../src/runtimes/openclaw/files/find-result-files.ts";
 import {
   createResultSaver,
+  findResultFiles,
   type MediaStore,
   type NewMedia,
-} from "../../../../src/runtimes/openclaw/files/save-result-files.ts";
+} from "../../../../src/runtimes/openclaw/files/result-files.ts";
 
 import type { Integration } from "../../../../src/service/integrations/integration.ts";
 import { startTestService } from "../../../../src/testing.ts";
