@@ -1,14 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SvcClient } from "../client/client.ts";
-import type { PrivateFolder } from "../media/open/root-rules.ts";
-import { createMediaRoots, type MediaFolder } from "../media/open/roots.ts";
+import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import type { Approver } from "./ask/request.ts";
 import { createStandingRules, type StandingRules } from "./ask/standing-rules.ts";
 import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
-
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
 import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "./check-settings.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";

@@ -1,4 +1,5 @@
-import type { Places } from "./places.ts";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Terminal } from "./terminal.ts";
 
 /** Context of every command. */
@@ -14,3 +15,48 @@ export interface CliContext {
 
 /** A command's body; the number is the exit code. */
 export type RunCommand<Args extends unknown[]> = (context: CliContext, ...args: Args) => Promise<number>;
+
+/** Makes the action of a command from its body, which is loaded when the command runs. */
+export type Run = <Args extends unknown[]>(
+  load: () => Promise<RunCommand<Args>>,
+) => (...args: unknown[]) => Promise<void>;
+
+/** Folders the command line works in. All can be moved together with `SVC_HOME`. */
+export interface Places {
+  /** `config.json` and `credentials.json`. */
+  readonly config: string;
+  /** The embedded service's data, default of `svc serve --data`. */
+  readonly service: string;
+  /** Approval journal, remembered choices, stored results. */
+  readonly state: string;
+  /** Tool catalogue; may be deleted at any time. */
+  readonly cache: string;
+  /** The one media root used when none is configured. */
+  readonly media: string;
+}
+
+/** Folders under `SVC_HOME` when set, else under the XDG base directories. */
+export function findPlaces(env: NodeJS.ProcessEnv): Places {
+  if (env.SVC_HOME) return placesUnder(env.SVC_HOME);
+  const home = homedir();
+  const base = (name: string, fallback: string) => join(env[name] || join(home, fallback), "svc");
+  const data = base("XDG_DATA_HOME", ".local/share");
+  return {
+    config: base("XDG_CONFIG_HOME", ".config"),
+    service: join(data, "service"),
+    media: join(data, "media"),
+    state: base("XDG_STATE_HOME", ".local/state"),
+    cache: base("XDG_CACHE_HOME", ".cache"),
+  };
+}
+
+/** The same folders all below one, as `SVC_HOME` and the demo use them. */
+export function placesUnder(home: string): Places {
+  return {
+    config: join(home, "config"),
+    service: join(home, "service"),
+    media: join(home, "media"),
+    state: join(home, "state"),
+    cache: join(home, "cache"),
+  };
+}

@@ -1,14 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { Command, CommanderError } from "commander";
-import { addAccessCommands } from "./access-commands.ts";
-import { printCompletion } from "./completion.ts";
-import type { CliContext, RunCommand } from "./context.ts";
+import { addCommands } from "./commands.ts";
+import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
-import type { Run } from "./options.ts";
-import { findPlaces } from "./places.ts";
-import { addServiceCommands, addSourceCommands } from "./service-commands.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
-import { addFlowCommands, addToolCommands } from "./tool-commands.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -70,11 +65,7 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
       finish(await runSafely(terminal, signal, async () => (await load())(context, ...(args.slice(0, -1) as Args))));
     };
 
-  addServiceCommands(program, run);
-  addSourceCommands(program, run);
-  addAccessCommands(program, run);
-  addToolCommands(program, run);
-  addFlowCommands(program, run);
+  addCommands(program, run);
   program
     .command("completion")
     .description("print a completion script: add it to your shell's start file")
@@ -111,4 +102,47 @@ async function readVersion(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return version;
+}
+
+/** Prints a completion script made from the command tree itself, so it is never out of date. */
+function printCompletion(program: Command, shell: string): number {
+  const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
+  if (script === undefined) {
+    process.stderr.write(`No completion for "${shell}": choose bash, zsh or fish.\n`);
+    return EXIT.usage;
+  }
+  process.stdout.write(script(program));
+  return EXIT.ok;
+}
+
+const flagsOf = (command: Command) => command.options.flatMap((option) => (option.long ? [option.long] : []));
+const wordsOf = (command: Command) => [...command.commands.map((sub) => sub.name()), ...flagsOf(command)];
+
+function bashScript(program: Command): string {
+  const cases = program.commands.map((command) => `    ${command.name()}) words="${wordsOf(command).join(" ")}" ;;`);
+  return `_svc() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words
+  case "\${COMP_WORDS[1]}" in
+${cases.join("\n")}
+    *) words="${[...program.commands.map((command) => command.name()), ...flagsOf(program)].join(" ")}" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _svc svc
+`;
+}
+
+function zshScript(program: Command): string {
+  return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(program)}`;
+}
+
+function fishScript(program: Command): string {
+  const lines = program.commands.flatMap((command) => [
+    `complete -c svc -n __fish_use_subcommand -a ${command.name()} -d '${command.description().replaceAll("'", "\\'")}'`,
+    ...command.options.map(
+      (option) =>
+        `complete -c svc -n '__fish_seen_subcommand_from ${command.name()}' -l ${option.name()} -d '${option.description.replaceAll("'", "\\'")}'`,
+    ),
+  ]);
+  return `${lines.join("\n")}\n`;
 }

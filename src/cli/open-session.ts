@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createCatalog, type ToolCatalog } from "../calls/catalog/catalog.ts";
 import { parseBaseUrl } from "../client/base-url.ts";
 import { SvcClient } from "../client/client.ts";
-import type { ProxySettings } from "../client/create-dispatcher.ts";
+import type { ProxySettings } from "../client/client-options.ts";
 import { SvcError } from "../errors.ts";
 import { type CredentialStore, openCredentialStore } from "../pairing/credentials.ts";
 import type { CliContext } from "./context.ts";

@@ -1,8 +1,19 @@
 import { type Command, Option } from "commander";
-import { type AddCommands, collect, databaseOption } from "./options.ts";
+import type { Run } from "./context.ts";
+
+const databaseOption = () =>
+  new Option(
+    "--database <url>",
+    "PostgreSQL database that several processes share, postgres://… (default: a file in the data folder)",
+  ).env("SVC_DATABASE");
+
+/** Gathers the values of an option that may stand more than once. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
 
 /** Commands that run the service. */
-export const addServiceCommands: AddCommands = (program, run) => {
+export function addServiceCommands(program: Command, run: Run): void {
   program
     .command("demo")
     .description("see the whole thing work: service, pairing, tools, an approval, a stored file")
@@ -47,7 +58,7 @@ export const addServiceCommands: AddCommands = (program, run) => {
     .option("--data <dir>", "data folder of the service")
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/serve.ts")).loginLink));
-};
+}
 
 /** Options of every command that changes which apps a service has. */
 function forService(command: Command): Command {
@@ -60,7 +71,7 @@ function forService(command: Command): Command {
 }
 
 /** `svc add`, `svc review`, `svc remove`: the apps of a service on this machine. */
-export const addSourceCommands: AddCommands = (program, run) => {
+export function addSourceCommands(program: Command, run: Run): void {
   const add = program.command("add").description("give a service on this machine another app");
   forService(
     add
@@ -89,7 +100,7 @@ export const addSourceCommands: AddCommands = (program, run) => {
       .argument("<document>", "file or address of the document, JSON or YAML")
       .option("--base-url <url>", "address of the API (default: the first server of the document)")
       .option("--name <text>", "what people call it (default: the document's title)")
-      .option("--token", "calls may carry a bearer token although the document does not say so")
+      .option("--token", "send a bearer token even if the document declares none")
       .option("--private", "the API is a server of your own network")
       .option("--replace", "take the place of the added app of this name"),
   ).action(run(async () => (await import("./commands/add-openapi.ts")).addOpenApi));
@@ -105,4 +116,4 @@ export const addSourceCommands: AddCommands = (program, run) => {
       .description("take an added app and its connections away")
       .argument("<app>", "short name of the app"),
   ).action(run(async () => (await import("./commands/review.ts")).remove));
-};
+}

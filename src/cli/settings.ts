@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
 import { hasCode } from "../base/disk.ts";
-import { parseJson } from "../base/json.ts";
+import { isRecord, parseJson } from "../base/json.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { SvcError } from "../errors.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./context.ts";
 
 const fileSchema = z.strictObject({
   baseUrl: z.url().optional(),
@@ -62,5 +62,28 @@ async function readConfigFile(path: string): Promise<z.infer<typeof fileSchema>>
   throw new SvcError("invalid_config", `${path}: ${field}: ${issue?.message ?? "not valid JSON"}.`, {
     field,
     hint: "Correct the file, or delete it to use the defaults.",
+  });
+}
+
+/** Reads a whole number flag; throws `invalid_config` naming the flag and its range. */
+export function wholeNumber(text: string, flag: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new SvcError("invalid_config", `${flag} is "${text}"; it must be a whole number from ${min} to ${max}.`, {
+    field: flag,
+  });
+}
+
+/**
+ * Reads a flag that takes a JSON object.
+ *
+ * @throws SvcError `invalid_config` naming the flag, with `example` as the hint
+ */
+export function jsonObject(text: string, flag: string, example: string): Record<string, unknown> {
+  const value = parseJson(text);
+  if (isRecord(value)) return value;
+  throw new SvcError("invalid_config", `${flag} is not a JSON object.`, {
+    field: flag,
+    hint: `Example: ${flag} '${example}'`,
   });
 }

@@ -1,10 +1,8 @@
-import type { Dispatcher } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { sha256Hex } from "../base/hash.ts";
 import { SvcError } from "../errors.ts";
-import { parseBaseUrl } from "./base-url.ts";
-import type { ProxySettings } from "./create-dispatcher.ts";
-import type { RetryTools } from "./retry.ts";
-import { type Sleep, sleepFor } from "./wait.ts";
+import { isLoopbackHost, parseBaseUrl } from "./base-url.ts";
+import { type RetryTools, type Sleep, sleepFor } from "./retry.ts";
 
 /** Settings of a {@link SvcClient}. */
 export interface SvcClientOptions {
@@ -100,4 +98,47 @@ function refuse(field: string, value: unknown, expected: string): SvcError {
     hint: `Correct ${field}, or leave it out to use the default.`,
     sent: false,
   });
+}
+
+/** Proxies as the usual environment variables name them. This room never reads the environment itself. */
+export interface ProxySettings {
+  readonly httpProxy?: string | undefined;
+  readonly httpsProxy?: string | undefined;
+  /** Hosts that are reached directly, separated by commas. */
+  readonly noProxy?: string | undefined;
+}
+
+/** How long making a connection may take. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** An idle connection is used no longer, whatever the service says: it may close one just when a write is sent. */
+const MAX_IDLE_MS = 30_000;
+
+/**
+ * An agent of our own, so that neither the host's global dispatcher nor Node's built-in copy of undici has a say.
+ * HTTP/1.1 only: with it "the request was about to be written" is exact. A loopback service is never proxied.
+ *
+ * @throws SvcError `invalid_config` with field `proxy`
+ */
+export function createDispatcher(baseUrl: string, proxy?: ProxySettings): Dispatcher {
+  // The time for answers is limited per request, uploads included; these would count a slow upload as silence.
+  const limits = { headersTimeout: 0, bodyTimeout: 0, allowH2: false, keepAliveMaxTimeout: MAX_IDLE_MS };
+  const connect = { timeout: CONNECT_TIMEOUT_MS };
+  if (proxy === undefined || isLoopbackHost(new URL(baseUrl).hostname)) return new Agent({ ...limits, connect });
+  try {
+    // Empty strings, because undici reads the environment for what is undefined.
+    return new EnvHttpProxyAgent({
+      ...limits,
+      connect,
+      httpProxy: proxy.httpProxy ?? "",
+      httpsProxy: proxy.httpsProxy ?? "",
+      noProxy: proxy.noProxy ?? "",
+    });
+  } catch {
+    throw new SvcError("invalid_config", "A proxy setting is not a valid address.", {
+      field: "proxy",
+      hint: "Write it as http://host:port.",
+      sent: false,
+    });
+  }
 }

@@ -7,7 +7,7 @@ import {
   type ServerCard,
   serverCardSchema,
 } from "../wire/mcp.ts";
-import { nameRequest, PAIR_AGAIN } from "./error-text.ts";
+import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 
 import { badResponse, readResource } from "./reply.ts";
 import type { CallOptions, Transport } from "./transport.ts";

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import { RequestStopped } from "./describe-failure.ts";
+import { RequestStopped } from "./failure.ts";
 import { redact } from "./redact.ts";
 
 /** Longest piece of a foreign body that a message may quote. */

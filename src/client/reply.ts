@@ -9,7 +9,7 @@ import {
   executionEnvelopeSchema,
   executionSummarySchema,
 } from "../wire/execution.ts";
-import { nameRequest, PAIR_AGAIN } from "./error-text.ts";
+import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 import { redact } from "./redact.ts";
 
 /** An answer of the API before its meaning is known. */

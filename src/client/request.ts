@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { describeFailure, RequestStopped, type SendState } from "./describe-failure.ts";
+import { describeFailure, RequestStopped, type SendState } from "./failure.ts";
 import { decodeContent } from "./read-body.ts";
 
 /** A body that can be sent more than once: `open` makes a fresh stream each time. */

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/constants.ts";
 import { type ClientSettings, checkTimeout } from "./client-options.ts";
-import { nameRequest } from "./error-text.ts";
+import { nameRequest } from "./failure.ts";
 import { ACCEPTED_ENCODINGS, readJson } from "./read-body.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";

@@ -1,4 +1,4 @@
-import { pause, type Sleep } from "../client/wait.ts";
+import { pause, type Sleep } from "../client/retry.ts";
 import { SvcError } from "../errors.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { SvcClient } from "../client/client.ts";
-import { withoutRequest } from "../client/error-text.ts";
-import { type Sleep, sleepFor, startStopwatch } from "../client/wait.ts";
+import { withoutRequest } from "../client/failure.ts";
+import { type Sleep, sleepFor, startStopwatch } from "../client/retry.ts";
 
 import { isSvcError, SvcError } from "../errors.ts";
 import { BOOTSTRAP_LIFETIME_MS } from "../wire/constants.ts";

@@ -1,5 +1,5 @@
 import { SvcClient } from "../client/client.ts";
-import { createDispatcher, type ProxySettings } from "../client/create-dispatcher.ts";
+import { createDispatcher, type ProxySettings } from "../client/client-options.ts";
 import type { CallOptions } from "../client/transport.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
 

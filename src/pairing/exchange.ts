@@ -1,5 +1,5 @@
 import type { SvcClient } from "../client/client.ts";
-import { withoutRequest } from "../client/error-text.ts";
+import { withoutRequest } from "../client/failure.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";

@@ -1,5 +1,5 @@
 import { SvcClient } from "../client/client.ts";
-import { pause, type Sleep, sleepFor, startStopwatch } from "../client/wait.ts";
+import { pause, type Sleep, sleepFor, startStopwatch } from "../client/retry.ts";
 import { SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { describeActions } from "../../src/cli/commands/describe-app.ts";
+import { describeActions } from "../../src/cli/commands/add-source.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { openSourceDesk } from "../../src/service/added/open-source-desk.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";

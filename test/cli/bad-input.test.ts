@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findPlaces } from "../../src/cli/places.ts";
-import { sleepFor } from "../../src/client/wait.ts";
+import { findPlaces } from "../../src/cli/context.ts";
+import { sleepFor } from "../../src/client/retry.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { startRecordingServer } from "../client/recording-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mergeConfig } from "../../src/cli/install/config-file.ts";
+import { mergeConfig } from "../../src/cli/mcp-client-files.ts";
 
 const SERVER = { serversKey: "mcpServers", serverName: "svc", entry: { url: "http://x/api/mcp" } };
 const merge = (text: string) => mergeConfig("/home/me/.cursor/mcp.json", text, SERVER);

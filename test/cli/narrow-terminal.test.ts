@@ -3,15 +3,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/calls/outcome.ts";
+import { status } from "../../src/cli/commands/access.ts";
 import { showOutcome } from "../../src/cli/commands/call.ts";
 import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
-import { status } from "../../src/cli/commands/status.ts";
 import { tools } from "../../src/cli/commands/tools.ts";
-import type { CliContext } from "../../src/cli/context.ts";
-import { findPlaces } from "../../src/cli/places.ts";
+import { type CliContext, findPlaces } from "../../src/cli/context.ts";
 import { createTerminal, formatError } from "../../src/cli/terminal.ts";
-
 import { SvcError } from "../../src/errors.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";

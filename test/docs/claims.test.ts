@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { createApprovalCard } from "../../src/calls/ask/card.ts";
-import { findPlaces } from "../../src/cli/places.ts";
+import { findPlaces } from "../../src/cli/context.ts";
 import { classifyReference } from "../../src/media/locate/classify-reference.ts";
 import { startTestService } from "../../src/testing.ts";
 import { SIDE_EFFECT_LEVELS } from "../../src/wire/catalog.ts";

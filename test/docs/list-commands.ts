@@ -1,15 +1,10 @@
 import { Command } from "commander";
-import { addAccessCommands } from "../../src/cli/access-commands.ts";
-import { addServiceCommands, addSourceCommands } from "../../src/cli/service-commands.ts";
-import { addFlowCommands, addToolCommands } from "../../src/cli/tool-commands.ts";
+import { addCommands } from "../../src/cli/commands.ts";
 
 /** The tree of `svc` commands; none of them does anything. */
 export function listCommands(): Command {
   const program = new Command("svc").option("-V, --version").option("--json");
-  const run = () => async () => {};
-  for (const add of [addServiceCommands, addSourceCommands, addAccessCommands, addToolCommands, addFlowCommands]) {
-    add(program, run);
-  }
+  addCommands(program, () => async () => {});
   program.command("completion").argument("<shell>");
   program.command("help").argument("[command]");
   return program;

@@ -44,7 +44,7 @@ describe("the attack table", () => {
     const rows = new Set(ATTACK_TABLE.map(({ row }) => row));
     const elsewhere = new Map([
       [43, "read-race.test.ts"],
-      [44, "attach-files.test.ts"],
+      [44, "send-files.test.ts"],
       [45, "locate-files.test.ts"],
       [47, "the textual part below; the rest needs Windows"],
     ]);

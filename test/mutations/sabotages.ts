@@ -216,14 +216,14 @@ const FILES: readonly Sabotage[] = [
   },
   {
     name: "files: bytes that changed after the approval are sent",
-    file: "src/media/send/attach-files.ts",
+    file: "src/media/send/send-files.ts",
     original: "piece.tag !== file.pieces[index]",
     sabotaged: "piece.tag === undefined",
-    suite: "test/media/send/attach-files.test.ts",
+    suite: "test/media/send/send-files.test.ts",
   },
   {
     name: "files: the folder of a runtime's state is a media folder",
-    file: "src/media/open/root-rules.ts",
+    file: "src/media/open/roots.ts",
     original: "if (isSameOrBelow(state, resolved))",
     sabotaged: "if (state === resolved)",
     suite: "test/media/open/roots.test.ts",
@@ -244,7 +244,7 @@ const FILES: readonly Sabotage[] = [
   },
   {
     name: "files: a folder of the system is a media folder",
-    file: "src/media/open/root-rules.ts",
+    file: "src/media/open/roots.ts",
     original: "SYSTEM_FOLDERS.includes(resolved) || ",
     sabotaged: "",
     suite: "test/media/open/roots.test.ts",

@@ -3,8 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { isRecord } from "../../src/base/json.ts";
 import { createChecker } from "../../src/schema/check/check-arguments.ts";
 import { normaliseSchema } from "../../src/schema/check/normalise-schema.ts";
-import { createArgumentGuard } from "../../src/schema/repair/argument-guard.ts";
-import { readKind } from "../../src/schema/repair/read-arguments.ts";
+import { createArgumentGuard, readKind } from "../../src/schema/repair/argument-guard.ts";
 import { FUZZ_FACTOR, fuzzOptions } from "../fuzz/fuzz-options.ts";
 import { call, toolSchema } from "./generated-schemas.ts";
 

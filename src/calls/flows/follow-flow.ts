@@ -1,6 +1,6 @@
 import type { SvcClient } from "../../client/client.ts";
+import { startStopwatch } from "../../client/retry.ts";
 import type { CallOptions } from "../../client/transport.ts";
-import { startStopwatch } from "../../client/wait.ts";
 import { isSvcError } from "../../errors.ts";
 import type { FlowView } from "../../wire/flow.ts";
 import { throwIfAborted } from "../ask/abort.ts";

@@ -1,6 +1,6 @@
 import { isSvcError } from "../../errors.ts";
-import { ingestFile } from "../../media/send/ingest-file.ts";
 import type { InspectedFile } from "../../media/send/inspect-files.ts";
+import { ingestFile } from "../../media/send/send-files.ts";
 import { readUploadHint } from "../../media/send/upload-hint.ts";
 import { throwIfAborted } from "../ask/abort.ts";
 import { createOutcome } from "../outcome.ts";

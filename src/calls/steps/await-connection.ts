@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/json.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { readToolContent } from "../../client/mcp.ts";
-import { startStopwatch } from "../../client/wait.ts";
+import { startStopwatch } from "../../client/retry.ts";
 import type { NextAction } from "../../errors.ts";
 import { openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
 import type { CallPlan, Pipeline, ToolCall } from "../pipeline.ts";

@@ -1,4 +1,4 @@
-import { redactHint } from "../../media/send/redact-hint.ts";
+import { redactHint } from "../../media/send/upload-hint.ts";
 import { isControlFlow, openAnswerWindow, withAbort } from "../ask/abort.ts";
 
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";

@@ -1,4 +1,4 @@
-import { adviseOnCredential } from "../../client/error-text.ts";
+import { adviseOnCredential } from "../../client/failure.ts";
 import type { SvcError } from "../../errors.ts";
 import type { OutcomeDetails } from "../outcome.ts";
 import { cleanText, limitAction } from "../safe-text.ts";

@@ -1,5 +1,5 @@
-import { KEY_HINT } from "../../client/error-text.ts";
-import { redactHint } from "../../media/send/redact-hint.ts";
+import { KEY_HINT } from "../../client/failure.ts";
+import { redactHint } from "../../media/send/upload-hint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { createOutcome, type ToolOutcome } from "../outcome.ts";
 import type { CallPlan, Pipeline, ToolCall } from "../pipeline.ts";

@@ -1,5 +1,5 @@
-import { fillFileArguments } from "../../media/send/attach-files.ts";
 import { type InspectedFile, inspectFiles } from "../../media/send/inspect-files.ts";
+import { fillFileArguments } from "../../media/send/send-files.ts";
 import { throwIfAborted } from "../ask/abort.ts";
 import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
 import type { ApprovalFile } from "../ask/request.ts";

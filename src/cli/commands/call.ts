@@ -10,7 +10,7 @@ import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { exitCodeForOutcome } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
-import { jsonObject } from "../options.ts";
+import { jsonObject } from "../settings.ts";
 import { type Terminal, wrapWords } from "../terminal.ts";
 
 interface CallFlags {

@@ -4,7 +4,7 @@ import { findWaitingApproval, mayHaveActed } from "../../calls/flows/read-flow.t
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import { createToolSession } from "../../calls/session.ts";
 import type { SvcClient } from "../../client/client.ts";
-import { sleepFor } from "../../client/wait.ts";
+import { sleepFor } from "../../client/retry.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import type { FlowView } from "../../wire/flow.ts";
@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { createFlowScreen, formatFlowList, formatTemplates } from "../flow-screen.ts";
 import { withClient } from "../open-session.ts";
-import { jsonObject, wholeNumber } from "../options.ts";
+import { jsonObject, wholeNumber } from "../settings.ts";
 import { wrapWords } from "../terminal.ts";
 
 const MISSING_HINT = '"svc flows list" shows the flows, "svc flows templates" what can be started.';

@@ -5,13 +5,19 @@ import { SvcError } from "../../errors.ts";
 import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { mergeConfig, readConfigFile, replaceConfigFile } from "../install/config-file.ts";
-import { listMcpClients, MCP_CLIENT_NAMES, type McpClient, type McpClientName } from "../install/mcp-clients.ts";
+import {
+  listMcpClients,
+  MCP_CLIENT_NAMES,
+  type McpClient,
+  type McpClientName,
+  mergeConfig,
+  readConfigFile,
+  replaceConfigFile,
+} from "../mcp-client-files.ts";
 import { chooseBaseUrl, createClient } from "../open-session.ts";
-
 import { readSettings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
-import { showApprovalWait } from "./pair.ts";
+import { showApprovalWait } from "./access.ts";
 
 interface InstallFlags {
   readonly client?: McpClientName;

@@ -5,8 +5,7 @@ import { compareContents } from "../../service/added/source-content.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { askYesNo, findPlace, type SourceFlags } from "./add-source.ts";
-import { describeChanges, summariseChanges } from "./describe-app.ts";
+import { askYesNo, describeChanges, findPlace, type SourceFlags, summariseChanges } from "./add-source.ts";
 
 /** `svc review`: the changes an added app wants to make to its actions; in use only after the owner's yes. */
 export async function review(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {

@@ -3,7 +3,7 @@ import { createSignInLink } from "../../service/create-sign-in-link.ts";
 import type { ServiceOptions } from "../../service/service-options.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { wholeNumber } from "../options.ts";
+import { wholeNumber } from "../settings.ts";
 
 interface ServeFlags {
   readonly port: string;

@@ -1,3 +1,4 @@
+import { createCipheriv, randomBytes } from "node:crypto";
 import { type PlaceBelowRoot, parseReference } from "../locate/parse-reference.ts";
 import type { MediaRefusalCode } from "../media-refusal.ts";
 import { type OpenedFile, openByIdentity, openByWalk } from "./open-below-root.ts";
@@ -82,4 +83,77 @@ function toMediaFile(place: PlaceBelowRoot, { handle, stats }: Exclude<OpenedFil
     isUnchanged,
     close: () => handle.close(),
   };
+}
+
+/** Bytes of every piece but the last. A multiple of 3, so that the pieces' base64 texts make up the file's. */
+export const PIECE_BYTES = 480 * 1024;
+
+/** A part of a file and its {@link tagPiece}. */
+interface FilePiece {
+  /** Valid until the next piece is asked for; the memory is reused. */
+  readonly bytes: Buffer;
+  readonly tag: string;
+}
+
+/** Why there are no more pieces, though the file is not at its end. */
+type PieceFailure = "unreadable" | "shortened";
+
+/** Buffers of a finished reading, for the next one: fresh memory costs a page fault for each page. */
+let spare: readonly Buffer[] | undefined;
+
+/**
+ * An open file in pieces of 480 KiB, the next one read ahead on another thread: two buffers for any size. A failure is
+ * the last item.
+ */
+export async function* readPieces(
+  file: Pick<MediaFile, "size" | "read">,
+): AsyncGenerator<FilePiece | PieceFailure, undefined> {
+  const count = Math.ceil(file.size / PIECE_BYTES);
+  const buffers = takeBuffers(file.size);
+  const read = async (index: number): Promise<Buffer | PieceFailure> => {
+    const at = index * PIECE_BYTES;
+    const bytes = buffers[index % 2]?.subarray(0, file.size - at) ?? Buffer.alloc(0);
+    const got = await file.read(bytes, at).catch(() => undefined);
+    if (got === undefined) return "unreadable";
+    return got < bytes.length ? "shortened" : bytes;
+  };
+  let next = count > 0 ? read(0) : undefined;
+  try {
+    for (let index = 1; next !== undefined; index += 1) {
+      const piece = await next;
+      next = typeof piece !== "string" && index < count ? read(index) : undefined;
+      yield typeof piece === "string" ? piece : { bytes: piece, tag: tagPiece(piece) };
+    }
+  } finally {
+    // The file stays open and its buffers taken until the read in flight has ended.
+    await next;
+    if (buffers.length === 2) spare = buffers;
+  }
+  return undefined;
+}
+
+function takeBuffers(size: number): readonly Buffer[] {
+  if (size <= PIECE_BYTES) return [Buffer.allocUnsafe(size)];
+  const taken = spare ?? [Buffer.allocUnsafeSlow(PIECE_BYTES), Buffer.allocUnsafeSlow(PIECE_BYTES)];
+  spare = undefined;
+  return taken;
+}
+
+/** Known to this process alone, and gone with it. */
+const KEY = randomBytes(32);
+const NONCE = randomBytes(12);
+
+/**
+ * Identifies a piece within this process: its AES-GMAC (NIST SP 800-38D), 32 hex digits. Five times as fast as SHA-256
+ * with plain instructions, twice with special ones, and it lets each piece be checked before it leaves. Tags say nothing
+ * of order: compare them place by place.
+ *
+ * One nonce for all texts is safe only because nobody sees a tag: without tags a forged piece passes by chance alone, 1
+ * in 2^113 per try. So tags must not leave the process; approvals and journals hold the file's SHA-256.
+ */
+export function tagPiece(bytes: Uint8Array): string {
+  const gmac = createCipheriv("aes-256-gcm", KEY, NONCE);
+  gmac.setAAD(bytes);
+  gmac.final();
+  return gmac.getAuthTag().toString("hex");
 }

@@ -5,10 +5,9 @@ import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import { cleanFileName, dropReceivedId } from "../locate/classify-reference.ts";
 import type { LocatedFile } from "../locate/locate-files.ts";
 import { type MediaRefusal, type MediaRefusalCode, refuseMedia } from "../media-refusal.ts";
-import { type MediaFile, openMediaFile } from "../open/open-media-file.ts";
+import { type MediaFile, openMediaFile, readPieces } from "../open/open-media-file.ts";
 import type { MediaRoots } from "../open/roots.ts";
 import { decideMimeType, SNIFF_BYTES, sniffType } from "./mime-type.ts";
-import { readPieces } from "./read-pieces.ts";
 
 /** A local file as a human approves it and as it must still be when it is sent. */
 export interface InspectedFile {

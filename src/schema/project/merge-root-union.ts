@@ -1,9 +1,7 @@
 import { isRecord, setOwn } from "../../base/json.ts";
 import { readTypes, type SchemaDraft } from "../json-schema.ts";
-import { type FlatNode, mergeWithin } from "./merge-schemas.ts";
-
+import { canMerge, type FlatNode, mergeWithin, type Projection } from "./merge-schemas.ts";
 import { readUnion } from "./project-union.ts";
-import { canMerge, type Projection } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 

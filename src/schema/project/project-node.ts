@@ -1,11 +1,9 @@
 import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
 import { isCount, isFileSchema, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
-import { type FlatNode, flattenNode } from "./merge-schemas.ts";
-
+import { type FlatNode, flattenNode, isFull, type Projection, type ProjectionPlace } from "./merge-schemas.ts";
 import { projectTypes } from "./project-types.ts";
 import { collapseUnion, projectUnion } from "./project-union.ts";
-import { isFull, type Projection, type ProjectionPlace } from "./projection.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 

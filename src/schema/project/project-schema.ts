@@ -4,10 +4,9 @@ import { isPlaceholderSchema } from "../check/placeholders.ts";
 import type { JsonSchema, SchemaDraft } from "../json-schema.ts";
 import { createRefResolver, isOldDraft } from "../resolve-ref.ts";
 import { mergeRootUnion } from "./merge-root-union.ts";
-import { flattenNode } from "./merge-schemas.ts";
+import { flattenNode, type Projection } from "./merge-schemas.ts";
 import { projectFlat, projectNode } from "./project-node.ts";
 import { listInWords } from "./project-types.ts";
-import type { Projection } from "./projection.ts";
 import { type RenamedKey, renameKeys } from "./rename-keys.ts";
 import { shapeForGemini } from "./shape-for-gemini.ts";
 

@@ -1,9 +1,15 @@
 import { isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
 import { readTypes, type SchemaDraft } from "../json-schema.ts";
-import { type FlatNode, flattenNode, mergeWithin } from "./merge-schemas.ts";
-
-import { canMerge, isFull, type Projection, type ProjectionPlace } from "./projection.ts";
+import {
+  canMerge,
+  type FlatNode,
+  flattenNode,
+  isFull,
+  mergeWithin,
+  type Projection,
+  type ProjectionPlace,
+} from "./merge-schemas.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 

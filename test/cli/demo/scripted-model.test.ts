@@ -1,6 +1,6 @@
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { expect, test } from "vitest";
-import { createScriptedModel, TASK } from "../../../src/cli/demo/scripted-model.ts";
+import { createScriptedModel, TASK } from "../../../src/cli/demo/play-agent.ts";
 
 /** Plays the whole script; the upload ends with `last`. */
 async function play(last: Pick<ToolMessage, "content" | "status">): Promise<string> {

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SvcClient } from "../../../src/client/client.ts";
-import { ingestFile } from "../../../src/media/send/ingest-file.ts";
+import { ingestFile } from "../../../src/media/send/send-files.ts";
 import { readUploadHint, type UploadPlan } from "../../../src/media/send/upload-hint.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { createMediaFolder, type MediaFolder } from "../media-folder.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redactHint } from "../../../src/media/send/redact-hint.ts";
-import { readUploadHint } from "../../../src/media/send/upload-hint.ts";
+import { readUploadHint, redactHint } from "../../../src/media/send/upload-hint.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { measureCpuTime } from "../../cpu-time.ts";
 import {

@@ -1,8 +1,56 @@
-import { Option } from "commander";
-import { type AddCommands, baseUrlOption } from "./options.ts";
+import { type Command, Option } from "commander";
+import type { Run } from "./context.ts";
+import { MCP_CLIENT_NAMES } from "./mcp-client-files.ts";
+import { addServiceCommands, addSourceCommands } from "./service-commands.ts";
 
-/** Commands that find and run tools. */
-export const addToolCommands: AddCommands = (program, run) => {
+/** Puts all commands into the tree. */
+export function addCommands(program: Command, run: Run): void {
+  addServiceCommands(program, run);
+  addSourceCommands(program, run);
+  addAccessCommands(program, run);
+  addToolCommands(program, run);
+  addFlowCommands(program, run);
+}
+
+const baseUrlOption = () => new Option("--base-url <url>", "address of the service").env("SVC_BASE_URL");
+
+function addAccessCommands(program: Command, run: Run): void {
+  program
+    .command("pair")
+    .description("connect this machine to a service: a signed-in human approves in a browser")
+    .addOption(baseUrlOption())
+    .option("--label <text>", "name of this device on the approval page")
+    .option("--again", "pair again although a key is stored")
+    .action(run(async () => (await import("./commands/access.ts")).pair));
+  program
+    .command("install")
+    .description("give an agent client (Claude, Cursor, VS Code) access: a signed-in human approves in a browser")
+    .addOption(
+      new Option("--client <name>", "which client; default: the one that is on this machine").choices(MCP_CLIENT_NAMES),
+    )
+    .addOption(baseUrlOption())
+    .option("--file <path>", "write this configuration file instead of the client's usual one")
+    .option("--print", "only show what would be written, with the key masked")
+    .action(run(async () => (await import("./commands/install.ts")).install));
+  program
+    .command("status")
+    .description("show how this machine has access, and whether it works")
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/access.ts")).status));
+  program
+    .command("doctor")
+    .description(
+      "look for what stands in the way (settings, key, service, clock, folders, OpenClaw), each with its fix",
+    )
+    .addOption(baseUrlOption())
+    .action(run(async () => (await import("./commands/doctor.ts")).doctor));
+  program
+    .command("unpair")
+    .description("forget the stored key")
+    .action(run(async () => (await import("./commands/access.ts")).unpair));
+}
+
+function addToolCommands(program: Command, run: Run): void {
   program
     .command("tools")
     .description("list the tools you can call")
@@ -57,10 +105,9 @@ export const addToolCommands: AddCommands = (program, run) => {
       ]),
     )
     .action(run(async () => (await import("./commands/call.ts")).call));
-};
+}
 
-/** `svc flows …`. */
-export const addFlowCommands: AddCommands = (program, run) => {
+function addFlowCommands(program: Command, run: Run): void {
   const flows = program.command("flows").description("multi-step jobs the service runs by itself");
   const load = () => import("./commands/flows.ts");
   flows
@@ -107,4 +154,4 @@ export const addFlowCommands: AddCommands = (program, run) => {
     .argument("<id>", "id of the flow")
     .addOption(baseUrlOption())
     .action(run(async () => (await load()).cancel));
-};
+}
