@@ -28,6 +28,12 @@ type RunCall = (base: CallBase) => Promise<ToolOutcome>;
 type Target = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
 type Options = Pick<SvcToolkitOptions, "chooseApprover" | "askThrough" | "interruptTtlMs" | "now" | "stateDir">;
 
+/** Receivers of news about calls. */
+interface Told {
+  readonly feed: ProgressFeed;
+  readonly warnForgetful: (config: GraphConfig) => void;
+}
+
 interface CallUnderWay {
   readonly call: LangChainCall;
   readonly outcome: Promise<ToolOutcome>;
@@ -37,19 +43,13 @@ interface CallUnderWay {
 export class CallTranslator {
   readonly #session: ToolSession;
   readonly #options: Options;
-  readonly #feed: ProgressFeed;
-  readonly #warnForgetful: (config: GraphConfig) => void;
+  readonly #told: Told;
   readonly #underWay = new WeakMap<GraphTask, Set<CallUnderWay>>();
 
-  constructor(
-    session: ToolSession,
-    options: Options,
-    told: { readonly feed: ProgressFeed; readonly warnForgetful: (config: GraphConfig) => void },
-  ) {
+  constructor(session: ToolSession, options: Options, told: Told) {
     this.#session = session;
     this.#options = options;
-    this.#feed = told.feed;
-    this.#warnForgetful = told.warnForgetful;
+    this.#told = told;
   }
 
   /** The graph's task that the call belongs to, where the human is asked through the graph. */
@@ -110,7 +110,7 @@ export class CallTranslator {
   }
 
   async #runThrough(channel: HumanChannel | undefined, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
-    const stopListening = call.report === undefined ? undefined : this.#feed.listen(call.callId, call.report);
+    const stopListening = call.report === undefined ? undefined : this.#told.feed.listen(call.callId, call.report);
     try {
       const base = this.#createBase(call, channel);
       const task = this.#findTask(call.config);
@@ -129,7 +129,7 @@ export class CallTranslator {
     const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
     // Only the sheet is of interest: a missing answer shows there.
     if (open?.kind === "approval") {
-      const { signal = new AbortController().signal } = call;
+      const { signal = new AbortController().signal } = call.config;
       await channel?.approve(open.request, { signal }).catch(() => undefined);
     }
   }
@@ -156,7 +156,7 @@ export class CallTranslator {
     const journal = task.keepIn(inStore ?? this.#session.journal, remembers);
     if (remembers) return journal;
     const refresh = async () => {
-      this.#warnForgetful(config);
+      this.#told.warnForgetful(config);
       await journal.refresh?.();
     };
     return { ...journal, refresh };
@@ -165,7 +165,7 @@ export class CallTranslator {
   #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {
     return {
       callId: call.callId,
-      signal: call.signal,
+      signal: call.config.signal,
       connections: readConnections(call.config),
       ...this.#findKept(call.config),
       ...(channel === undefined ? {} : { ...channel, keepsAnswers: true, approvalTtlMs: this.#describe(call).ttlMs }),

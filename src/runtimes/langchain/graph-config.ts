@@ -11,6 +11,7 @@ export interface GraphConfig {
   readonly context?: unknown;
   readonly interrupt?: unknown;
   readonly store?: unknown;
+  readonly writer?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly executionInfo?: unknown;
   readonly state?: unknown;

@@ -13,8 +13,8 @@ import {
 import { createTaskJournal } from "./task-journal.ts";
 import {
   countAnswers,
+  findTaskRun,
   getInterrupt,
-  getTaskRun,
   hasStoredAnswer,
   type InterruptFunction,
   type PendingInterrupts,
@@ -75,11 +75,10 @@ export class GraphTask {
 
   /** The running task; undefined where no answer could come back. */
   static find(config: GraphConfig, now: () => number): GraphTask | undefined {
-    const interrupt = getInterrupt(config);
-    if (interrupt === undefined) return undefined;
-    const run = getTaskRun(config);
-    const task = (run && tasks.get(run)) ?? new GraphTask(config, interrupt, now);
-    if (run !== undefined) tasks.set(run, task);
+    const [run, interrupt] = [findTaskRun(config), getInterrupt(config)];
+    if (run === undefined || interrupt === undefined) return undefined;
+    const task = tasks.get(run) ?? new GraphTask(config, interrupt, now);
+    tasks.set(run, task);
     return task;
   }
 

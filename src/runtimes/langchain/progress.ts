@@ -1,5 +1,4 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
-import { isRecord } from "../../base/json.ts";
 import { withAbort } from "../../calls/ask/abort.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 
@@ -51,21 +50,27 @@ export class ProgressFeed {
   }
 }
 
+/** The call that is reported, and where to. */
+interface ProgressTarget {
+  readonly toolCallId: string | undefined;
+  /** LangGraph's own stream, where there is one. */
+  readonly writer: unknown;
+  readonly runManager: CallbackManagerForToolRun | undefined;
+}
+
 /** Reports a call's steps in the three ways LangChain has: custom event, stream writer, tool event. */
-export function createProgressReporter(
-  config: { readonly writer?: unknown; readonly toolCall?: unknown },
-  runManager: CallbackManagerForToolRun | undefined,
-): { report(event: SessionEvent): void; flush(signal: AbortSignal | undefined): Promise<void> } {
+export function createProgressReporter({ toolCallId, writer, runManager }: ProgressTarget): {
+  report(event: SessionEvent): void;
+  flush(signal: AbortSignal | undefined): Promise<void>;
+} {
   const pending: Promise<unknown>[] = [];
   // A listener that fails must not cost the call, nor, long before anybody waits for it, the process.
   const follow = (told: Promise<unknown>) => void pending.push(told.catch(() => undefined));
-  const toolCallId =
-    isRecord(config.toolCall) && typeof config.toolCall.id === "string" ? config.toolCall.id : undefined;
   return {
     report(event) {
       const progress = toProgress(event, toolCallId);
       if (progress === undefined) return;
-      write(config.writer, progress);
+      write(writer, progress);
       if (runManager === undefined) return;
       follow(runManager.handleCustomEvent(EVENT, progress, runManager.runId));
       // Older releases have no tool events.

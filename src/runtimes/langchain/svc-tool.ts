@@ -18,13 +18,12 @@ export interface LangChainCall {
   /** The tool's name for the model. */
   readonly toolName: string;
   readonly arguments: unknown;
-  readonly signal?: AbortSignal;
   /** The run's own configuration, for choosing an approver or an account. */
   readonly config: ToolRunnableConfig & GraphConfig;
   /** Answers a human gave beforehand; a missing one is noted there and not asked for. */
-  readonly sheet?: AnswerSheet;
+  readonly sheet?: AnswerSheet | undefined;
   /** Told about each step. */
-  readonly report?: (event: SessionEvent) => void;
+  readonly report?: ((event: SessionEvent) => void) | undefined;
 }
 
 type Carrier = StructuredTool["schema"];
@@ -91,7 +90,6 @@ export class SvcTool extends StructuredTool {
 
   /** Notes on `sheet` what a human would be asked first if the call were made now; sends nothing. */
   async preview(call: { id: string; args: unknown }, config: GraphConfig, sheet: AnswerSheet): Promise<void> {
-    const { signal } = config;
     await this.#fields.preview?.({
       callId: identifyCall(config, call.id, { name: this.name, args: call.args }),
       toolCallId: call.id,
@@ -99,7 +97,6 @@ export class SvcTool extends StructuredTool {
       arguments: call.args,
       config: config as ToolRunnableConfig,
       sheet,
-      ...(signal === undefined ? {} : { signal }),
     });
   }
 
@@ -109,7 +106,7 @@ export class SvcTool extends StructuredTool {
     config: ToolRunnableConfig & GraphConfig = {},
   ): Promise<[ToolMessage | string, ToolOutcome]> {
     const toolCallId = config.toolCall?.id;
-    const progress = createProgressReporter(config, runManager);
+    const progress = createProgressReporter({ toolCallId, writer: config.writer, runManager });
     try {
       throwIfAborted(config.signal);
       const callId = this.#sheet?.callId ?? identifyCall(config, toolCallId, { name: this.name, args: input });
@@ -120,9 +117,8 @@ export class SvcTool extends StructuredTool {
         toolName: this.name,
         arguments: input,
         config,
+        sheet: this.#sheet,
         report: progress.report,
-        ...(config.signal === undefined ? {} : { signal: config.signal }),
-        ...(this.#sheet === undefined ? {} : { sheet: this.#sheet }),
       });
       return [this.#createMessage(outcome, toolCallId), outcome];
     } catch (error) {

@@ -3,7 +3,7 @@ import { type GraphConfig, readText, readThread } from "./graph-config.ts";
 
 /**
  * The state that LangGraph keeps of the running task. Two of its private members are read, here and nowhere else,
- * because no public interface holds the same; where one is missing, nothing is sent that an earlier run may have sent.
+ * because no public interface holds the same. Where one is missing, nobody is asked through the graph.
  *
  * - The checkpointer: a plain answer reaches every waiting task, so how many wait decides whether it counts; and another
  *   process learns only from the question that was shown which calls have been sent before it.
@@ -20,7 +20,7 @@ export type InterruptFunction = (value: unknown) => unknown;
 export function getInterrupt(config: GraphConfig): InterruptFunction | undefined {
   const { interrupt, configurable } = config;
   if (typeof interrupt !== "function" || !isRecord(configurable?.[CHECKPOINTER])) return undefined;
-  if (readThread(config) === undefined) return undefined;
+  if (readThread(config) === undefined || findTaskRun(config) === undefined) return undefined;
   return (value) => Reflect.apply(interrupt, undefined, [value]);
 }
 
@@ -30,17 +30,27 @@ export function isKeptInProcess({ configurable }: GraphConfig): boolean {
   return typeof saver === "object" && ["MemorySaver", "InMemorySaver"].includes(saver?.constructor?.name ?? "");
 }
 
-/** The same object for all calls that one run of a task makes. */
-export function getTaskRun({ configurable }: GraphConfig): object | undefined {
+/** One run of a task: the same object for all its calls. */
+interface TaskRun {
+  /** Answers that the graph holds for it. */
+  readonly resume: readonly unknown[];
+  /** Index of the interrupt it has come by last; -1 before the first one. */
+  readonly interruptCounter: number;
+}
+
+/** The run of a task that a call belongs to. */
+export function findTaskRun({ configurable }: GraphConfig): TaskRun | undefined {
   const run: unknown = configurable?.[SCRATCHPAD];
-  return isRecord(run) ? run : undefined;
+  return isTaskRun(run) ? run : undefined;
+}
+
+function isTaskRun(value: unknown): value is TaskRun {
+  return isRecord(value) && Array.isArray(value.resume) && typeof value.interruptCounter === "number";
 }
 
 /** How many interrupts this run of the task has come by, and how many answers the graph holds for it. */
 export function countAnswers(config: GraphConfig): { readonly passed: number; readonly stored: number } {
-  const run = getTaskRun(config);
-  const { resume, interruptCounter }: Record<string, unknown> = { ...run };
-  if (!Array.isArray(resume) || typeof interruptCounter !== "number") return { passed: 0, stored: 0 };
+  const { resume = [], interruptCounter = -1 } = findTaskRun(config) ?? {};
   return { passed: interruptCounter + 1, stored: resume.length };
 }
 
