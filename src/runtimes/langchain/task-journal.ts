@@ -1,6 +1,5 @@
 import { isRecord } from "../../base/json.ts";
 import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
-
 import {
   type BeginTerms,
   chooseRecord,
@@ -9,6 +8,9 @@ import {
   type JournalRecord,
   toMapKey,
 } from "../../calls/journal/journal-record.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
+import type { GraphConfig } from "./graph-config.ts";
+import { isKeptInProcess } from "./task-state.ts";
 
 /** The calls that runs of one task of a graph have sent; a question of the task carries them to the next run. */
 export interface TaskMemory {
@@ -85,4 +87,33 @@ export function toCarriedRecord(record: JournalRecord): Record<string, unknown> 
   const note = "the result was too long to be kept with the question that came after it";
   const kept = Array.isArray(notes) && JSON.stringify(notes).length <= MAX_OUTCOME ? notes : [];
   return { ...value, outcome: { status, toolName, code, notes: [...kept, note] } };
+}
+
+/** Told to the host once, when a run that can be resumed elsewhere makes its first call that may act. */
+type WritesNotRemembered = Extract<SessionEvent, { type: "writes_not_remembered" }>;
+
+/**
+ * Says once that a graph outlives the journal of its calls: its checkpointer keeps the conversation, and there is neither
+ * a state folder nor a store. Without `tell` the process is warned.
+ */
+export function createMemoryWarning(
+  tell: (event: WritesNotRemembered) => void = warnOnce,
+): (config: GraphConfig) => void {
+  let isTold = false;
+  return (config) => {
+    if (isTold || isKeptInProcess(config)) return;
+    isTold = true;
+    tell({ type: "writes_not_remembered" });
+  };
+}
+
+let isWarned = false;
+
+/** Once in a process, however many toolkits it makes. */
+function warnOnce(): void {
+  if (isWarned) return;
+  isWarned = true;
+  const text =
+    "This graph has a checkpointer, but what its tools send is remembered by this process only. After a crash, or when two processes resume one thread at once, an approved call can be sent twice. Give SvcToolkit.create a stateDir, or the graph a store.";
+  process.emitWarning(text, { type: "SvcWarning", code: "SVC_WRITES_NOT_REMEMBERED" });
 }

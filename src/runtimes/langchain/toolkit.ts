@@ -1,21 +1,16 @@
 import { BaseToolkit } from "@langchain/core/tools";
 import { type AllowedTools, describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
+import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
 import { createEmitter } from "../../calls/session-events.ts";
 import { CallTranslator } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import type { GraphTask } from "./graph-task.ts";
-import { createMemoryWarning, MissingReport } from "./host-warnings.ts";
 import { ProgressFeed } from "./progress.ts";
 import type { SvcTool } from "./svc-tool.ts";
+import { createMemoryWarning } from "./task-journal.ts";
 import { ToolRegistry } from "./tool-registry.ts";
-import {
-  checkFilter,
-  checkToolkitOptions,
-  type SvcToolkitOptions,
-  selectEntries,
-  type ToolFilter,
-} from "./toolkit-options.ts";
+import { checkFilter, checkToolkitOptions, type SvcToolkitOptions, type ToolFilter } from "./toolkit-options.ts";
 
 /** Parts of a toolkit besides its session. */
 interface ToolkitParts {

@@ -1,12 +1,13 @@
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 
+import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
 import { checkNumbers, countFrom } from "../../calls/check-settings.ts";
 import type { OutcomeStatus, ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { renderOutcome } from "../../calls/safe-text.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
-import { createEmitter, type SessionEvent } from "../../calls/session-events.ts";
+import { createEmitter } from "../../calls/session-events.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
@@ -55,9 +56,6 @@ export interface Toolbox {
   close(): Promise<void>;
 }
 
-const DEFAULT_LIMIT = 64;
-/** Model providers take 128 tools: these and the eleven that are always there. */
-const MAX_LIMIT = 117;
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /**
@@ -76,11 +74,10 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
   const allow = readAllowed(options);
   const session = await createToolSession({ ...options, allow });
   try {
-    const { limit = DEFAULT_LIMIT } = options;
     await session.catalog.load();
-    reportMissing(session, { ...options, integrations: allow?.integrations });
-    const max = Math.min(limit, MAX_LIMIT);
-    const select = () => session.catalog.list().slice(0, max);
+    const { limit, onEvent } = options;
+    new MissingReport(onEvent && createEmitter(onEvent)).update(session.catalog, { integrations: allow?.integrations });
+    const select = () => selectEntries(session.catalog, { limit });
     await describeTools(
       session.catalog,
       select().map(({ name }) => name),
@@ -101,19 +98,6 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     await session.close();
     throw error;
   }
-}
-
-function reportMissing({ catalog }: ToolSession, { integrations = [], onEvent = warn }: ToolboxOptions): void {
-  const apps = new Set(catalog.list().map(({ integration }) => integration));
-  const missing = integrations.filter((slug) => !apps.has(slug));
-  if (missing.length > 0) createEmitter(onEvent)({ type: "tools_not_found", tools: [], integrations: missing });
-}
-
-function warn(event: SessionEvent): void {
-  const apps = event.type === "tools_not_found" ? event.integrations : [];
-  const names = apps.map((slug) => `the app ${JSON.stringify(slug)}`).join(", ");
-  const text = `Asked for, but not known to the service: ${names}.`;
-  process.emitWarning(text, { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
 }
 
 function offerAction(session: ToolSession, { name, toolName, description, schema }: ToolDefinition): OfferedTool {

@@ -1,9 +1,37 @@
-import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
-import { explainLimit } from "../../calls/catalog/limit-catalog.ts";
-import type { SessionEvent } from "../../calls/session-events.ts";
-import type { GraphConfig } from "./graph-config.ts";
-import { isKeptInProcess } from "./task-state.ts";
-import type { ToolFilter } from "./toolkit-options.ts";
+import type { SessionEvent } from "../session-events.ts";
+import type { ToolCatalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog-entry.ts";
+import { explainLimit } from "./limit-catalog.ts";
+
+/** The actions that a runtime offers under their own names; an action has to pass all of it. */
+interface OfferFilter {
+  readonly integrations?: readonly string[] | undefined;
+  /** Full names on the service. */
+  readonly tools?: readonly string[] | undefined;
+  readonly levels?: readonly CatalogEntry["effect"][] | undefined;
+  /** Most actions to offer, at most 117, or 10,000 with `deferLoading`. Default 64. */
+  readonly limit?: number | undefined;
+  /** True when the model's provider searches the actions itself. */
+  readonly deferLoading?: boolean | undefined;
+}
+
+/** Most actions that are offered without a `limit`. */
+const DEFAULT_LIMIT = 64;
+/** Model providers take 128 tools: these and the eleven that are always there. */
+const MAX_LIMIT = 117;
+const MAX_DEFERRED = 10_000;
+
+/** The known tools that pass a filter, by app and name, as many as its limit allows. */
+export function selectEntries(catalog: ToolCatalog, filter: OfferFilter): CatalogEntry[] {
+  const { integrations, tools, levels } = filter;
+  const found = catalog
+    .list()
+    .filter((entry) => integrations === undefined || integrations.includes(entry.integration))
+    .filter((entry) => tools === undefined || tools.includes(entry.name))
+    .filter((entry) => levels === undefined || levels.includes(entry.effect));
+  const max = filter.deferLoading === true ? MAX_DEFERRED : MAX_LIMIT;
+  return found.slice(0, Math.min(filter.limit ?? DEFAULT_LIMIT, max));
+}
 
 /** Names in a filter that the toolkit does not know. */
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
@@ -20,7 +48,7 @@ export class MissingReport {
   }
 
   /** Looks for every name in the filter, and forgets the names that were missing before. */
-  update(catalog: ToolCatalog, filter: ToolFilter): void {
+  update(catalog: ToolCatalog, filter: OfferFilter): void {
     const missing = findMissing(catalog, filter);
     this.#last = missing === undefined ? "" : describeMissing(missing) + explainLimit(catalog);
     if (missing === undefined || this.#told.has(this.#last)) return;
@@ -35,7 +63,7 @@ export class MissingReport {
 }
 
 /** Names and apps of a filter that are not known: a slip, or an app that this user has not connected. */
-function findMissing(catalog: ToolCatalog, filter: ToolFilter): MissingTools | undefined {
+function findMissing(catalog: ToolCatalog, filter: OfferFilter): MissingTools | undefined {
   const apps = new Set(catalog.list().map(({ integration }) => integration));
   const tools = (filter.tools ?? []).filter((name) => catalog.peek(name) === undefined);
   const integrations = (filter.integrations ?? []).filter((slug) => !apps.has(slug));
@@ -52,33 +80,4 @@ function describeMissing({ tools, integrations }: MissingTools): string {
 
 function warnOfMissing(missing: MissingTools): void {
   process.emitWarning(describeMissing(missing), { type: "SvcWarning", code: "SVC_TOOLS_NOT_FOUND" });
-}
-
-/** Told to the host once, when a run that can be resumed elsewhere makes its first call that may act. */
-type WritesNotRemembered = Extract<SessionEvent, { type: "writes_not_remembered" }>;
-
-/**
- * Says once that a graph outlives the journal of its calls: its checkpointer keeps the conversation, and there is neither
- * a state folder nor a store. Without `tell` the process is warned.
- */
-export function createMemoryWarning(
-  tell: (event: WritesNotRemembered) => void = warnOnce,
-): (config: GraphConfig) => void {
-  let isTold = false;
-  return (config) => {
-    if (isTold || isKeptInProcess(config)) return;
-    isTold = true;
-    tell({ type: "writes_not_remembered" });
-  };
-}
-
-let isWarned = false;
-
-/** Once in a process, however many toolkits it makes. */
-function warnOnce(): void {
-  if (isWarned) return;
-  isWarned = true;
-  const text =
-    "This graph has a checkpointer, but what its tools send is remembered by this process only. After a crash, or when two processes resume one thread at once, an approved call can be sent twice. Give SvcToolkit.create a stateDir, or the graph a store.";
-  process.emitWarning(text, { type: "SvcWarning", code: "SVC_WRITES_NOT_REMEMBERED" });
 }
