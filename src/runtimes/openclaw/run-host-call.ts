@@ -4,7 +4,7 @@ import { isSvcError } from "../../errors.ts";
 import { createCallId, nameCall } from "./ask/decisions.ts";
 import type { HostToolContext, HostToolResult } from "./host/host-tool.ts";
 import { ASK_TO_PAIR } from "./setup/find-key.ts";
-import { noteAccount, type SvcHost } from "./svc-host.ts";
+import type { SvcHost } from "./svc-host.ts";
 import type { HostToolDefinition } from "./translate-tool.ts";
 
 /** One call as the host makes it. */
@@ -30,7 +30,7 @@ export async function runHostCall(
   try {
     const { createHumanChannel } = await import("./ask/human-channel.ts");
     const account = await host.openAccount(context);
-    noteAccount(host, context, account.session.principal);
+    host.seenAccounts.set(context.agentDir, account.session.principal);
     const { explain, ...channel } = createHumanChannel({ ...host, ...askState }, context, toolCallId);
     stopListening = progress && account.onEvent(progress.listen);
     outcome = explain(await definition.run(account, { callId, arguments: args, signal, ...channel }));

@@ -24,6 +24,11 @@ export interface SvcHost {
   openAccount(context: HostToolContext | undefined): Promise<AccountSession>;
   /** Decisions of humans and the cards they were shown. Loaded by the first call or command that needs it. */
   openAskState(): Promise<AskState>;
+  /**
+   * The account that applied in the last call, by folder of the agent: keys are found asynchronously, tools are made
+   * synchronously.
+   */
+  readonly seenAccounts: Map<string | undefined, string>;
   /** The host's log, with keys and tokens taken out. */
   readonly log: HostLogger;
   /** Closes every session as soon as no call runs in it; the next `openAccount` opens new ones. */
@@ -112,6 +117,7 @@ function createSharedHost(
       return sessions.open(found, settings());
     },
     openAskState: () => openAskState(shared, owner.askState),
+    seenAccounts: new Map(),
     log: createHostLog(
       () => shared.api.logger,
       () => sessions?.listSecrets() ?? [],
@@ -144,18 +150,4 @@ function createHostLog(getLogger: () => HostLogger, listSecrets: () => readonly 
     warn: (message) => getLogger().warn(clean(message)),
     error: (message) => getLogger().error(clean(message)),
   };
-}
-
-/** Account of each agent as far as a call has shown it: keys are found asynchronously, tools are made synchronously. */
-const accounts = new WeakMap<SvcHost, Map<string, string>>();
-
-/** Notes the account that applied in this context. */
-export function noteAccount(host: SvcHost, context: HostToolContext | undefined, principal: string): void {
-  const known = accounts.get(host) ?? new Map<string, string>();
-  accounts.set(host, known.set(context?.agentDir ?? "", principal));
-}
-
-/** The account that applied the last time, undefined before the first. */
-export function findSeenAccount(host: SvcHost, context: HostToolContext): string | undefined {
-  return accounts.get(host)?.get(context.agentDir ?? "");
 }

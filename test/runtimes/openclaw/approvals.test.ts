@@ -169,7 +169,7 @@ describe("without a yes", () => {
     expect(kit.cards, "a release counts once").toHaveLength(3);
   });
 
-  it("a declined waitingCall declines the call once", async () => {
+  it("a declined call is declined once", async () => {
     kit.answers.push("nobody");
     await kit.play({ ...write, runId: "r1" });
     kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "decline");
@@ -193,7 +193,7 @@ describe("without a yes", () => {
     expect(kit.host.waitingCalls.list()).toHaveLength(1);
   });
 
-  it("a host that cannot be asked from within a call leaves a waitingCall", async () => {
+  it("a host that cannot be asked from within a call leaves the call waiting", async () => {
     kit.answers.push("deny");
     const { createHumanChannel } = await import("../../../src/runtimes/openclaw/ask/human-channel.ts");
     const { session } = await kit.host.openAccount(undefined);

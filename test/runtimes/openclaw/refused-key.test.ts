@@ -53,7 +53,7 @@ it("works again with the first call after the service takes the key again", asyn
   expect(kit.cards).toHaveLength(2);
 });
 
-it("keeps a released waitingCall for when the key is taken again", async () => {
+it("keeps a released call for when the key is taken again", async () => {
   kit.answers.push("nobody");
   await kit.play(write);
   await revoke();

@@ -212,7 +212,7 @@ describe("registering", () => {
     },
   );
 
-  test("in another copy of the plugin takes over with the askState, never for a look at it", async () => {
+  test("in another copy of the plugin takes over with the open questions, never for a look at it", async () => {
     vi.resetModules();
     const copy = await import("../../../src/runtimes/openclaw/svc-host.ts");
     const shareCopy = (host: FakeHost) => copy.shareHost(createFakeApi(host).api, folder.environment);
@@ -230,7 +230,7 @@ describe("registering", () => {
     await next.close();
   });
 
-  test("tries again to load the askState where another copy of the plugin could not", async () => {
+  test("tries again to load the open questions where another copy of the plugin could not", async () => {
     vi.resetModules();
     vi.doMock("../../../src/runtimes/openclaw/ask/ask-state.ts", () => {
       throw new Error("removed");

@@ -1,6 +1,6 @@
 import type { ToolOutcome } from "../../../calls/outcome.ts";
 import type { HostGate, HostTool, HostToolContext } from "../host/host-tool.ts";
-import { findSeenAccount, type SvcHost } from "../svc-host.ts";
+import type { SvcHost } from "../svc-host.ts";
 import { createHostTool, type HostToolDefinition, loadRepair } from "../translate-tool.ts";
 import { type ActionRecord, type ActionsFile, readActions } from "./actions-file.ts";
 
@@ -24,7 +24,7 @@ export function createActionTools(host: SvcHost, context: HostToolContext): Host
 }
 
 function isForThisAccount(host: SvcHost, context: HostToolContext, file: ActionsFile): boolean {
-  const principal = findSeenAccount(host, context);
+  const principal = host.seenAccounts.get(context.agentDir);
   if (principal !== undefined) return principal === file.principal;
   try {
     const { baseUrl } = host.settings();

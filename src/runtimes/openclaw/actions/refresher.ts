@@ -1,6 +1,6 @@
 import type { SessionEvent } from "../../../calls/session-events.ts";
 import type { AccountSession } from "../setup/account-session.ts";
-import { noteAccount, type SvcHost } from "../svc-host.ts";
+import type { SvcHost } from "../svc-host.ts";
 import { loadRepair } from "../translate-tool.ts";
 import {
   type ActionRecord,
@@ -56,7 +56,7 @@ export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
     const current = await inSyncTurn(host.places, () => restoreCompanion(host));
     if (current === undefined) return;
     const account = await host.openAccount(undefined);
-    noteAccount(host, undefined, account.session.principal);
+    host.seenAccounts.set(undefined, account.session.principal);
     listen(account);
     if (account.session.principal !== current.principal) return;
     const isStale = clock.now() - Date.parse(current.checkedAt) >= STALE_MS;

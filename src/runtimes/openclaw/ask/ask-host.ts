@@ -3,11 +3,8 @@ import type { ConnectionChoice } from "../../../calls/outcome.ts";
 import type { ConnectionAnswer, ConnectionQuestion } from "../../../calls/pipeline.ts";
 import type { ConnectLink } from "../../../calls/steps/await-connection.ts";
 import type { HostApprovalResolution, HostToolContext } from "../host/host-tool.ts";
-import { loadSdk, type SdkModule } from "../host/load-sdk.ts";
+import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";
 import { type HostCard, shorten, toCardText } from "./approval-card.ts";
-
-/** Loads a module of the host's SDK; replaced in tests. */
-export type LoadSdk = (subpath: string) => Promise<SdkModule | undefined>;
 
 /** A function of the host that is not promised to plugins; undefined where it is missing. */
 async function loadFunction(name: string, load: LoadSdk): Promise<((params: unknown) => Promise<unknown>) | undefined> {

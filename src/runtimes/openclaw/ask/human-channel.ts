@@ -4,6 +4,7 @@ import type { ToolOutcome } from "../../../calls/outcome.ts";
 import type { ConnectionChooser } from "../../../calls/pipeline.ts";
 import type { ConnectPresenter } from "../../../calls/steps/await-connection.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
+import type { LoadSdk } from "../host/load-sdk.ts";
 import type { PluginSettings } from "../setup/plugin-settings.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { createHostCard } from "./approval-card.ts";
@@ -14,7 +15,6 @@ import {
   createAccountQuestion,
   createConnectQuestion,
   type HostQuestion,
-  type LoadSdk,
 } from "./ask-host.ts";
 import type { AskState } from "./ask-state.ts";
 import { MISSING_APPROVAL, nameCall, type Refusal } from "./decisions.ts";

@@ -1,8 +1,10 @@
 import { errorCode } from "../../../base/disk.ts";
 import { getOwn, isRecord } from "../../../base/json.ts";
 import type { ResultReceiver } from "../../../calls/pipeline.ts";
-import { loadSdk } from "../host/load-sdk.ts";
+import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";
 
+/** Attachments of people lie here too: the one folder that a `media://` reference can name. */
+const AREA = "inbound";
 const MAX_FILE_BYTES = 25 * 1024 * 1024;
 const MAX_TEXT_CHARS = 20_000;
 /** Characters decoded at a time. */
@@ -14,22 +16,25 @@ const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|csv)$/;
  * Each file may have 25 MiB. A file that cannot be stored stays in the result, with a note; where the host has no store
  * for plugins nothing changes.
  */
-export function createResultSaver(load: () => Promise<MediaStore | undefined> = loadMediaStore): ResultReceiver {
+export function createResultSaver(load: LoadSdk = loadSdk): ResultReceiver {
   return async (result, { signal }) => {
     const files = findResultFiles(result);
-    const store = files.length === 0 ? undefined : await load();
-    if (store === undefined) return { result, notes: [] };
+    const { saveMediaStream, saveMediaSource } = (files.length > 0 && (await load("media-store"))) || {};
+    if (typeof saveMediaStream !== "function" || typeof saveMediaSource !== "function") return { result, notes: [] };
+    const save = async ({ source, name, mimetype }: ResultFile): Promise<unknown> => {
+      if (source.kind === "base64") {
+        return saveMediaStream(decode(source.text, signal), mimetype, AREA, MAX_FILE_BYTES, name);
+      }
+      // The host fetches it without any header of ours, and refuses private addresses. It copies any local file, too.
+      if (!source.url.startsWith("https://")) throw new TypeError("Only https links are fetched.");
+      return saveMediaSource(source.url, undefined, AREA, MAX_FILE_BYTES);
+    };
     let rest = result;
     const notes: string[] = [];
     for (const file of files) {
       signal?.throwIfAborted();
       try {
-        const { source, name, mimetype } = file;
-        const stored =
-          source.kind === "link"
-            ? await store.saveLink(source.url, MAX_FILE_BYTES)
-            : await store.saveStream(decode(source.text, signal), { name, mimetype, maxBytes: MAX_FILE_BYTES });
-        rest = replaceAt(rest, file.path, describeSaved(file, stored));
+        rest = replaceAt(rest, file.path, describeSaved(file, await save(file)));
       } catch (error) {
         signal?.throwIfAborted();
         notes.push(`a file of the result (${file.name ?? "no name"}) was not saved: ${explain(error)}`);
@@ -52,11 +57,15 @@ async function* decode(text: string, signal?: AbortSignal): AsyncGenerator<Buffe
 }
 
 /** Stands in the result instead of the bytes, or the link to them; with the content where it is a short text. */
-function describeSaved({ name, source }: ResultFile, { id, size, contentType: mimetype }: StoredMedia) {
+function describeSaved({ name, source }: ResultFile, saved: unknown) {
+  const { id, size, contentType } = isRecord(saved) ? saved : {};
+  if (typeof id !== "string" || typeof size !== "number") throw new TypeError("The host's media store gave no id.");
+  // By content where that tells, else as declared.
+  const mimetype = typeof contentType === "string" ? contentType : undefined;
   const text = source.kind === "base64" && mimetype !== undefined ? readText(source.text, mimetype) : undefined;
   return {
     // The host's tools and the file fields of svc take it.
-    media: `media://inbound/${encodeURIComponent(id)}`,
+    media: `media://${AREA}/${encodeURIComponent(id)}`,
     ...(name !== undefined && { name }),
     ...(mimetype !== undefined && { mimetype }),
     size,
@@ -93,55 +102,6 @@ function explain(error: unknown): string {
   return code === "fetch_failed" || code === "http_error"
     ? "its link could not be fetched"
     : "the host did not take it";
-}
-
-/** A file the host stored. */
-interface StoredMedia {
-  /** Name in the store, ending in a random id. */
-  readonly id: string;
-  /** Bytes. */
-  readonly size: number;
-  /** By content where that tells, else as declared. */
-  readonly contentType: string | undefined;
-}
-
-/** A file to be stored. */
-export interface NewMedia {
-  readonly name: string | undefined;
-  readonly mimetype: string | undefined;
-  readonly maxBytes: number;
-}
-
-/** The host's own store of received files. */
-export interface MediaStore {
-  /** Stores the bytes under a name the host makes safe; stops at `maxBytes`. */
-  saveStream(bytes: AsyncIterable<Uint8Array>, file: NewMedia): Promise<StoredMedia>;
-  /** Lets the host fetch a public https link, without any header of ours; private addresses are refused by the host. */
-  saveLink(url: string, maxBytes: number): Promise<StoredMedia>;
-}
-
-/** Attachments of people lie here too: the one folder that a `media://` reference can name. */
-const AREA = "inbound";
-
-/** The store of the host this runs in; undefined when it lends none to plugins. */
-async function loadMediaStore(): Promise<MediaStore | undefined> {
-  const { saveMediaStream, saveMediaSource } = (await loadSdk("media-store")) ?? {};
-  if (typeof saveMediaStream !== "function" || typeof saveMediaSource !== "function") return undefined;
-  return {
-    saveStream: async (bytes, { name, mimetype, maxBytes }) =>
-      readStored(await saveMediaStream(bytes, mimetype, AREA, maxBytes, name)),
-    async saveLink(url, maxBytes) {
-      // The same function copies any local file it is given.
-      if (!url.startsWith("https://")) throw new TypeError("Only https links are fetched.");
-      return readStored(await saveMediaSource(url, undefined, AREA, maxBytes));
-    },
-  };
-}
-
-function readStored(saved: unknown): StoredMedia {
-  const { id, size, contentType } = isRecord(saved) ? saved : {};
-  if (typeof id !== "string" || typeof size !== "number") throw new TypeError("The host's media store gave no id.");
-  return { id, size, contentType: typeof contentType === "string" ? contentType : undefined };
 }
 
 /** A file that stands in the result of a tool. */

@@ -3,6 +3,9 @@ import type { HostScope } from "./host-api.ts";
 /** Functions of the host's SDK by name; check each before use. */
 export type SdkModule = Readonly<Record<string, unknown>>;
 
+/** {@link loadSdk}, replaced in tests. */
+export type LoadSdk = (subpath: string) => Promise<SdkModule | undefined>;
+
 /**
  * Loads `openclaw/plugin-sdk/<subpath>` of the host this runs in; undefined where there is none or where it cannot be
  * loaded. Costs up to a second outside a gateway, next to nothing inside.

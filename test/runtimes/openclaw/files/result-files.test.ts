@@ -1,12 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  createResultSaver,
-  findResultFiles,
-  type MediaStore,
-  type NewMedia,
-} from "../../../../src/runtimes/openclaw/files/result-files.ts";
-
+import { createResultSaver, findResultFiles } from "../../../../src/runtimes/openclaw/files/result-files.ts";
 import type { Integration } from "../../../../src/service/integrations/integration.ts";
 import { startTestService } from "../../../../src/testing.ts";
 import { closeAll, closeLater, openTestSession } from "../../../calls/open-test-session.ts";
@@ -20,29 +14,44 @@ const PNG = Buffer.from(
 const BASE64 = PNG.toString("base64");
 const LINK = "https://files.example/a.pdf?X-Signature=abc";
 
+/** A file as the host was given it. */
+interface KeptFile {
+  readonly bytes: Buffer;
+  readonly mimetype: string | undefined;
+  readonly area: string;
+  readonly maxBytes: number;
+  readonly name: string | undefined;
+}
+
 /** The store of a host that keeps what it is given. */
 function createStore(stops: { readonly after?: number } = {}) {
-  const kept: (NewMedia & { readonly bytes: Buffer })[] = [];
-  const links: string[] = [];
-  const store: MediaStore = {
-    async saveStream(pieces, file) {
+  const kept: KeptFile[] = [];
+  const links: unknown[][] = [];
+  const store = {
+    async saveMediaStream(
+      pieces: AsyncIterable<Uint8Array>,
+      mimetype: string | undefined,
+      area: string,
+      maxBytes: number,
+      name: string | undefined,
+    ) {
       const parts: Uint8Array[] = [];
       let size = 0;
       for await (const piece of pieces) {
         size += piece.length;
-        if (size > Math.min(file.maxBytes, stops.after ?? Number.POSITIVE_INFINITY))
-          throw Object.assign(new Error(`Media exceeds ${file.maxBytes} at /home/user/secret`), { code: "too-large" });
+        if (size > Math.min(maxBytes, stops.after ?? Number.POSITIVE_INFINITY))
+          throw Object.assign(new Error(`Media exceeds ${maxBytes} at /home/user/secret`), { code: "too-large" });
         parts.push(piece);
       }
-      kept.push({ ...file, bytes: Buffer.concat(parts) });
-      return { id: `f${kept.length}---id.png`, size, contentType: file.mimetype ?? "image/png" };
+      kept.push({ bytes: Buffer.concat(parts), mimetype, area, maxBytes, name });
+      return { id: `f${kept.length}---id.png`, size, contentType: mimetype ?? "image/png" };
     },
-    async saveLink(url) {
-      links.push(url);
+    async saveMediaSource(...asked: unknown[]) {
+      links.push(asked);
       return { id: "fetched---id.pdf", size: 7, contentType: "application/pdf" };
     },
   };
-  return { store, kept, links, receive: createResultSaver(async () => store) };
+  return { kept, links, receive: createResultSaver(async () => store) };
 }
 
 const options = { signal: undefined };
@@ -123,7 +132,7 @@ describe("a result with files", () => {
       },
     });
     expect(kept.map(({ bytes }) => bytes)).toEqual([PNG, PNG]);
-    expect(kept[0]).toMatchObject({ name: "a.png", mimetype: "image/png", maxBytes: 26_214_400 });
+    expect(kept[0]).toMatchObject({ name: "a.png", mimetype: "image/png", area: "inbound", maxBytes: 26_214_400 });
     expect(result.parts[0], "the result that came in is untouched").toHaveProperty("dataBase64", BASE64);
   });
 
@@ -154,7 +163,7 @@ describe("a result with files", () => {
   test("that the service only links to lets the host fetch it", async () => {
     const { receive, links } = createStore();
     const { result } = await receive({ data: { file: { s3url: LINK, name: "a.pdf" } } }, options);
-    expect(links).toEqual([LINK]);
+    expect(links).toEqual([[LINK, undefined, "inbound", 26_214_400]]);
     expect(result).toMatchObject({ data: { file: { s3url: { media: "media://inbound/fetched---id.pdf" } } } });
     expect(JSON.stringify(result)).not.toContain("X-Signature");
   });
