@@ -5,7 +5,8 @@ import type { Connection } from "../connections/connections.ts";
 import type { AllowedHosts } from "../fetch/address-rules.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
-import { type ConnectionState, jsonText, type SourceRow } from "../store/schema.ts";
+import { jsonText } from "../store/open-store.ts";
+import type { ConnectionState, SourceRow } from "../store/schema.ts";
 import { parseContent, type SourceContent, toLine } from "./source-content.ts";
 
 /** Where an integration that the owner added comes from. */

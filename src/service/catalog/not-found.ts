@@ -9,7 +9,7 @@ const MAX_ASKED = 80;
 const MAX_NAMED = 5;
 
 /** The refusal of an integration id that nothing answers to, with the nearest ones. */
-export function integrationNotFound(catalog: Catalog, asked: string): ServiceError {
+function integrationNotFound(catalog: Catalog, asked: string): ServiceError {
   const near = catalog.searchIntegrations(asked).slice(0, MAX_NAMED);
   const slugs = near.map(({ slug }) => slug);
   return new ServiceError(404, "integration_not_found", `There is no integration "${shortenText(asked, MAX_ASKED)}".`, {
@@ -20,6 +20,13 @@ export function integrationNotFound(catalog: Catalog, asked: string): ServiceErr
         ? `Did you mean ${slugs.join(", ")}? GET /api/integrations lists all.`
         : "Find the right integration_id with GET /api/integrations.",
   });
+}
+
+/** @throws ServiceError 404 `integration_not_found`, with the nearest ones. */
+export function requireIntegration(catalog: Catalog, asked: string): Integration {
+  const integration = catalog.findIntegration(asked);
+  if (integration === undefined) throw integrationNotFound(catalog, asked);
+  return integration;
 }
 
 /** The refusal of everything that is asked of an app that cannot be used. */
@@ -44,8 +51,10 @@ export function toolNotFound(catalog: Catalog, toolName: string): ServiceError {
   });
 }
 
-/** The refusal of an action id that an integration does not have, with the nearest ones, reads first. */
-export function actionNotFound(catalog: Catalog, integration: Integration, asked: string): ServiceError {
+/** The refusal of an action that does not exist, or whose integration does not: with the nearest ones, reads first. */
+export function actionNotFound(catalog: Catalog, integrationId: string, asked: string): ServiceError {
+  const integration = catalog.findIntegration(integrationId);
+  if (integration === undefined) return integrationNotFound(catalog, integrationId);
   if (integration.stopped !== undefined) return appStopped(integration);
   const { slug, name } = integration;
   const near = catalog.suggest(asked, slug).map(({ action }) => action.id);

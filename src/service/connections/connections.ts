@@ -5,8 +5,8 @@ import { createId } from "../auth/secrets.ts";
 import type { ConnectionView, Integration } from "../integrations/integration.ts";
 import type { SettingsSeal } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
-import { type Store, takeTurn } from "../store/open-store.ts";
-import { type ConnectionRow, type ConnectionState, jsonText } from "../store/schema.ts";
+import { jsonText, type Store, takeTurn } from "../store/open-store.ts";
+import type { ConnectionRow, ConnectionState } from "../store/schema.ts";
 
 /** One connected account of an integration. */
 export interface Connection extends ConnectionView {

@@ -1,7 +1,7 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { actionNotFound, integrationNotFound } from "../catalog/not-found.ts";
+import { actionNotFound } from "../catalog/not-found.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionRow } from "../store/schema.ts";
@@ -54,7 +54,9 @@ export function createCanonicalExecutions(parts: CanonicalParts): CanonicalExecu
   return {
     async execute(call) {
       const entry = parts.catalog.findAction(call.integrationId, call.actionId);
-      if (entry === undefined) return refuseUnknown(parts, call);
+      if (entry === undefined) {
+        return block(parts, call, { entry, error: actionNotFound(parts.catalog, call.integrationId, call.actionId) });
+      }
       const { idempotencyKey: key, principal } = call;
       if (key === undefined) return phrase(await run(parts, call, entry));
       const named = call.connectionId === undefined ? [] : [call.connectionId];
@@ -147,16 +149,6 @@ async function awaitEnd(
   const hint = `Ask GET /api/executions/${executionId} for its result; do not send it under another key.`;
   const error = new ServiceError(503, "timeout", message, { type: "network", retryable: true, hint });
   return { ...block(parts, call, { entry, error }), status: "failed", executionId };
-}
-
-function refuseUnknown(parts: CanonicalParts, call: CanonicalCall): StoredExecution {
-  const { catalog } = parts;
-  const integration = catalog.findIntegration(call.integrationId);
-  const error =
-    integration === undefined
-      ? integrationNotFound(catalog, call.integrationId)
-      : actionNotFound(catalog, integration, call.actionId);
-  return block(parts, call, { entry: undefined, error });
 }
 
 function block(

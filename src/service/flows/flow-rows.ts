@@ -61,25 +61,17 @@ export function toAttempt(stepKey: string, attempts: number | undefined): string
   return `${stepKey}:${attempts ?? 0}`;
 }
 
-/** Changes the rows of a step. */
+const updateStep = (db: Store, { flow_id, step_index }: FlowStepRow) =>
+  db.updateTable("flow_steps").where("flow_id", "=", flow_id).where("step_index", "=", step_index);
+
+/** Changes the row of a step. */
 export async function changeStep(db: Store, step: FlowStepRow, change: Partial<FlowStepRow>): Promise<void> {
-  await db
-    .updateTable("flow_steps")
-    .set(change)
-    .where("flow_id", "=", step.flow_id)
-    .where("step_index", "=", step.step_index)
-    .execute();
+  await updateStep(db, step).set(change).execute();
 }
 
 /** Changes a step if its status still is as it was read; false, and nothing is changed, when it is not. */
 async function changeStepOnce(db: Store, was: FlowStepRow, change: Partial<FlowStepRow>): Promise<boolean> {
-  const changed = await db
-    .updateTable("flow_steps")
-    .set(change)
-    .where("flow_id", "=", was.flow_id)
-    .where("step_index", "=", was.step_index)
-    .where("status", "=", was.status)
-    .executeTakeFirst();
+  const changed = await updateStep(db, was).set(change).where("status", "=", was.status).executeTakeFirst();
   return changed.numUpdatedRows > 0n;
 }
 

@@ -114,29 +114,23 @@ async function closeServer(server: Server, requests: Requests, graceMs: number):
 }
 
 function explainListenError(cause: unknown, { host, port }: { host: string; port: number }): unknown {
-  const code = errorCode(cause);
-  if (code === "EADDRINUSE") {
-    return new SvcError("invalid_config", `Port ${port} on ${host} is already in use.`, {
-      field: "port",
-      hint: "Stop the program that uses it, or choose another port; 0 takes any free one.",
-      cause,
-    });
+  const refuse = (field: string, message: string, hint: string) =>
+    new SvcError("invalid_config", message, { field, hint, cause });
+  switch (errorCode(cause)) {
+    case "EADDRINUSE": {
+      const hint = "Stop the program that uses it, or choose another port; 0 takes any free one.";
+      return refuse("port", `Port ${port} on ${host} is already in use.`, hint);
+    }
+    case "EACCES":
+      return refuse("port", `This user may not open port ${port}.`, "Choose a port above 1023.");
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND": {
+      const hint = "Use 127.0.0.1, or an address that this machine has.";
+      return refuse("host", `${host} is not an address of this machine.`, hint);
+    }
+    default:
+      return cause;
   }
-  if (code === "EACCES") {
-    return new SvcError("invalid_config", `This user may not open port ${port}.`, {
-      field: "port",
-      hint: "Choose a port above 1023.",
-      cause,
-    });
-  }
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-    return new SvcError("invalid_config", `${host} is not an address of this machine.`, {
-      field: "host",
-      hint: "Use 127.0.0.1, or an address that this machine has.",
-      cause,
-    });
-  }
-  return cause;
 }
 
 /** How much of a body that nobody reads is taken from its sender before the connection is cut. */

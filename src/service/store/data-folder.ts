@@ -1,5 +1,7 @@
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
+import { z } from "zod";
+import { parseJson } from "../../base/json.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { openSqlite } from "./open-store.ts";
@@ -11,13 +13,9 @@ const LOCK_FILE = "lock.db";
 const LOCK_WAIT_MS = 250;
 const OWNER_FILE = "serving.json";
 
-/** Who serves a data folder now, readable by that folder's owner. */
-interface FolderOwner {
-  readonly pid: number;
-  /** Base URL, absent until the port is open. */
-  readonly url?: string;
-  readonly startedAt: string;
-}
+/** Who serves a data folder now, readable by that folder's owner; the base URL is absent until the port is open. */
+const ownerSchema = z.object({ pid: z.number(), url: z.string().optional(), startedAt: z.string() });
+type FolderOwner = z.infer<typeof ownerSchema>;
 
 /** A data folder this process may write to. */
 export interface DataFolder {
@@ -138,23 +136,8 @@ async function isLocked(path: string): Promise<boolean> {
 }
 
 async function readOwner(path: string): Promise<FolderOwner | undefined> {
-  try {
-    const owner: unknown = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8"));
-    return isOwner(owner) ? owner : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isOwner(value: unknown): value is FolderOwner {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "pid" in value &&
-    typeof value.pid === "number" &&
-    "startedAt" in value &&
-    typeof value.startedAt === "string"
-  );
+  const owner = parseJson(await readFile(join(path, OWNER_FILE), "utf8").catch(() => ""));
+  return ownerSchema.safeParse(owner).data;
 }
 
 const OTHERS = 0o077;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, openSync } from "node:fs";
 import * as sqlite from "node:sqlite";
 import { type Dialect, Kysely, PostgresAdapter, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from "kysely";
+import { z } from "zod";
 import { SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { migrateStore } from "./migrations.ts";
@@ -201,3 +202,13 @@ export async function inSoftTransaction<T, Result>(
     }
   });
 }
+
+/** A column that holds JSON text; what is no JSON does not pass. */
+export const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "is not JSON" });
+    return z.NEVER;
+  }
+});

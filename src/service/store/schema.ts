@@ -1,5 +1,4 @@
 import type { Generated, Selectable } from "kysely";
-import { z } from "zod";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
@@ -224,13 +223,3 @@ export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
 /** One added integration. */
 export type SourceRow = Selectable<Tables["integration_sources"]>;
-
-/** A column that holds JSON text; what is no JSON does not pass. */
-export const jsonText = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue({ code: "custom", message: "is not JSON" });
-    return z.NEVER;
-  }
-});

@@ -1,4 +1,4 @@
-import type { ZodType } from "zod";
+import { type ZodType, z } from "zod";
 import { bareErrorSchema } from "../../../wire/execution.ts";
 import { RESULT_HEADER } from "../render-outcome.ts";
 import { resultHeaderSchema, shapes } from "./shapes.ts";
@@ -67,6 +67,12 @@ export function problem(description: string): OperationAnswer {
 /** A text in the query. */
 export function query(name: string, description: string, required = false): OperationParameter {
   return { name, in: "query", description, required };
+}
+
+/** A whole number from 1 in the query; other numbers are clamped. */
+export function count(name: string, description: string, o: { max?: number; byDefault: number }): OperationParameter {
+  const number = o.max === undefined ? z.int().min(1) : z.int().min(1).max(o.max);
+  return { ...query(name, description), schema: number.default(o.byDefault) };
 }
 
 /** A text in the path. */

@@ -10,9 +10,9 @@ import {
   searchCatalog,
   summariseTool,
 } from "../../catalog/describe-catalog.ts";
-import { actionNotFound, integrationNotFound, toolNotFound } from "../../catalog/not-found.ts";
+import { actionNotFound, requireIntegration, toolNotFound } from "../../catalog/not-found.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bare, type Operation, problem, query, segment } from "../openapi/operation.ts";
+import { bare, count, type Operation, problem, query, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderProblem } from "../render-outcome.ts";
 import { type RouteEnv, readFlag, readLimit, readText, requireKey } from "../request.ts";
@@ -24,30 +24,28 @@ const MAX_PAGE = 1_000_000;
 
 const CONNECTED_ONLY = { ...query("connected_only", "Leaves out apps that are not connected."), schema: z.boolean() };
 
+const CATALOG = { method: "get", tag: "Catalog", access: "key" } as const;
+
 /** OpenAPI description of these endpoints. */
 export const catalogOperations: readonly Operation[] = [
   {
-    method: "get",
+    ...CATALOG,
     path: "/api/integrations",
     summary: "Lists apps, connected or not.",
-    tag: "Catalog",
-    access: "key",
     parameters: [
       query("query", "Words; the best fitting apps come first."),
       query("category", "Category of apps."),
       CONNECTED_ONLY,
       query("supports_action", "Action id or tool name that the app must have."),
-      { ...query("page", "From 1."), schema: z.int().min(1).default(1) },
-      { ...query("page_size", "1 to 100."), schema: z.int().min(1).max(100).default(25) },
+      count("page", "From 1.", { byDefault: 1 }),
+      count("page_size", "1 to 100.", PAGE_SIZE),
     ],
     answers: { 200: { description: "One page of apps", body: shapes.IntegrationPage } },
   },
   {
-    method: "get",
+    ...CATALOG,
     path: "/api/actions",
     summary: "Lists the actions of an app.",
-    tag: "Catalog",
-    access: "key",
     parameters: [
       query("integration_id", "Slug of the app.", true),
       query("intent", "What should be done; fitting actions come first."),
@@ -59,11 +57,9 @@ export const catalogOperations: readonly Operation[] = [
     },
   },
   {
-    method: "get",
+    ...CATALOG,
     path: "/api/actions/{integration_id}/{action_id}",
     summary: "Describes one action with the schema that its input is checked against.",
-    tag: "Catalog",
-    access: "key",
     parameters: [segment("integration_id", "Slug of an app."), segment("action_id", "Action id or full tool name.")],
     answers: {
       200: { description: "The action", body: shapes.ActionDetail },
@@ -71,15 +67,13 @@ export const catalogOperations: readonly Operation[] = [
     },
   },
   {
-    method: "get",
+    ...CATALOG,
     path: "/api/search",
     summary: "Finds actions and apps by words.",
-    tag: "Catalog",
-    access: "key",
     parameters: [
       query("query", "What should be done, in a few words.", true),
       CONNECTED_ONLY,
-      { ...query("limit", "1 to 100."), schema: z.int().min(1).max(100).default(25) },
+      count("limit", "1 to 100.", PAGE_SIZE),
     ],
     answers: {
       200: { description: "Finds by relevance", body: shapes.CatalogSearch },
@@ -109,7 +103,7 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     const asked = readText(c.req.query("integration_id"));
     return answer(c, parts, { integrationId: asked ?? null, actionId: null }, () => {
       if (asked === undefined) throw missing("integration_id", "the slug of an app, see GET /api/integrations");
-      const integration = findIntegration(parts, asked);
+      const integration = requireIntegration(parts.catalog, asked);
       const items = listActions(parts.catalog, integration, readText(c.req.query("intent")));
       return { integration_id: integration.slug, items };
     });
@@ -117,9 +111,8 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
   app.get("/api/actions/:integration/:action", (c) => {
     const { integration: integrationId, action: actionId } = c.req.param();
     return answer(c, parts, { integrationId, actionId }, () => {
-      const integration = findIntegration(parts, integrationId);
       const entry = parts.catalog.findAction(integrationId, actionId);
-      if (entry === undefined) throw actionNotFound(parts.catalog, integration, actionId);
+      if (entry === undefined) throw actionNotFound(parts.catalog, integrationId, actionId);
       return describeAction(entry);
     });
   });
@@ -148,57 +141,42 @@ async function answer(
   }
 }
 
-function findIntegration({ catalog }: ServiceParts, asked: string) {
-  const integration = catalog.findIntegration(asked);
-  if (integration === undefined) throw integrationNotFound(catalog, asked);
-  return integration;
-}
-
 function missing(name: string, meaning: string): ServiceError {
   return new ServiceError(400, `${name}_missing`, `\`${name}\` is required: ${meaning}.`, { type: "validation" });
 }
 
-/** Default page size of a search; the document shows none. */
-const SEARCH_DEFAULT = 10;
+const TOOL_LIST = { max: TOOL_PAGE.max, byDefault: TOOL_PAGE.default } as const;
+/** The document shows no default of a search. */
+const TOOL_SEARCH = { max: TOOL_PAGE.max, byDefault: 10 } as const;
 
 const INTEGRATION = query("integration", "Slug of the only integration to look at.");
+
+const TOOLS = { method: "get", tag: "Tools", access: "key" } as const;
 
 /** OpenAPI description of these endpoints. */
 export const toolOperations: readonly Operation[] = [
   {
-    method: "get",
+    ...TOOLS,
     path: "/api/tools",
     summary: "Lists tools by integration, then name, without schemas.",
-    tag: "Tools",
-    access: "key",
-    parameters: [
-      INTEGRATION,
-      {
-        ...query("limit", `1 to ${TOOL_PAGE.max}; other numbers are clamped.`),
-        schema: z.int().min(1).max(TOOL_PAGE.max).default(TOOL_PAGE.default),
-      },
-    ],
+    parameters: [INTEGRATION, count("limit", `1 to ${TOOL_PAGE.max}; other numbers are clamped.`, TOOL_LIST)],
     answers: { 200: { description: "Tools; a notice comes last when some are left out", body: shapes.ToolList } },
   },
   {
-    method: "get",
+    ...TOOLS,
     path: "/api/tools/search",
     summary: "Finds tools by words.",
-    tag: "Tools",
-    access: "key",
     parameters: [
       query("query", "What the tool should do, in a few words.", true),
       INTEGRATION,
-      { ...query("limit", "Most tools in the answer."), schema: z.int().min(1).max(TOOL_PAGE.max).default(10) },
+      count("limit", "Most tools in the answer.", TOOL_SEARCH),
     ],
     answers: { 200: { description: "Tools by relevance", body: shapes.ToolSearch }, 400: bare("`query` is missing") },
   },
   {
-    method: "get",
+    ...TOOLS,
     path: "/api/tools/{name}",
     summary: "Describes one tool with its full input schema.",
-    tag: "Tools",
-    access: "key",
     parameters: [segment("name", "Full tool name from a list or search.")],
     answers: { 200: { description: "The tool", body: shapes.ToolDescription }, 404: bare("No such tool") },
   },
@@ -210,7 +188,7 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.use("/api/tools/search", requireKey(parts));
   app.get("/api/tools", async (c) => {
     const integration = readIntegration(c.req.query("integration"));
-    const limit = readLimit(c.req.query("limit"), { max: TOOL_PAGE.max, byDefault: TOOL_PAGE.default });
+    const limit = readLimit(c.req.query("limit"), TOOL_LIST);
     const entries = parts.catalog.entries.filter((e) => integration === null || e.integration.slug === integration);
     const connections = await parts.connections.list();
     const page = entries.slice(0, limit).map((entry) => summariseTool(entry, connections));
@@ -226,7 +204,7 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const integration = readIntegration(c.req.query("integration"));
     const found = parts.catalog.search(words, integration ?? undefined);
     const connections = await parts.connections.list();
-    const page = found.slice(0, readLimit(c.req.query("limit"), { max: TOOL_PAGE.max, byDefault: SEARCH_DEFAULT }));
+    const page = found.slice(0, readLimit(c.req.query("limit"), TOOL_SEARCH));
     const tools = page.map((entry) => summariseTool(entry, connections));
     return c.json({ tools, count: tools.length, query: words, integration }, 200);
   });

@@ -9,13 +9,14 @@ import {
 } from "../../../wire/flow.ts";
 import { refuseState } from "../../flows/flow-moves.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bare, type Operation, query, segment } from "../openapi/operation.ts";
+import { bare, count, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { type RouteEnv, readJsonObject, readLimit, requireKey } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const FLOWS = { tag: "Flows", access: "key" } as const;
 const VIEW = { description: "The flow and its steps", body: shapes.FlowView } as const;
+const LIST = { max: FLOW_PAGE.max, byDefault: FLOW_PAGE.default } as const;
 const UNKNOWN = bare("No such flow of this account");
 const TOO_LARGE = bare("The body is larger than 1 MB");
 
@@ -64,12 +65,7 @@ export const flowOperations: readonly Operation[] = [
     method: "get",
     path: "/api/flows",
     summary: "Lists flows, most recent first.",
-    parameters: [
-      {
-        ...query("limit", `1 to ${FLOW_PAGE.max}; other numbers are clamped.`),
-        schema: z.int().min(1).max(FLOW_PAGE.max).default(FLOW_PAGE.default),
-      },
-    ],
+    parameters: [count("limit", `1 to ${FLOW_PAGE.max}; other numbers are clamped.`, LIST)],
     answers: { 200: { description: "The flows", body: shapes.FlowList } },
   },
   {
@@ -97,7 +93,7 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     return c.json({ flowId: flow.flow.id, flow, templates: [...flows.templates] });
   });
   app.get("/api/flows", async (c) => {
-    const limit = readLimit(c.req.query("limit"), { max: FLOW_PAGE.max, byDefault: FLOW_PAGE.default });
+    const limit = readLimit(c.req.query("limit"), LIST);
     return c.json({ flows: await flows.list(c.get("principal").accountId, limit) });
   });
   app.get("/api/flows/:id", async (c) => c.json(await flows.get(c.get("principal").accountId, c.req.param("id"))));

@@ -1,14 +1,15 @@
+import { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
 import { findDefaultConnection } from "../../catalog/describe-catalog.ts";
-import { appStopped, integrationNotFound } from "../../catalog/not-found.ts";
+import { appStopped, requireIntegration } from "../../catalog/not-found.ts";
 import { connectUrl, reconnectUrl } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
-import { reads, refuse, structuredResult, type ToolParts } from "./tool-results.ts";
-import { INTEGRATION_ID, objectSchema, orNull, resultSchema } from "./tool-schemas.ts";
+import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
+import { INTEGRATION_ID, objectSchema, resultSchema } from "./tool-schemas.ts";
 
 /** How long an agent may reasonably wait for the human; the page itself stays. */
 const CONNECT_WAIT_MS = 15 * 60 * 1000;
@@ -29,10 +30,8 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, connection_id: CONNECTION_ID }, ["integration_id"]),
       outputSchema: CONNECTION_RESULT,
       annotations: reads("Show a connection"),
-      async call({ integration_id, connection_id }) {
-        const found = await findApp(parts, integration_id, connection_id);
-        return "refusal" in found ? found.refusal : structuredResult(describeConnection(found));
-      },
+      call: ({ integration_id, connection_id }) =>
+        orRefuse(async () => structuredResult(describeConnection(await findApp(parts, integration_id, connection_id)))),
     },
     {
       name: "svc.connect_app",
@@ -58,12 +57,12 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
         idempotentHint: true,
         openWorldHint: true,
       },
-      async call({ integration_id, connection_id, force_reconnect }, call) {
-        const found = await findApp(parts, integration_id, connection_id);
-        if ("refusal" in found) return found.refusal;
-        if (found.integration.stopped !== undefined) return refuse(appStopped(found.integration));
-        return connectApp(parts, { ...found, isForced: force_reconnect === true && call.state === undefined, call });
-      },
+      call: ({ integration_id, connection_id, force_reconnect }, call) =>
+        orRefuse(async () => {
+          const found = await findApp(parts, integration_id, connection_id);
+          if (found.integration.stopped !== undefined) throw appStopped(found.integration);
+          return connectApp(parts, { ...found, isForced: force_reconnect === true && call.state === undefined, call });
+        }),
     },
   ];
 }
@@ -75,19 +74,14 @@ interface App {
   readonly named: Connection | undefined;
 }
 
-async function findApp(
-  parts: ToolParts,
-  integrationId: unknown,
-  connectionId: unknown,
-): Promise<App | { readonly refusal: McpResult }> {
-  const integration = parts.catalog.findIntegration(String(integrationId));
-  if (integration === undefined) return { refusal: refuse(integrationNotFound(parts.catalog, String(integrationId))) };
-  const connections = await parts.connections.list(integration.slug);
-  if (connectionId === undefined) return { integration, connections, named: undefined };
-  const named = connections.find(({ id }) => id === connectionId);
-  if (named !== undefined) return { integration, connections, named };
-  const message = `${integration.name} has no connection with the id "${shortenText(String(connectionId), 100)}".`;
-  return { refusal: refuse(new ServiceError(404, "connection_not_found", message, { type: "validation" })) };
+/** @throws ServiceError 404 `integration_not_found`, `connection_not_found`. */
+async function findApp({ catalog, connections }: ToolParts, integrationId: unknown, id: unknown): Promise<App> {
+  const integration = requireIntegration(catalog, String(integrationId));
+  const own = await connections.list(integration.slug);
+  const named = own.find((connection) => connection.id === id);
+  if (id === undefined || named !== undefined) return { integration, connections: own, named };
+  const message = `${integration.name} has no connection with the id "${shortenText(String(id), 100)}".`;
+  throw new ServiceError(404, "connection_not_found", message, { type: "validation" });
 }
 
 function describeConnection({ integration, connections, named }: App): Record<string, unknown> {
@@ -144,27 +138,25 @@ function chooseUnwell(connections: readonly Connection[]): Connection | undefine
 }
 
 const CONNECTION_RESULT = resultSchema(
-  {
-    integration_id: { type: "string" },
-    connected: { type: "boolean" },
-    state: { type: "string" },
-    connection_id: orNull({ type: "string" }),
-    account_label: orNull({ type: "string" }),
-    can_execute: { type: "boolean" },
-    needs_reauth: { type: "boolean" },
-  },
-  ["integration_id", "connected", "state", "can_execute", "needs_reauth"],
+  z.looseObject({
+    integration_id: z.string(),
+    connected: z.boolean(),
+    state: z.string(),
+    connection_id: z.string().nullish(),
+    account_label: z.string().nullish(),
+    can_execute: z.boolean(),
+    needs_reauth: z.boolean(),
+  }),
 );
 
 const CONNECT_RESULT = resultSchema(
-  {
-    integration_id: { type: "string" },
-    status: { type: "string", enum: ["requires_user_action", "already_connected"] },
-    connection_id: { type: "string" },
-    account_label: { type: "string" },
-    connect_url: { type: "string" },
-    expires_at: { type: "string" },
-    instructions: { type: "array", items: { type: "string" } },
-  },
-  ["integration_id", "status", "instructions"],
+  z.looseObject({
+    integration_id: z.string(),
+    status: z.enum(["requires_user_action", "already_connected"]),
+    connection_id: z.string().optional(),
+    account_label: z.string().optional(),
+    connect_url: z.string().optional(),
+    expires_at: z.string().optional(),
+    instructions: z.array(z.string()),
+  }),
 );

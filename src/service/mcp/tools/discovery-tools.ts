@@ -1,3 +1,12 @@
+import { z } from "zod";
+import {
+  actionDetailSchema,
+  actionItemSchema,
+  actionListSchema,
+  catalogSearchSchema,
+  integrationItemSchema,
+  integrationPageSchema,
+} from "../../../wire/catalog.ts";
 import {
   describeAction,
   describeIntegration,
@@ -5,22 +14,10 @@ import {
   listActions,
   searchCatalog,
 } from "../../catalog/describe-catalog.ts";
-import { actionNotFound, integrationNotFound } from "../../catalog/not-found.ts";
-import { ServiceError } from "../../service-error.ts";
-import type { McpResult, McpTool } from "../mcp-features.ts";
-import { reads, refuse, structuredResult, type ToolParts } from "./tool-results.ts";
-import {
-  ACTION_DETAIL_RESULT,
-  ACTION_ID,
-  ACTION_LIST_RESULT,
-  INTEGRATION_ID,
-  INTEGRATION_LIST_RESULT,
-  INTEGRATION_RESULT,
-  objectSchema,
-  SEARCH_RESULT,
-  textSchema,
-  WHOAMI_RESULT,
-} from "./tool-schemas.ts";
+import { actionNotFound, requireIntegration } from "../../catalog/not-found.ts";
+import type { McpTool } from "../mcp-features.ts";
+import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
+import { ACTION_ID, INTEGRATION_ID, objectSchema, resultSchema, textSchema } from "./tool-schemas.ts";
 
 /** Longest text that is searched for. */
 const MAX_QUERY = 500;
@@ -29,6 +26,23 @@ const INTEGRATION_PAGE = { byDefault: 25, max: 100 } as const;
 const MAX_PAGE = 1_000_000;
 
 const CONNECTED_ONLY = { type: "boolean", default: false, description: "True leaves out apps that are not connected." };
+
+const whoamiSchema = z.looseObject({
+  user_id: z.string(),
+  credential_id: z.string().optional(),
+  base_url: z.string().optional(),
+  connected_integrations: z.array(z.string()),
+  action_count: z.int().optional(),
+});
+const integrationSchema = integrationItemSchema
+  .required({ connected: true })
+  .extend({ actions: z.array(actionItemSchema) });
+const pageSchema = integrationPageSchema
+  .required({ page: true, page_size: true, total: true })
+  .extend({ items: z.array(integrationItemSchema.required({ connected: true })) });
+const actionSchema = actionDetailSchema
+  .required({ side_effect_level: true, input_summary: true })
+  .extend({ input_schema: z.looseObject({}), requires_confirmation: z.boolean() });
 
 /** The reading tools: the account, the catalog, and how an action is called. */
 export function createDiscoveryTools(parts: ToolParts): McpTool[] {
@@ -40,7 +54,7 @@ function whoamiTool(parts: ToolParts): McpTool {
     name: "svc.whoami",
     description: "Shows the account these tools act for and which apps it has connected.",
     inputSchema: objectSchema({}),
-    outputSchema: WHOAMI_RESULT,
+    outputSchema: resultSchema(whoamiSchema),
     annotations: reads("Show the account"),
     async call(_args, { principal }) {
       const connected = new Set((await parts.connections.list()).map((connection) => connection.integration));
@@ -67,7 +81,7 @@ function searchTool(parts: ToolParts): McpTool {
       },
       ["query"],
     ),
-    outputSchema: SEARCH_RESULT,
+    outputSchema: resultSchema(catalogSearchSchema),
     annotations: reads("Search actions"),
     async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }) {
       const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
@@ -89,7 +103,7 @@ function integrationTools(parts: ToolParts): McpTool[] {
         page: countSchema("Page, from 1.", { byDefault: 1, max: MAX_PAGE }),
         page_size: countSchema("Apps per page.", INTEGRATION_PAGE),
       }),
-      outputSchema: INTEGRATION_LIST_RESULT,
+      outputSchema: resultSchema(pageSchema),
       annotations: reads("List apps"),
       async call({ query, category, connected_only, supports_action, page = 1, page_size }) {
         const items = findIntegrations(parts.catalog, await parts.connections.list(), {
@@ -108,13 +122,13 @@ function integrationTools(parts: ToolParts): McpTool[] {
       name: "svc.get_integration",
       description: "Shows one app: what it is, whether it is connected, and its actions.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
-      outputSchema: INTEGRATION_RESULT,
+      outputSchema: resultSchema(integrationSchema),
       annotations: reads("Show an app"),
       call: ({ integration_id }) =>
         orRefuse(async () => {
-          const integration = findIntegration(parts, integration_id);
+          const integration = requireIntegration(parts.catalog, String(integration_id));
           const item = describeIntegration(integration, await parts.connections.list());
-          return { ...item, actions: listActions(parts.catalog, integration, undefined) };
+          return structuredResult({ ...item, actions: listActions(parts.catalog, integration, undefined) });
         }),
     },
   ];
@@ -129,13 +143,13 @@ function actionTools(parts: ToolParts): McpTool[] {
         { integration_id: INTEGRATION_ID, intent: textSchema("What should be done.", MAX_QUERY) },
         ["integration_id"],
       ),
-      outputSchema: ACTION_LIST_RESULT,
+      outputSchema: resultSchema(actionListSchema),
       annotations: reads("List actions"),
       call: ({ integration_id, intent }) =>
         orRefuse(async () => {
-          const integration = findIntegration(parts, integration_id);
+          const integration = requireIntegration(parts.catalog, String(integration_id));
           const items = listActions(parts.catalog, integration, readText(intent));
-          return { integration_id: integration.slug, items };
+          return structuredResult({ integration_id: integration.slug, items });
         }),
     },
     {
@@ -146,32 +160,17 @@ function actionTools(parts: ToolParts): McpTool[] {
         "integration_id",
         "action_id",
       ]),
-      outputSchema: ACTION_DETAIL_RESULT,
+      outputSchema: resultSchema(actionSchema),
       annotations: reads("Show an action"),
       call: ({ integration_id, action_id }) =>
         orRefuse(async () => {
-          const integration = findIntegration(parts, integration_id);
-          const entry = parts.catalog.findAction(integration.slug, String(action_id));
-          if (entry === undefined) throw actionNotFound(parts.catalog, integration, String(action_id));
-          return describeAction(entry);
+          const [app, action] = [String(integration_id), String(action_id)];
+          const entry = parts.catalog.findAction(app, action);
+          if (entry === undefined) throw actionNotFound(parts.catalog, app, action);
+          return structuredResult(describeAction(entry));
         }),
     },
   ];
-}
-
-function findIntegration({ catalog }: ToolParts, asked: unknown) {
-  const integration = catalog.findIntegration(String(asked));
-  if (integration === undefined) throw integrationNotFound(catalog, String(asked));
-  return integration;
-}
-
-async function orRefuse(work: () => Promise<Record<string, unknown>>): Promise<McpResult> {
-  try {
-    return structuredResult(await work());
-  } catch (error) {
-    if (error instanceof ServiceError) return refuse(error);
-    throw error;
-  }
 }
 
 function countSchema(description: string, { byDefault, max }: { byDefault: number; max: number }) {

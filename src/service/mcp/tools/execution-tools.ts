@@ -10,7 +10,7 @@ import { type CanonicalRequest, readCanonicalRequest } from "../../executions/re
 import { summariseOutcome } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { InputRequest, McpCall, McpResult, McpTool } from "../mcp-features.ts";
-import { problemResult, reads, refuse, structuredResult, type ToolParts, toToolWords } from "./tool-results.ts";
+import { orRefuse, problemResult, reads, structuredResult, type ToolParts, toToolWords } from "./tool-results.ts";
 import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "./tool-schemas.ts";
 
 /** `svc.execute` and `svc.get_execution`. */
@@ -29,14 +29,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
         idempotentHint: false,
         openWorldHint: true,
       },
-      async call(args, call) {
-        try {
-          return await execute(parts, readCanonicalRequest(args), call);
-        } catch (error) {
-          if (error instanceof ServiceError) return refuse(error);
-          throw error;
-        }
-      },
+      call: (args, call) => orRefuse(() => execute(parts, readCanonicalRequest(args), call)),
     },
     {
       name: "svc.get_execution",

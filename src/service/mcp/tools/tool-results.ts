@@ -2,7 +2,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { Connections } from "../../connections/connections.ts";
 import type { CanonicalExecutions } from "../../executions/canonical-executions.ts";
 import { toCanonicalCode } from "../../executions/summarise-outcome.ts";
-import type { ServiceError } from "../../service-error.ts";
+import { ServiceError } from "../../service-error.ts";
 import type { McpResult, ToolAnnotations } from "../mcp-features.ts";
 
 /** The failure of a tool, in the words of an execution summary. */
@@ -34,8 +34,18 @@ export interface ToolParts {
   readonly now: () => number;
 }
 
+/** The result of `work`; a refusal of the service is one too. */
+export async function orRefuse(work: () => McpResult | Promise<McpResult>): Promise<McpResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServiceError) return refuse(error);
+    throw error;
+  }
+}
+
 /** A failure of the service as the result of a tool. */
-export function refuse(error: ServiceError): McpResult {
+function refuse(error: ServiceError): McpResult {
   const { hint, details } = error.options;
   return problemResult({
     error_code: toCanonicalCode(error),
