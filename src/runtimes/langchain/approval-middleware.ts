@@ -68,8 +68,8 @@ export async function createApprovalMiddleware(
 }
 
 /**
- * The whole context of the run, as tools see it: a middleware is handed only those members that it declares beforehand,
- * and which ones `chooseApprover` reads nobody knows.
+ * The whole context of the run, as tools see it: a middleware is handed only the members that it declares beforehand,
+ * and `chooseApprover` may read any.
  */
 function readContext(): Pick<GraphConfig, "context"> {
   const run: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();

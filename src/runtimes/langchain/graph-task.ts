@@ -219,23 +219,14 @@ export class GraphTask {
   async #takeLeftover(name: string, loadTaken: () => Promise<number>): Promise<void> {
     if (this.#stopped !== undefined || !hasStoredAnswer(this.#config)) return;
     const { shown } = await this.#open();
-    const take = (question: PastQuestion) => {
+    const asked = shown && [...shown.past, { caller: shown.caller, asked: shown.asked, counted: [] }];
+    const takenBefore = asked === undefined ? await loadTaken() : 0;
+    while (hasStoredAnswer(this.#config)) {
+      const unknown = this.#countTaken(name) < takenBefore ? { caller: name, asked: [], counted: [] } : undefined;
+      const next = asked === undefined ? unknown : asked[this.#past.length];
+      if (next === undefined || !this.#ended.has(next.caller)) return;
       this.#interrupt(null);
-      this.#past.push(question);
-    };
-    if (shown === undefined) {
-      for (
-        let left = (await loadTaken()) - this.#countTaken(name);
-        left > 0 && hasStoredAnswer(this.#config);
-        left -= 1
-      )
-        take({ caller: name, asked: [], counted: [] });
-      return;
-    }
-    const asked = [...shown.past, { ...shown, counted: [] }];
-    for (let next = asked[this.#past.length]; next !== undefined; next = asked[this.#past.length]) {
-      if (!this.#ended.has(next.caller) || !hasStoredAnswer(this.#config)) break;
-      take(next);
+      this.#past.push(next);
     }
   }
 }

@@ -6,15 +6,15 @@ import { carrySchema, projectEntry } from "../../calls/catalog/project-entry.ts"
 import type { ToolSession } from "../../calls/session.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 import type { CallTranslator } from "./call-translator.ts";
-import { type LangChainCall, SvcTool } from "./svc-tool.ts";
+import { type LangChainCall, SvcTool, type SvcToolFields } from "./svc-tool.ts";
 
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
-/** Makes a toolkit's tools and keeps those of actions: agents refuse a second object of the same name. */
+/** A toolkit's tools. Agents refuse a second object of the same name, so each tool is made once. */
 export class ToolRegistry {
   readonly #session: ToolSession;
   readonly #caller: CallTranslator;
-  readonly #actions = new Map<string, SvcTool>();
+  readonly #tools = new Map<string, SvcTool>();
 
   constructor(session: ToolSession, caller: CallTranslator) {
     this.#session = session;
@@ -31,14 +31,14 @@ export class ToolRegistry {
     return definitions.map((definition) => this.#getAction(definition, isDeferred));
   }
 
-  /** An action's tool by the name a model calls it, once it was made. */
-  findAction(name: string): SvcTool | undefined {
-    return this.#actions.get(name);
+  /** A tool by its name for the model, once it was made. */
+  find(name: string): SvcTool | undefined {
+    return this.#tools.get(name);
   }
 
   /** A static tool; a function is asked for its description each time. */
   createStatic(tool: StaticTool, description: string | (() => string)): SvcTool {
-    return new SvcTool({
+    return this.#keep({
       name: tool.name,
       description,
       schema: toToolSchema(tool.schema),
@@ -48,10 +48,10 @@ export class ToolRegistry {
   }
 
   #getAction({ name, description, toolName, integration, effect }: ToolDefinition, isDeferred: boolean): SvcTool {
-    const known = this.#actions.get(name);
+    const known = this.#tools.get(name);
     if (known !== undefined && (known.extras !== undefined) === isDeferred) return known;
     const readTarget = (call: LangChainCall) => ({ toolName, arguments: call.arguments });
-    const tool = new SvcTool({
+    return this.#keep({
       name,
       description,
       schema: createLiveSchema(this.#session, toolName),
@@ -60,7 +60,11 @@ export class ToolRegistry {
       run: (call) => this.#caller.run(call, (base) => this.#session.call({ ...base, ...readTarget(call) })),
       preview: (call) => this.#caller.preview(call, readTarget(call)),
     });
-    this.#actions.set(name, tool);
+  }
+
+  #keep(fields: SvcToolFields): SvcTool {
+    const tool = new SvcTool(fields);
+    this.#tools.set(fields.name, tool);
     return tool;
   }
 }

@@ -72,7 +72,7 @@ export class SvcToolkit extends BaseToolkit {
     const session = await createToolSession({ ...options, allow, onEvent: feed.emit });
     try {
       await session.catalog.load();
-      const ahead = options.describeAhead === 0 ? [] : selectEntries(session.catalog, { limit: options.describeAhead });
+      const ahead = selectEntries(session.catalog, { limit: options.describeAhead });
       await describeTools(
         session.catalog,
         ahead.map(({ name }) => name),
@@ -125,7 +125,7 @@ export class SvcToolkit extends BaseToolkit {
 
   /** A tool this toolkit made, by the name a model calls it. */
   findTool(name: string): SvcTool | undefined {
-    return this.#registry.findAction(name) ?? [...this.#static, ...this.#flow].find((tool) => tool.name === name);
+    return this.#registry.find(name);
   }
 
   /** Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withSheet} gave. */
