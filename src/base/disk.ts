@@ -139,8 +139,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Of several processes that see the same stale lock, one at a time may remove it, and it looks again first: what lies
- * there by now may be the lock of one that was faster.
+ * Of several processes that see the same stale lock, one at a time may remove it, and it checks again first: a
+ * faster process may have put its own lock there.
  */
 async function removeStale(lockFile: string, staleAfterMs: number): Promise<void> {
   const turn = `${lockFile}.stale`;

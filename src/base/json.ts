@@ -21,9 +21,16 @@ export function setOwn(target: Record<string, unknown>, key: string, value: unkn
   }
 }
 
-/** The value of an own property, or undefined: inherited members never count. */
-export function getOwn(target: object, key: string): unknown {
-  return Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined;
+/** The value of an own property of an object or list, or undefined: inherited members never count. */
+export function getOwn(target: unknown, key: string | number): unknown {
+  return typeof target === "object" && target !== null && Object.hasOwn(target, key)
+    ? Reflect.get(target, key)
+    : undefined;
+}
+
+/** The value that a path of keys and list positions leads to, or undefined. */
+export function getAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce(getOwn, value);
 }
 
 /** A copy of a JSON value that shares no object with it. Anything that JSON cannot hold is kept by reference. */

@@ -26,7 +26,7 @@ export function within<T>(ms: number, work: () => T): { readonly value: T } | un
   }
 }
 
-/** Bun and browsers have no such module, or one that ends no regular expression. */
+/** Bun and browsers lack this module, or cannot end a regular expression with it. */
 function createRunner(): typeof runner {
   const { process } = globalThis;
   if (process?.versions?.node === undefined || process.versions.bun !== undefined) return undefined;

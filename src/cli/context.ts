@@ -8,6 +8,7 @@ export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly input: NodeJS.ReadStream;
+  /** Where the human reads: stderr with `--json`. */
   readonly output: NodeJS.WriteStream;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;

@@ -59,7 +59,7 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
         env: process.env,
         terminal,
         input: process.stdin,
-        output: process.stdout,
+        output: terminal.json ? process.stderr : process.stdout,
         signal,
       };
       finish(await runSafely(terminal, signal, async () => (await load())(context, ...(args.slice(0, -1) as Args))));

@@ -118,8 +118,8 @@ export async function readConfigFile(file: string): Promise<string> {
 }
 
 /**
- * Replaces a configuration file whole, readable by its owner alone, because it holds a key from now on. What was there is
- * kept beside it. A link stays a link: the file it leads to is replaced.
+ * Replaces a configuration file whole, readable by its owner alone, because it holds a key from now on. The old content
+ * is kept beside it. A link stays a link: the file it leads to is replaced.
  *
  * @returns path of the copy of the old content; undefined when there was none.
  */

@@ -126,7 +126,7 @@ export function createDispatcher(baseUrl: string, proxy?: ProxySettings): Dispat
   const connect = { timeout: CONNECT_TIMEOUT_MS };
   if (proxy === undefined || isLoopbackHost(new URL(baseUrl).hostname)) return new Agent({ ...limits, connect });
   try {
-    // Empty strings, because undici reads the environment for what is undefined.
+    // Empty strings, because undici reads the environment for undefined settings.
     return new EnvHttpProxyAgent({
       ...limits,
       connect,

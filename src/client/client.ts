@@ -16,27 +16,6 @@ import { type ExecuteReply, readExecuteReply, readExecution, readResource, recog
 import type { RequestBody } from "./request.ts";
 import { type ApiCall, type CallOptions, createTransport, encodeSegment, type Transport } from "./transport.ts";
 
-/** Query of `GET /api/tools`. `limit` is 1 to 200, default 50; a larger one is sent as 200. */
-interface ListToolsQuery {
-  readonly integration?: string | undefined;
-  readonly limit?: number | undefined;
-}
-
-/** Query of `GET /api/tools/search`. */
-interface SearchToolsQuery extends ListToolsQuery {
-  readonly query: string;
-}
-
-/** Query of `GET /api/integrations`; names are spelled as on the wire. */
-interface ListIntegrationsQuery {
-  readonly query?: string | undefined;
-  readonly category?: string | undefined;
-  readonly connected_only?: boolean | undefined;
-  readonly supports_action?: string | undefined;
-  readonly page?: number | undefined;
-  readonly page_size?: number | undefined;
-}
-
 /**
  * The API of the document, one method per endpoint. Each method answers with the parsed resource and throws
  * {@link SvcError}; only the execute methods return failures as values, because those are outcomes to plan for.
@@ -87,7 +66,7 @@ export class SvcClient {
   }
 
   /** `GET /api/tools`: sorted by integration, then name, without schemas. The last entry may be a truncation notice. */
-  listTools({ integration, limit }: ListToolsQuery = {}, options?: CallOptions): Promise<tools.ToolList> {
+  listTools({ integration, limit }: tools.ToolListQuery = {}, options?: CallOptions): Promise<tools.ToolList> {
     return this.#get(tools.toolListSchema, "/api/tools", options, {
       integration,
       limit: capLimit(limit, TOOL_PAGE.max),
@@ -95,7 +74,7 @@ export class SvcClient {
   }
 
   /** `GET /api/tools/search`. */
-  searchTools({ query, integration, limit }: SearchToolsQuery, options?: CallOptions): Promise<tools.ToolSearch> {
+  searchTools({ query, integration, limit }: tools.ToolSearchQuery, options?: CallOptions): Promise<tools.ToolSearch> {
     return this.#get(tools.toolSearchSchema, "/api/tools/search", options, { query, integration, limit });
   }
 
@@ -146,15 +125,12 @@ export class SvcClient {
   }
 
   /** `GET /api/integrations`. */
-  listIntegrations(query: ListIntegrationsQuery = {}, options?: CallOptions): Promise<catalog.IntegrationPage> {
+  listIntegrations(query: catalog.IntegrationQuery = {}, options?: CallOptions): Promise<catalog.IntegrationPage> {
     return this.#get(catalog.integrationPageSchema, "/api/integrations", options, { ...query });
   }
 
   /** `GET /api/actions`; `intent` ranks the actions. */
-  listActions(
-    query: { readonly integration_id: string; readonly intent?: string | undefined },
-    options?: CallOptions,
-  ): Promise<catalog.ActionList> {
+  listActions(query: catalog.ActionQuery, options?: CallOptions): Promise<catalog.ActionList> {
     return this.#get(catalog.actionListSchema, "/api/actions", options, { ...query });
   }
 
@@ -165,10 +141,7 @@ export class SvcClient {
   }
 
   /** `GET /api/search`. */
-  searchCatalog(
-    query: { readonly query: string; readonly connected_only?: boolean | undefined },
-    options?: CallOptions,
-  ): Promise<catalog.CatalogSearch> {
+  searchCatalog(query: catalog.CatalogSearchQuery, options?: CallOptions): Promise<catalog.CatalogSearch> {
     return this.#get(catalog.catalogSearchSchema, "/api/search", options, { ...query });
   }
 

@@ -1,7 +1,8 @@
+import { errorCode } from "../base/disk.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { redact } from "./redact.ts";
 
-/** What was known about a request when it failed. */
+/** State of a request when it failed. */
 export interface SendState {
   /** True from the moment the connection stood and the request was about to be written. */
   started: boolean;
@@ -103,10 +104,7 @@ function describeBodyError(error: unknown, request: FailedRequest): SvcError {
 }
 
 function readCode(error: unknown): string {
-  if (typeof error === "object" && error !== null && "code" in error && typeof error.code === "string") {
-    return error.code;
-  }
-  return error instanceof Error ? error.name : "unknown failure";
+  return errorCode(error) ?? (error instanceof Error ? error.name : "unknown failure");
 }
 
 /** A copy with name, code and a clean message: the original may hold raw response bytes or the request itself. */

@@ -10,7 +10,7 @@ const EXCERPT_LENGTH = 120;
 const MIN_SECRET = 16;
 const HIDDEN = "[redacted]";
 
-/** What is nested deeper is no answer of an API, and more than recursive code can walk through. */
+/** Deeper JSON is no answer of an API, and recursive code could not walk through it. */
 const MAX_DEPTH = 500;
 
 /** A letter written as a code, as nobody does without a reason, or a slash behind one more, as some services write it. */

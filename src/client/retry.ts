@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { stopOnAbort } from "../base/concurrency.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { nameRequest } from "./failure.ts";
 
@@ -14,7 +15,7 @@ const MAX_TRIES = 3;
 
 /** One call that may be made more than once. */
 interface RetriedCall<T> {
-  /** Makes one try with what is left of the time. */
+  /** Makes one try within the remaining time. */
   attempt(remainingMs: number): Promise<T>;
   /** For an answer that asks for another try: how long the service wants us to wait, if it says so. */
   askRetry(answer: T): { readonly retryAfterMs: number | undefined } | undefined;
@@ -34,38 +35,32 @@ export async function withRetries<T>(call: RetriedCall<T>, tools: RetryTools): P
   const elapsed = startStopwatch(tools.now);
   for (let tries = 1; ; tries += 1) {
     const remainingMs = Math.max(1, call.timeoutMs - elapsed());
-    const outcome = await settle(call, remainingMs);
-    if (outcome.retryAfterMs === "never") return outcome.finish();
-    const wait = nextDelay({
-      tries,
-      maxTries: MAX_TRIES,
-      retryAfterMs: outcome.retryAfterMs,
-      remainingMs: call.timeoutMs - elapsed(),
-      random: tools.random,
-    });
-    if (wait === undefined) return outcome.finish();
-    await pause(wait, { label: call.label, signal: call.signal, sleep: tools.sleep });
+    const ended = await endTry(call, remainingMs);
+    const wait =
+      ended.again &&
+      nextDelay({
+        tries,
+        maxTries: MAX_TRIES,
+        retryAfterMs: ended.again.retryAfterMs,
+        remainingMs: call.timeoutMs - elapsed(),
+        random: tools.random,
+      });
+    if (wait !== undefined) await pause(wait, { label: call.label, signal: call.signal, sleep: tools.sleep });
+    else if ("answer" in ended) return ended.answer;
+    else throw ended.error;
   }
 }
 
-interface Outcome<T> {
-  readonly retryAfterMs: number | undefined | "never";
-  /** Returns the answer or throws the failure. */
-  readonly finish: () => T;
-}
+/** How one try ended; `again` when another may follow, with the wait the service asks for. */
+type EndedTry<T> = ({ readonly answer: T } | { readonly error: unknown }) & {
+  readonly again: { readonly retryAfterMs: number | undefined } | undefined;
+};
 
-async function settle<T>(call: RetriedCall<T>, remainingMs: number): Promise<Outcome<T>> {
-  try {
-    const answer = await call.attempt(remainingMs);
-    const asked = call.askRetry(answer);
-    return { retryAfterMs: asked === undefined ? "never" : asked.retryAfterMs, finish: () => answer };
-  } catch (error) {
-    const isRetried = isSvcError(error) && call.mayRetry(error);
-    const fail = () => {
-      throw error;
-    };
-    return { retryAfterMs: isRetried ? error.retryAfterMs : "never", finish: fail };
-  }
+function endTry<T>(call: RetriedCall<T>, remainingMs: number): Promise<EndedTry<T>> {
+  return call.attempt(remainingMs).then(
+    (answer) => ({ answer, again: call.askRetry(answer) }),
+    (error) => ({ error, again: isSvcError(error) && call.mayRetry(error) ? error : undefined }),
+  );
 }
 
 /** First backoff ceiling; it doubles with every try. */
@@ -102,14 +97,14 @@ export function backoffMs(tries: number, random: () => number): number {
   return Math.floor(random() * Math.min(MAX_BACKOFF_MS, BASE_DELAY_MS * 2 ** (tries - 1)));
 }
 
-/** What is known when a try has failed. */
+/** State after a failed try. */
 interface RetryState {
   /** Tries made so far, 1 or more. */
   readonly tries: number;
   readonly maxTries: number;
   /** What the service asked for, if it did. */
   readonly retryAfterMs: number | undefined;
-  /** What is left of the time for the whole call. */
+  /** Remaining time of the whole call. */
   readonly remainingMs: number;
   readonly random: () => number;
 }
@@ -167,18 +162,11 @@ export async function pause(
 ): Promise<void> {
   const { signal, label, sleep } = wait;
   if (signal === undefined) return sleep(ms);
-  const stopped = () => new SvcError("aborted", nameRequest("Stopped by the caller while waiting.", label));
-  if (signal.aborted) throw stopped();
-  const { promise: given, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(stopped());
-  signal.addEventListener("abort", onAbort, { once: true });
-  const slept = sleep(ms, signal).catch((error: unknown) => {
-    throw signal.aborted ? stopped() : error;
-  });
   try {
-    await Promise.race([slept, given]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
+    signal.throwIfAborted();
+    await stopOnAbort(sleep(ms, signal), signal);
+  } catch (error) {
+    throw signal.aborted ? new SvcError("aborted", nameRequest("Stopped by the caller while waiting.", label)) : error;
   }
 }
 

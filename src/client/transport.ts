@@ -69,8 +69,8 @@ export function createTransport(parts: TransportParts): Transport {
       const label = call.label ?? `${call.method} ${call.path}`;
       const credential = chooseCredential(apiKey, call.credential, label);
       const body = encodeBody(call.body, label);
-      const { signal } = call.options ?? {};
-      const timeoutMs = checkTimeout(call.options?.timeoutMs ?? parts.timeoutMs);
+      const { signal, timeoutMs = parts.timeoutMs } = call.options ?? {};
+      if (timeoutMs !== parts.timeoutMs) checkTimeout(timeoutMs);
       const attempt = (remainingMs: number) =>
         sendOnce(parts, call, { label, body, credential, secrets, timeoutMs: remainingMs });
       const isRead = call.method === "GET";

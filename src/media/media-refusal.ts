@@ -1,7 +1,7 @@
 import { SvcError } from "../errors.ts";
 
 /**
- * Every reason a local file is not sent, with what was wrong and what to do next.
+ * Every reason a local file is not sent, with the problem and the next step.
  * The keys are the closed set of refusal codes.
  */
 const REFUSALS = {

@@ -33,6 +33,12 @@ const TYPE_NAMES: ReadonlyMap<string, JsonType> = new Map<string, JsonType>([
   ["nonetype", "null"],
 ]);
 
+/** Limits of a number, each with its exclusive form. */
+export const NUMBER_LIMITS = [
+  ["minimum", "exclusiveMinimum"],
+  ["maximum", "exclusiveMaximum"],
+] as const;
+
 /** True for a whole number of zero or more: what every length and count keyword must hold. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

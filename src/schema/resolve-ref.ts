@@ -27,7 +27,7 @@ export function createRefResolver(root: unknown): RefResolver {
   };
 }
 
-/** True for a schema of a draft that ignores what stands beside a `$ref`. */
+/** True for a schema of a draft that ignores the keywords beside a `$ref`. */
 export function isOldDraft(root: Readonly<Record<string, unknown>>): boolean {
   return typeof root.$schema === "string" && /draft-0[3-7]/.test(root.$schema);
 }
@@ -85,9 +85,7 @@ function followPointer(document: unknown, pointer: string): unknown {
   if (!pointer.startsWith("/")) return undefined;
   let place = document;
   for (const part of pointer.slice(1).split("/")) {
-    if (typeof place !== "object" || place === null) return undefined;
-    const key = decodePart(part);
-    place = Object.hasOwn(place, part) ? getOwn(place, part) : getOwn(place, key);
+    place = getOwn(place, part) ?? getOwn(place, decodePart(part));
   }
   return place;
 }

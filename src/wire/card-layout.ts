@@ -1,6 +1,6 @@
 import type { DrawnValue } from "./card-text.ts";
 
-/** One line of a card: a label of ours and what was said under it. */
+/** One line of a card: a label of ours and its values. */
 export interface CardFact {
   /** At most 9 letters. */
   readonly label: string;
@@ -26,7 +26,7 @@ export interface CardRows {
 
 const LABEL = 9;
 const GUTTER = " │ ";
-/** Begins every further row of a value: what stands at the gutter is the begin of a value, never its middle. */
+/** Begins every further row of a value: a value begins at the gutter, its further rows never do. */
 const HANGING = "  ";
 const LEAST_COLUMNS = 24;
 

@@ -32,7 +32,7 @@ export function drawProse(text: string, also?: RegExp): string {
   return drawText(text.replaceAll(/\s+/g, " ").trim(), also);
 }
 
-/** A value of any kind. Text without quotes holds no escapes: it is exactly what is sent. */
+/** A value of any kind. Text without quotes holds no escapes: it is sent exactly as shown. */
 function drawValue(value: unknown, also?: RegExp): DrawnValue {
   if (typeof value === "string" && isBare(value, also)) return { line: value };
   const line = drawText(JSON.stringify(value), also);

@@ -46,7 +46,7 @@ export const actionDetailSchema = actionItemSchema.extend({
     .looseObject({ required: z.array(z.string()).optional(), optional: z.array(z.string()).optional() })
     .optional()
     .catch(undefined),
-  /** A boolean as documented; whoever reads it judges anything else. */
+  /** A boolean as documented; readers must judge other values themselves. */
   requires_confirmation: z.unknown().optional(),
   examples: z.array(z.unknown()).optional().catch(undefined),
   preconditions: z.array(z.unknown()).optional().catch(undefined),
@@ -68,3 +68,25 @@ export type CatalogSearchItem = z.infer<typeof catalogSearchItemSchema>;
 /** Answer of `GET /api/search`. */
 export const catalogSearchSchema = z.looseObject({ items: z.array(catalogSearchItemSchema) });
 export type CatalogSearch = z.infer<typeof catalogSearchSchema>;
+
+/** Query of `GET /api/integrations`. */
+export interface IntegrationQuery {
+  readonly query?: string | undefined;
+  readonly category?: string | undefined;
+  readonly connected_only?: boolean | undefined;
+  readonly supports_action?: string | undefined;
+  readonly page?: number | undefined;
+  readonly page_size?: number | undefined;
+}
+
+/** Query of `GET /api/actions`. */
+export interface ActionQuery {
+  readonly integration_id: string;
+  readonly intent?: string | undefined;
+}
+
+/** Query of `GET /api/search`. */
+export interface CatalogSearchQuery {
+  readonly query: string;
+  readonly connected_only?: boolean | undefined;
+}

@@ -72,12 +72,12 @@ export const executionSummarySchema = z.looseObject({
   message: z.string().nullish(),
   hint: z.string().nullish(),
   recommended_next_action: recommendedNextActionSchema.nullish(),
-  /** Ours: true when the action started and nobody knows whether it took effect. Not in the document. */
+  /** Ours: true when the action started and its effect is unknown. Not in the document. */
   outcome_unknown: z.boolean().nullish().catch(undefined),
 });
 export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
 
-/** Our structured twin of the upload command in a `missing_file_bytes` hint; optional on input. */
+/** The upload command as structured data, our addition in a `missing_file_bytes` hint; optional on input. */
 export const uploadInstructionSchema = z.looseObject({
   url: z.string(),
   method: z.string(),

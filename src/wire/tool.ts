@@ -49,3 +49,14 @@ export type ToolSearch = z.infer<typeof toolSearchSchema>;
 /** Answer of `GET /api/tools/{name}`. */
 export const toolDescriptionSchema = z.looseObject({ tool: toolSchema });
 export type ToolDescription = z.infer<typeof toolDescriptionSchema>;
+
+/** Query of `GET /api/tools`. `limit` is 1 to 200, default 50; a larger one is sent as 200. */
+export interface ToolListQuery {
+  readonly integration?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Query of `GET /api/tools/search`. */
+export interface ToolSearchQuery extends ToolListQuery {
+  readonly query: string;
+}

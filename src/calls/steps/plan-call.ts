@@ -1,5 +1,4 @@
-import { type InspectedFile, inspectFiles } from "../../media/send/inspect-files.ts";
-import { fillFileArguments } from "../../media/send/send-files.ts";
+import { fillFileArguments, type InspectedFile, inspectFiles } from "../../media/send/inspect-files.ts";
 import { throwIfAborted } from "../ask/abort.ts";
 import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
 import type { ApprovalFile } from "../ask/request.ts";

@@ -1,6 +1,7 @@
 import type { ExecuteReply } from "../../client/reply.ts";
 import { isSvcError, type SvcError } from "../../errors.ts";
-import { createFilesBody, fillFileArguments } from "../../media/send/send-files.ts";
+import { fillFileArguments } from "../../media/send/inspect-files.ts";
+import { createFilesBody } from "../../media/send/send-files.ts";
 import { throwIfAborted } from "../ask/abort.ts";
 import type { JournalRecord } from "../journal/journal-record.ts";
 import { createOutcome, type ToolOutcome } from "../outcome.ts";

@@ -1,6 +1,6 @@
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
-import { openSourceDesk } from "../../service/added/open-source-desk.ts";
+import { openSourceDesk, type SourceDesk } from "../../service/added/open-source-desk.ts";
 import { isStopped } from "../../service/added/source.ts";
 import {
   type Difference,
@@ -31,7 +31,7 @@ export interface AddFlags extends SourceFlags {
 /** An app ready to be added, and what its owner should know first. */
 interface PreparedSource {
   readonly source: NewSource;
-  /** One sentence each, the most important first: what it runs or reaches, what was left out or renamed. */
+  /** One sentence each, the most important first: the program or address it uses, left out and renamed actions. */
   readonly notes: readonly string[];
   /** Made together with the app; left out when the owner has to type settings in the dashboard. */
   readonly connection?: { readonly label: string; readonly settings: Readonly<Record<string, unknown>> };
@@ -45,12 +45,7 @@ const SHOWN_NOTES = 12;
  * @throws SvcError `invalid_config`, field `slug` or `dataDir`.
  */
 export async function checkPlace(context: CliContext, slug: string, flags: AddFlags): Promise<void> {
-  const desk = await openSourceDesk(findPlace(context, flags));
-  try {
-    await desk.checkSlug(slug, { replace: flags.replace === true });
-  } finally {
-    await desk.close();
-  }
+  await withApps(context, flags, (apps) => apps.checkSlug(slug, { replace: flags.replace === true }));
 }
 
 /** The end of every `svc add …`: shows what would be added, asks, and stores it. */
@@ -60,9 +55,8 @@ export async function addSource(
   flags: AddFlags,
 ): Promise<number> {
   const { terminal } = context;
-  const desk = await openSourceDesk(findPlace(context, flags));
-  try {
-    const known = flags.replace ? await desk.find(source.slug) : undefined;
+  return withApps(context, flags, async (apps) => {
+    const known = flags.replace ? await apps.find(source.slug) : undefined;
     for (const line of describeContent(terminal, source)) terminal.say(line);
     if (known !== undefined && isStopped(known)) {
       terminal.say(`It takes the place of ${known.name}, which stopped working; its connections stay.`);
@@ -73,11 +67,11 @@ export async function addSource(
     const more = notes.length - SHOWN_NOTES;
     for (const note of notes.slice(0, SHOWN_NOTES)) terminal.say(`Note: ${toPlainText(note)}`);
     if (more > 0) terminal.say(`Note: … and ${more} more; --json prints them all.`);
-    if (flags.yes !== true && !(await askYesNo(context, `Add ${toPlainText(source.name)}?`))) {
+    if (!(await askYesNo(context, flags, `Add ${toPlainText(source.name)}?`))) {
       terminal.say("Nothing was added.");
       return EXIT.notApproved;
     }
-    const { isConnected } = await desk.add(source, {
+    const { isConnected } = await apps.add(source, {
       replace: flags.replace === true,
       ...(connection === undefined ? {} : { connection }),
     });
@@ -90,14 +84,22 @@ export async function addSource(
       ].join("\n"),
     );
     return EXIT.ok;
-  } finally {
-    await desk.close();
-  }
+  });
 }
 
-/** Where the service keeps its data. */
-export function findPlace({ places, env }: CliContext, flags: SourceFlags) {
-  return { dataDir: flags.data ?? places.service, database: flags.database, secretKey: env.SVC_SECRET || undefined };
+/** Runs `work` with the apps of the service on this machine that the flags name, and closes them. */
+export async function withApps<T>(
+  { places, env }: CliContext,
+  { data, database }: SourceFlags,
+  work: (apps: SourceDesk) => Promise<T>,
+): Promise<T> {
+  const secretKey = env.SVC_SECRET || undefined;
+  const apps = await openSourceDesk({ dataDir: data ?? places.service, database, secretKey });
+  try {
+    return await work(apps);
+  } finally {
+    await apps.close();
+  }
 }
 
 /** What an app says of itself is text from outside: it must not be able to draw on the screen that asks about it. */
@@ -115,12 +117,17 @@ function describeContent(terminal: Terminal, source: NewSource): string[] {
 }
 
 /**
- * Asks a question that is answered with y or n; anything else is no.
+ * Asks a question that is answered with y or n, unless `--yes` answers it; anything but y is no.
  *
  * @throws SvcError `invalid_config` where nobody answers: `--yes` has to say it there.
  */
-export async function askYesNo({ input, output, terminal, signal }: CliContext, question: string): Promise<boolean> {
-  const reader = new LineReader({ input, output: terminal.json ? process.stderr : output });
+export async function askYesNo(
+  { input, output, signal }: CliContext,
+  { yes }: SourceFlags,
+  question: string,
+): Promise<boolean> {
+  if (yes === true) return true;
+  const reader = new LineReader({ input, output });
   try {
     await reader.discardTypedAhead();
     const answer = await reader.read(`${question} [y/N] `, signal);
@@ -147,8 +154,8 @@ function countLevels({ content }: App): string {
 }
 
 /**
- * What an app may do, for somebody who is asked to agree to it: reads by number with the first names, then one line for
- * every other action, those that can do most harm last and so nearest to the question.
+ * The actions of an app, for the human who is asked to agree to them: reads by number with the first names, then one
+ * line for every other action, those that can do most harm last and so nearest to the question.
  */
 export function describeActions(terminal: Terminal, { slug, content }: App): string[] {
   const groups = groupByLevel(content);
@@ -197,7 +204,7 @@ export function summariseChanges(old: SourceContent, next: SourceContent): strin
   return summariseDifferences(listDifferences(old, next));
 }
 
-/** The differences between two states of an app: what is new, gone, and how each changed action was and would be. */
+/** The differences between two states of an app: new, removed and changed actions, the latter with both values. */
 export function describeChanges(old: SourceContent, next: SourceContent): string[] {
   const { added, removed, changed } = listDifferences(old, next);
   return [

@@ -67,7 +67,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
 
 /** The human at the keyboard, who approves calls and, with `wait` or at a terminal, connects apps. */
 function openPerson({ terminal, input, output, signal }: CliContext, { wait }: CallFlags) {
-  const keyboard = { input, output: terminal.json ? process.stderr : output };
+  const keyboard = { input, output };
   const reader = new LineReader(keyboard);
   const stop = new AbortController();
   const presentConnectLink = createConnectPresenter({

@@ -19,23 +19,16 @@ const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
  */
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
   const openClaw = checkOpenClaw(context.env);
-  const own = await checkOwn(context, flags);
+  const own = [...(await checkAccess(context, flags)), ...(await checkMedia(context))];
   context.signal.throwIfAborted();
   // Inside OpenClaw the command line needs no key of its own.
   const isOptional = openClaw.usesSvc && own.some(({ id }) => id === "access");
-  const findings = [checkNode(), ...(isOptional ? own.map((finding) => soften(finding)) : own), ...openClaw.findings];
+  // An older Node does not come as far as this: the entry refuses it.
+  const node: Finding = { id: "node", level: "ok", text: `Node ${process.versions.node} is new enough.` };
+  const findings = [node, ...(isOptional ? own.map(soften) : own), ...openClaw.findings];
   const ok = isHealthy(findings);
   context.terminal.answer({ ok, findings }, () => formatFindings(findings));
   return ok ? EXIT.ok : EXIT.failed;
-}
-
-function checkNode(): Finding {
-  // An older one does not come as far as this: the entry refuses it.
-  return { id: "node", level: "ok", text: `Node ${process.versions.node} is new enough.` };
-}
-
-async function checkOwn(context: CliContext, flags: { baseUrl?: string }): Promise<Finding[]> {
-  return [...(await checkAccess(context, flags)), ...(await checkMedia(context))];
 }
 
 async function checkAccess(context: CliContext, flags: { baseUrl?: string }): Promise<Finding[]> {
@@ -87,7 +80,7 @@ function soften(finding: Finding): Finding {
   return finding.level === "fail" && finding.id !== "media" ? { ...finding, level: "warn" } : finding;
 }
 
-/** What was found of an OpenClaw on this machine. */
+/** Findings about an OpenClaw on this machine. */
 interface OpenClawReport {
   /** True when svc was paired or synced in it. */
   readonly usesSvc: boolean;

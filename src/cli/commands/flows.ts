@@ -64,7 +64,7 @@ export function startFlow(
   });
 }
 
-/** `svc flows watch`: the steps as they go, until the flow ends or needs somebody. */
+/** `svc flows watch`: the steps as they go, until the flow ends or needs a human. */
 export function watch(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, (client) => showUntilRest(context, client, id));
 }
@@ -77,8 +77,7 @@ export function approve(
 ): Promise<number> {
   return withFlows(context, flags, async (client) => {
     const { terminal, places, signal } = context;
-    const output = terminal.json ? process.stderr : context.output;
-    const approver = createTerminalApprover({ input: context.input, output });
+    const approver = createTerminalApprover({ input: context.input, output: context.output });
     const session = await createToolSession({ client, approve: approver, stateDir: places.state });
     try {
       const args = { flow_id: id, wait_seconds: 0, ...(flags.step === undefined ? {} : { step: flags.step }) };
@@ -158,7 +157,7 @@ function explainMissing(cause: SvcError): SvcError {
   return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint: MISSING_HINT, cause });
 }
 
-/** The service says what is wrong with the template or its inputs, and cannot know how they are given here. */
+/** The service names the problem with the template or its inputs, but not the flag that takes them here. */
 function explainInput(error: unknown): never {
   if (!isSvcError(error) || error.status !== 400) throw error;
   const hint = '"svc flows templates" tells what each one needs; give it as --input \'{"name":"value"}\'.';

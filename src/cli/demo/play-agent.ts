@@ -42,7 +42,7 @@ export function heading({ terminal }: CliContext, step: number, text: string): v
   terminal.say(`\n${terminal.style("bold", `${step}. ${text}`)}`);
 }
 
-/** Builds the tools, lets the agent work on its task, and shows what is on the disk afterwards. */
+/** Builds the tools, lets the agent work on its task, and shows the files it stored. */
 export async function playAgent(stage: DemoStage): Promise<number> {
   const { context, places, credentials } = stage;
   const { terminal } = context;
@@ -153,7 +153,7 @@ async function listFiles(folder: string): Promise<string[]> {
 
 const SHOWN_LINES = 24;
 
-/** Prints one message of the agent: what the model calls, what came back, what it says. */
+/** Prints one message of the agent: a call of the model, its result, or its words. */
 function showMessage(terminal: Terminal, message: BaseMessage): void {
   if (AIMessage.isInstance(message)) {
     for (const call of message.tool_calls ?? []) {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createMd5 } from "../../base/hash.ts";
+import { getAt, getOwn } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import { cleanFileName, dropReceivedId } from "../locate/classify-reference.ts";
@@ -143,7 +144,7 @@ async function inspect(
   return { ok: true, value };
 }
 
-/** One type, since the bytes travel once; what each field called the file is judged and answered on its own. */
+/** One type, since the bytes travel once; the name and type that each field declares are judged on their own. */
 async function decideTypes(
   head: Uint8Array,
   name: string,
@@ -189,4 +190,24 @@ function refused(code: MediaRefusalCode, file: LocatedFile, detail?: string): { 
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new SvcError("aborted", "Reading the files was stopped.", { sent: false });
+}
+
+/**
+ * A copy of the arguments in which each file's place holds `{name, mimetype, s3key: pointer}`, other members kept.
+ * The local path is gone afterwards. Filling twice changes nothing.
+ */
+export function fillFileArguments(
+  args: Readonly<Record<string, unknown>>,
+  files: readonly InspectedFile[],
+): Record<string, unknown> {
+  const copy = structuredClone(args);
+  for (const { path, name, mimetype, pointer } of files) {
+    const key = path.at(-1);
+    const holder = getAt(copy, path.slice(0, -1));
+    if (key === undefined || typeof holder !== "object" || holder === null) continue;
+    const old = getOwn(holder, key);
+    const kept = typeof old === "object" && old !== null ? old : {};
+    Reflect.set(holder, key, { ...kept, name, mimetype, s3key: pointer });
+  }
+  return copy;
 }

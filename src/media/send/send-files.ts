@@ -6,7 +6,7 @@ import { looksLocal } from "../locate/classify-reference.ts";
 import { refuseMedia, toMediaError } from "../media-refusal.ts";
 import { type MediaFile, openMediaFile, PIECE_BYTES, readPieces } from "../open/open-media-file.ts";
 import type { MediaRoots } from "../open/roots.ts";
-import type { InspectedFile } from "./inspect-files.ts";
+import { fillFileArguments, type InspectedFile } from "./inspect-files.ts";
 import type { UploadPlan } from "./upload-hint.ts";
 
 /** The parts of `POST /api/tools/{name}/execute` besides the files. */
@@ -118,32 +118,6 @@ function writeBase64(piece: Buffer, into: Buffer): Uint8Array {
     filled += into.write(text, filled, "latin1");
   }
   return into;
-}
-
-/**
- * A copy of the arguments in which each file's place holds `{name, mimetype, s3key: pointer}`, other members kept.
- * The local path is gone afterwards. Filling twice changes nothing.
- */
-export function fillFileArguments(
-  args: Readonly<Record<string, unknown>>,
-  files: readonly InspectedFile[],
-): Record<string, unknown> {
-  const copy = structuredClone(args);
-  for (const { path, name, mimetype, pointer } of files) {
-    const key = path.at(-1);
-    const holder = path.slice(0, -1).reduce<unknown>(readMember, copy);
-    if (key === undefined || typeof holder !== "object" || holder === null) continue;
-    const old = readMember(holder, key);
-    const kept = typeof old === "object" && old !== null ? old : {};
-    Reflect.set(holder, key, { ...kept, name, mimetype, s3key: pointer });
-  }
-  return copy;
-}
-
-function readMember(holder: unknown, key: string | number): unknown {
-  return typeof holder === "object" && holder !== null && Object.hasOwn(holder, key)
-    ? Reflect.get(holder, key)
-    : undefined;
 }
 
 /** The one method of the client that an upload needs. */

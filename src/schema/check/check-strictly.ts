@@ -5,7 +5,7 @@ import { type ArgumentChecker, type CheckError, createChecker, LIMITS_MS, measur
 import { type ArgumentProblem, explainProblems } from "./explain-problems.ts";
 import { normaliseSchema, UnusableSchema } from "./normalise-schema.ts";
 
-/** How arguments fit a schema. What was not checked is never `valid`. */
+/** How arguments fit a schema. Unchecked arguments are never `valid`. */
 export type StrictVerdict =
   | { readonly kind: "valid" }
   | { readonly kind: "invalid"; readonly problems: readonly ArgumentProblem[] }
@@ -16,7 +16,7 @@ export type StrictVerdict =
 const MAX_FIELD = 500;
 /** Most problems that are told. */
 const MAX_PROBLEMS = 100;
-/** What each value may take beyond that: lists of some 100,000 values are fine. */
+/** Additional time for each value: lists of some 100,000 values are fine. */
 const MS_PER_VALUE = 0.01;
 
 interface StrictSchema {

@@ -1,9 +1,9 @@
-import { isRecord } from "../../base/json.ts";
+import { getAt, isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
 import { type JsonSchema, readTypes } from "../json-schema.ts";
 import type { CheckError } from "./check-arguments.ts";
 import { describeNode, joinOr, listValues, showLiteral, showValue, sortByLikeness } from "./describe-expected.ts";
-import { findNode, formatPath, getAt, readValuePath, type ValuePath } from "./schema-location.ts";
+import { findNode, formatPath, readValuePath, type ValuePath } from "./schema-location.ts";
 import { type BrokenKeyword, type CheckedArguments, listDeclared, selectErrors } from "./select-errors.ts";
 
 /** One thing wrong with the arguments. */
@@ -12,11 +12,11 @@ export interface ArgumentProblem {
   readonly path: string;
   /** What the schema asks for there. */
   readonly expected: string;
-  /** What was given: type and value, cut at 60 characters; text that looks like a secret is hidden. */
+  /** The given type and value, cut at 60 characters; text that looks like a secret is hidden. */
   readonly got: string;
-  /** `path: expected X, got Y`; for what has to be there and is not, `path: is required and missing, expected X`. */
+  /** `path: expected X, got Y`; for a missing required value, `path: is required and missing, expected X`. */
   readonly message: string;
-  /** True for what has to be there and is not. */
+  /** True for a missing required value. */
   readonly isMissing: boolean;
 }
 
@@ -29,7 +29,9 @@ const MAX_PATH = 500;
 const MAX_MESSAGE = 2_000;
 /** Characters of the locations that are looked at. */
 const MAX_LOOKED = 1_000_000;
+/** Longest pattern told, and longest text told with its length. */
 const MAX_PATTERN = 80;
+const MAX_MEASURED = 60;
 
 interface Finding {
   readonly path: ValuePath;
@@ -87,7 +89,7 @@ function describe(broken: BrokenKeyword, context: CheckedArguments): Finding[] {
   if (node === undefined) return [{ path, expected: "a value the schema accepts" }];
   if (error.keyword === "required") return describeMissing(path, value, node, context);
   if (error.keyword === "dependentRequired") return describeDependent(path, value, node);
-  return [{ path, ...describeKeyword(error.keyword, node, path, context) }];
+  return [describeKeyword(error.keyword, node, path, context)];
 }
 
 /** A union: the fixed values or the types of all branches together. */
@@ -187,51 +189,21 @@ function describeDependent(path: ValuePath, value: unknown, node: JsonSchema): F
   return findings;
 }
 
-function describeKeyword(
-  keyword: string,
-  node: JsonSchema,
-  path: ValuePath,
-  { schema, args }: CheckedArguments,
-): { expected: string; got?: string } {
-  const value = getAt(args, path);
-  const limit = typeof node[keyword] === "object" ? "" : String(node[keyword]);
-  switch (keyword) {
-    case "type":
-      return { expected: describeTypes(node, schema) };
-    case "enum":
-      return { expected: listValues(Array.isArray(node.enum) ? node.enum : [], value) };
-    case "const":
-      return { expected: showLiteral(node.const) };
-    case "pattern":
-      return { expected: `string matching ${limit.length > MAX_PATTERN ? `${limit.slice(0, MAX_PATTERN)}…` : limit}` };
-    case "format":
-      return { expected: `string in the format ${limit}` };
-    case "not":
-      return { expected: "a value the schema does not exclude" };
-    case "oneOf":
-      return { expected: "a value of exactly one of the allowed forms" };
-    case "contains":
-      return { expected: `at least one ${describeNode(node.contains, schema)} in the list` };
-    case "uniqueItems":
-      return { expected: "no two equal items" };
-    case "minLength":
-    case "maxLength":
-      return {
-        expected: `string of ${keyword === "minLength" ? "at least" : "at most"} ${limit} characters`,
-        ...(typeof value === "string" &&
-          value.length <= 60 && { got: `${showLiteral(value, path)} (${[...value].length})` }),
-      };
-    default:
-      return describeLimit(keyword, limit, value) ?? { expected: "a value the schema accepts" };
-  }
-}
+/** What a broken keyword asks for; `limit` is its value as text. */
+type Expectation = (limit: string, node: JsonSchema, context: CheckedArguments & { readonly value: unknown }) => string;
 
-function describeTypes(node: JsonSchema, schema: JsonSchema): string {
-  if (Array.isArray(node.enum) || node.const !== undefined) return describeNode(node, schema);
-  return joinOr(readTypes(node.type) ?? []);
-}
-
-const LIMITS: ReadonlyMap<string, (limit: string) => string> = new Map([
+const EXPECTATIONS: ReadonlyMap<string, Expectation> = new Map<string, Expectation>([
+  ["type", (_, node, { schema }) => describeTypes(node, schema)],
+  ["enum", (_, node, { value }) => listValues(Array.isArray(node.enum) ? node.enum : [], value)],
+  ["const", (_, node) => showLiteral(node.const)],
+  ["pattern", (pattern) => `string matching ${shortenText(pattern, MAX_PATTERN)}`],
+  ["format", (format) => `string in the format ${format}`],
+  ["not", () => "a value the schema does not exclude"],
+  ["oneOf", () => "a value of exactly one of the allowed forms"],
+  ["contains", (_, node, { schema }) => `at least one ${describeNode(node.contains, schema)} in the list`],
+  ["uniqueItems", () => "no two equal items"],
+  ["minLength", (limit) => `string of at least ${limit} characters`],
+  ["maxLength", (limit) => `string of at most ${limit} characters`],
   ["minimum", (limit) => `number of at least ${limit}`],
   ["maximum", (limit) => `number of at most ${limit}`],
   ["exclusiveMinimum", (limit) => `number above ${limit}`],
@@ -245,10 +217,23 @@ const LIMITS: ReadonlyMap<string, (limit: string) => string> = new Map([
   ["maxContains", (limit) => `list with at most ${limit} matching items`],
 ]);
 
-function describeLimit(keyword: string, limit: string, value: unknown): { expected: string; got?: string } | undefined {
-  const expected = LIMITS.get(keyword)?.(limit);
-  if (expected === undefined) return undefined;
-  if (Array.isArray(value)) return { expected, got: `${value.length} items` };
-  if (isRecord(value)) return { expected, got: `${Object.keys(value).length} keys` };
-  return { expected };
+function describeKeyword(keyword: string, node: JsonSchema, path: ValuePath, context: CheckedArguments): Finding {
+  const value = getAt(context.args, path);
+  const limit = typeof node[keyword] === "object" ? "" : String(node[keyword]);
+  const expected = EXPECTATIONS.get(keyword)?.(limit, node, { ...context, value }) ?? "a value the schema accepts";
+  const got = /^(?:min|max)/.test(keyword) ? describeSize(value, path) : undefined;
+  return { path, expected, ...(got !== undefined && { got }) };
+}
+
+function describeTypes(node: JsonSchema, schema: JsonSchema): string {
+  if (Array.isArray(node.enum) || node.const !== undefined) return describeNode(node, schema);
+  return joinOr(readTypes(node.type) ?? []);
+}
+
+/** The size of a value, for a limit that it broke; undefined for a number and for long text, which tells its length itself. */
+function describeSize(value: unknown, path: ValuePath): string | undefined {
+  if (Array.isArray(value)) return `${value.length} items`;
+  if (isRecord(value)) return `${Object.keys(value).length} keys`;
+  if (typeof value !== "string" || value.length > MAX_MEASURED) return undefined;
+  return `${showLiteral(value, path)} (${[...value].length})`;
 }

@@ -1,13 +1,30 @@
 import { isRecord, setOwn } from "../../base/json.ts";
-import type { SchemaDraft } from "../json-schema.ts";
-import { appendAll, copyValueKeywords, type KeywordWalk, onlyIf } from "./normalise-values.ts";
+import { isCount, NUMBER_LIMITS, readTypes, type SchemaDraft } from "../json-schema.ts";
 import { readPattern } from "./read-pattern.ts";
+
+/** A schema in the checking copy. */
+export type CheckSchema = SchemaDraft | boolean;
+
+/** How the keyword readers reach the rest of the walk. */
+export interface KeywordWalk {
+  /** True for the side that answers for the arguments: formats count. */
+  readonly isStrict: boolean;
+  /** True for a schema that is taken at its word. */
+  readonly isWhole: boolean;
+  /** Copies a schema that applies to a part of the value. */
+  below(schema: unknown): CheckSchema;
+  /** Copies a schema that applies to the same value. */
+  inPlace(schema: unknown): CheckSchema;
+  /** Notes that something was dropped, so that the copy accepts more than the original. */
+  lose(): void;
+  /** How often something was dropped so far: two readings tell whether the part between them was copied whole. */
+  losses(): number;
+  /** True when no more nodes are read. */
+  full(): boolean;
+}
 
 type Source = Readonly<Record<string, unknown>>;
 
-const MAX_NAMES = 1_000;
-const MAX_KEY = 1_000;
-const MAX_BRANCHES = 1_000;
 /** Checking for equal items compares all pairs, so longer lists are left to the service. */
 const MAX_UNIQUE_ITEMS = 500;
 
@@ -30,11 +47,81 @@ export function copyKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk,
   }
 }
 
+const COUNTS = [
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+  "minContains",
+  "maxContains",
+] as const;
+
+/** Copies the keywords about a value itself: its type, its allowed values and its limits. */
+function copyValueKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
+  copyAllowedValues(node, copy, walk);
+  copyNumberKeywords(node, copy, walk);
+  for (const keyword of COUNTS) {
+    if (isCount(node[keyword])) copy[keyword] = node[keyword];
+    else if (node[keyword] !== undefined) walk.lose();
+  }
+}
+
+function copyAllowedValues(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
+  const types = readTypes(node.type);
+  if (types !== undefined) copy.type = types.length === 1 ? types[0] : types;
+  else if (node.type !== undefined) walk.lose();
+  if (Array.isArray(node.enum)) {
+    if (node.enum.length > 0) copy.enum = node.enum;
+    else walk.lose();
+  }
+  if (node.const !== undefined) copy.const = node.const;
+  if (walk.isStrict && typeof node.format === "string") copy.format = node.format;
+  else if (node.format !== undefined) walk.lose();
+  if (node.pattern !== undefined) copyPattern(node.pattern, copy, walk);
+}
+
+const unchecked = new WeakSet<object>();
+
+/** True for a node of a checking copy whose text has to match a pattern that is not run here. */
+export function hasUncheckedPattern(node: object): boolean {
+  return unchecked.has(node);
+}
+
+function copyPattern(pattern: unknown, copy: SchemaDraft, walk: KeywordWalk): void {
+  const source = readPattern(pattern);
+  if (source !== undefined) {
+    copy.pattern = source;
+    return;
+  }
+  walk.lose();
+  unchecked.add(copy);
+}
+
+/** Adds a schema the same value must match, beside whatever is there. */
+function appendAll(copy: SchemaDraft, schema: CheckSchema): void {
+  copy.allOf = [...(Array.isArray(copy.allOf) ? copy.allOf : []), schema];
+}
+
+function copyNumberKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
+  for (const [keyword, exclusive] of NUMBER_LIMITS) {
+    const limit = node[keyword];
+    const isExclusive = node[exclusive];
+    // Draft-04 and OpenAPI 3.0 write `exclusiveMinimum: true` beside the limit.
+    if (Number.isFinite(limit)) copy[isExclusive === true ? exclusive : keyword] = limit;
+    else if (limit !== undefined) walk.lose();
+    if (Number.isFinite(isExclusive)) copy[exclusive] = isExclusive;
+    else if (isExclusive !== undefined && typeof isExclusive !== "boolean") walk.lose();
+  }
+  if (node.multipleOf === undefined) return;
+  if (Number.isFinite(node.multipleOf) && Number(node.multipleOf) > 0) copy.multipleOf = node.multipleOf;
+  else walk.lose();
+}
+
 function readNames(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  const names = new Set<string>();
-  for (const name of value.slice(0, MAX_NAMES)) if (typeof name === "string") names.add(name);
-  return [...names];
+  return [...new Set(value.filter((name) => typeof name === "string"))];
 }
 
 function copyObjectKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
@@ -48,13 +135,13 @@ function copyObjectKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk):
   copyDependencies(node, copy, walk);
 }
 
-/** @returns false when some were left out, so that nobody knows any more which keys are additional. */
+/** @returns false when some were left out: additional keys cannot be told apart then. */
 function copyProperties(node: Source, copy: SchemaDraft, walk: KeywordWalk): boolean {
   if (!isRecord(node.properties)) return true;
   const properties: SchemaDraft = {};
   copy.properties = properties;
   for (const key of Object.keys(node.properties)) {
-    if (walk.full() || key.length > MAX_KEY) {
+    if (walk.full()) {
       walk.lose();
       return false;
     }
@@ -99,26 +186,24 @@ function copyDependencies(node: Source, copy: SchemaDraft, walk: KeywordWalk): v
   if (Object.keys(schemas).length > 0) copy.dependentSchemas = schemas;
 }
 
-/** A list of schemas; undefined when it is none, empty or too long to be read. */
-function readBranches(value: unknown, walk: KeywordWalk): readonly unknown[] | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  if (value.length <= MAX_BRANCHES) return value;
-  walk.lose();
-  return undefined;
+/** A list of schemas; undefined when it is none or empty. */
+function readBranches(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
 }
 
 function copyArrayKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
   const oldTuple = Array.isArray(node.items);
   const tuple = oldTuple ? node.items : node.prefixItems;
   const rest = oldTuple ? node.additionalItems : node.items;
-  const places = readBranches(tuple, walk);
+  const places = readBranches(tuple);
   if (places !== undefined) copy.prefixItems = places.map((item) => walk.below(item));
-  const placesKnown = places !== undefined || !Array.isArray(tuple) || tuple.length === 0;
-  if (rest !== undefined && placesKnown) copy.items = walk.below(rest);
+  if (rest !== undefined) copy.items = walk.below(rest);
   if (node.uniqueItems === true && walk.isWhole) copy.uniqueItems = true;
   else if (node.uniqueItems === true) {
     walk.lose();
-    appendAll(copy, onlyIf({ maxItems: MAX_UNIQUE_ITEMS }, { uniqueItems: true }));
+    const short: SchemaDraft = { if: { maxItems: MAX_UNIQUE_ITEMS } };
+    setOwn(short, "then", { uniqueItems: true });
+    appendAll(copy, short);
   }
   if (node.contains === undefined) {
     delete copy.minContains;
@@ -132,10 +217,10 @@ function copyArrayKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): 
 }
 
 function copyCombinators(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
-  for (const part of readBranches(node.allOf, walk) ?? []) appendAll(copy, walk.inPlace(part));
-  const anyOf = readBranches(node.anyOf, walk);
+  for (const part of readBranches(node.allOf) ?? []) appendAll(copy, walk.inPlace(part));
+  const anyOf = readBranches(node.anyOf);
   if (anyOf !== undefined) copy.anyOf = anyOf.map((branch) => walk.inPlace(branch));
-  const oneOf = readBranches(node.oneOf, walk);
+  const oneOf = readBranches(node.oneOf);
   if (oneOf !== undefined) copyOneOf(oneOf, copy, walk);
   if (node.not === undefined) return;
   const before = walk.losses();

@@ -1,13 +1,12 @@
 import { isRecord } from "../../base/json.ts";
 import { isFileSchema, type JsonSchema, readTypes, type SchemaDraft } from "../json-schema.ts";
 import { createRefResolver, isOldDraft, type RefResolver, readSiblings } from "../resolve-ref.ts";
-import { copyKeywords } from "./normalise-keywords.ts";
-import type { CheckSchema } from "./normalise-values.ts";
+import { type CheckSchema, copyKeywords } from "./normalise-keywords.ts";
 
 const MAX_NODES = 2_000;
 const MAX_STRICT_NODES = 50_000;
 const MAX_DEPTH = 400;
-/** What says nothing about a value, beside a `$ref`. */
+/** Keywords beside a `$ref` that say nothing about a value. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$ref", "$comment", "title", "description", "default", "examples"]);
 
 /**
@@ -63,7 +62,7 @@ interface Walk {
   readonly isWhole: boolean;
   readonly isStrict: boolean;
   readonly resolve: RefResolver;
-  /** Draft-07 and earlier ignore what stands beside a `$ref`: nobody knows who checks it. */
+  /** Draft-07 and earlier ignore keywords beside a `$ref`, but some validators check them. */
   readonly isOldDraft: boolean;
   /** Definitions by the schema they copy. */
   readonly names: Map<object, string>;

@@ -46,7 +46,8 @@ function dropNeedlessEscapes(pattern: string): string {
   });
 }
 
-function compiles(source: string): boolean {
+/** True for a pattern that this engine takes in Unicode mode. */
+export function compiles(source: string): boolean {
   try {
     new RegExp(source, "u");
     return true;

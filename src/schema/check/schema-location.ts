@@ -11,18 +11,9 @@ export function readValuePath(location: string, args: unknown): ValuePath {
   for (const part of splitPointer(location)) {
     const isIndex = Array.isArray(value) && /^\d+$/.test(part);
     path.push(isIndex ? Number(part) : part);
-    value = typeof value === "object" && value !== null ? getOwn(value, part) : undefined;
+    value = getOwn(value, part);
   }
   return path;
-}
-
-/** The value at a path, or undefined. */
-export function getAt(args: unknown, path: ValuePath): unknown {
-  let value = args;
-  for (const part of path) {
-    value = typeof value === "object" && value !== null ? getOwn(value, String(part)) : undefined;
-  }
-  return value;
 }
 
 /** A path as people read it: keys joined by dots, list positions as `[i]`. Empty for the arguments as a whole. */
@@ -43,7 +34,6 @@ export function findNode(schema: JsonSchema, keywordLocation: string): JsonSchem
   const parts = splitPointer(keywordLocation).slice(0, -1);
   let place: unknown = schema;
   for (const part of parts) {
-    if (typeof place !== "object" || place === null) return undefined;
     const next = getOwn(place, part);
     place = part === "$ref" && typeof next === "string" ? followReference(schema, next) : next;
   }
@@ -53,8 +43,7 @@ export function findNode(schema: JsonSchema, keywordLocation: string): JsonSchem
 /** Follows a reference of a normalised schema: to its root or to one of its definitions. */
 export function followReference(schema: JsonSchema, reference: string): unknown {
   if (reference === "#") return schema;
-  const definitions = schema.$defs;
-  return isRecord(definitions) ? getOwn(definitions, reference.slice("#/$defs/".length)) : undefined;
+  return getOwn(schema.$defs, reference.slice("#/$defs/".length));
 }
 
 function splitPointer(location: string): string[] {

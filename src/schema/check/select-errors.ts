@@ -1,15 +1,15 @@
-import { isRecord } from "../../base/json.ts";
+import { getAt, isRecord } from "../../base/json.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import type { CheckError } from "./check-arguments.ts";
-import { findNode, followReference, getAt, readValuePath } from "./schema-location.ts";
+import { findNode, followReference, readValuePath } from "./schema-location.ts";
 
-/** A keyword the arguments broke. With `branches`: a union none of whose branches fits, and what each found. */
+/** A keyword the arguments broke. With `branches`: a union none of whose branches fits, and the errors of each. */
 export interface BrokenKeyword {
   readonly error: CheckError;
   readonly branches?: readonly (readonly BrokenKeyword[])[];
 }
 
-/** What was checked, and by which normalised schema. */
+/** The checked arguments and their normalised schema. */
 export interface CheckedArguments {
   readonly schema: JsonSchema;
   readonly args: unknown;
@@ -87,7 +87,7 @@ function chooseBranch(union: CheckError, errors: readonly CheckError[], checked:
   if (branches.length === 0) return [{ error: union }];
   const fitting = branches.filter(({ broken }) => !broken.some((one) => contradicts(one, union.instanceLocation)));
   const value = getAt(checked.args, readValuePath(union.instanceLocation, checked.args));
-  const scored = fitting.map((branch) => ({ branch, score: countDoubts(branch, fitting, union, value) }));
+  const scored = fitting.map((branch) => ({ branch, score: countMismatches(branch, fitting, union, value) }));
   scored.sort((a, b) => a.score - b.score);
   const best = scored[0]?.branch.broken;
   if (best === undefined) return [{ error: union, branches: branches.map(({ broken }) => broken) }];
@@ -134,15 +134,16 @@ function lacksKeysOnly(broken: readonly BrokenKeyword[], union: CheckError): boo
 const MAX_FAULTS = 9;
 
 /** How much speaks against a branch having been meant: another one's discriminator, unknown keys, faults. */
-function countDoubts(branch: Branch, all: readonly Branch[], union: CheckError, value: unknown): number {
-  let doubts = Math.min(branch.broken.length, MAX_FAULTS);
+function countMismatches(branch: Branch, all: readonly Branch[], union: CheckError, value: unknown): number {
+  let mismatches = Math.min(branch.broken.length, MAX_FAULTS);
   if (branch.declared.size > 0 && isRecord(value)) {
-    doubts += 10 * Object.keys(value).filter((key) => !branch.declared.has(key)).length;
+    mismatches += 10 * Object.keys(value).filter((key) => !branch.declared.has(key)).length;
   }
   for (const { error } of branch.broken) {
-    if (isFixedValue(error) && all.some((other) => other !== branch && agrees(other, error, union))) doubts += 1_000;
+    if (isFixedValue(error) && all.some((other) => other !== branch && agrees(other, error, union)))
+      mismatches += 1_000;
   }
-  return doubts;
+  return mismatches;
 }
 
 /** True when a branch demands a fixed value where another one's failed, and got it. */

@@ -1,5 +1,5 @@
 import { isRecord, setOwn } from "../../base/json.ts";
-import { readTypes, type SchemaDraft } from "../json-schema.ts";
+import { NUMBER_LIMITS, readTypes, type SchemaDraft } from "../json-schema.ts";
 import { type RefResolver, readSiblings } from "../resolve-ref.ts";
 
 type Source = Readonly<Record<string, unknown>>;
@@ -39,10 +39,7 @@ function countEntries(value: unknown): number {
 function numberLimits(node: Source): Source {
   if (typeof node.exclusiveMinimum !== "boolean" && typeof node.exclusiveMaximum !== "boolean") return node;
   const numbers: SchemaDraft = { ...node };
-  for (const [limit, exclusive] of [
-    ["minimum", "exclusiveMinimum"],
-    ["maximum", "exclusiveMaximum"],
-  ] as const) {
+  for (const [limit, exclusive] of NUMBER_LIMITS) {
     if (typeof node[exclusive] !== "boolean") continue;
     delete numbers[exclusive];
     if (node[exclusive] === false || node[limit] === undefined) continue;
@@ -85,7 +82,7 @@ function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
   }
 }
 
-/** Of two tuples the one that speaks of more places: the other's end is not the end of the list. */
+/** The tuple with more places: the end of the shorter one is not the end of the list. */
 function longest(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
   return b.length > a.length ? b : a;
 }
@@ -114,7 +111,7 @@ function mergeProperties(a: unknown, b: unknown): unknown {
   return merged;
 }
 
-/** Left as `allOf`: what is below gets merged when the walk arrives there, with its references. */
+/** Kept as `allOf`: deeper schemas are merged when the walk arrives there, with their references. */
 function mergeBoth(a: unknown, b: unknown): unknown {
   if (a === b || !isRecord(b) || (isRecord(b) && Object.keys(b).length === 0)) return a;
   if (!isRecord(a) || Object.keys(a).length === 0) return a === false ? a : b;
@@ -135,7 +132,7 @@ const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
 
-/** Inlines the references of a node and merges its `allOf`. What stands beside a `$ref` wins. */
+/** Inlines the references of a node and merges its `allOf`. Keywords beside a `$ref` win. */
 export function flattenNode(node: Source, stack: readonly object[], projection: Projection): FlatNode {
   if (++projection.nodes > MAX_FLATTENED) return { node: {}, stack };
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
@@ -192,7 +189,7 @@ function pickAnnotations(node: Source): SchemaDraft {
 /** One projection under way. */
 export interface Projection {
   readonly resolve: RefResolver;
-  /** Of draft-07 or earlier, where what stands beside a `$ref` is ignored. */
+  /** Of draft-07 or earlier, where keywords beside a `$ref` are ignored. */
   readonly isOldDraft: boolean;
   readonly maxDepth: number;
   readonly maxNodes: number;
@@ -227,7 +224,7 @@ export function canMerge(projection: Projection, entries: number): boolean {
   return false;
 }
 
-/** True when the budget of a projection is used up: what is left of the schema is not shown. */
+/** True when the budget of a projection is used up: the rest of the schema is not shown. */
 export function isFull(projection: Projection): boolean {
   return projection.shown > projection.maxNodes;
 }

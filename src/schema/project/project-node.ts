@@ -1,8 +1,9 @@
 import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
-import { isCount, isFileSchema, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
+import { compiles } from "../check/read-pattern.ts";
+import { isCount, isFileSchema, NUMBER_LIMITS, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
 import { type FlatNode, flattenNode, isFull, type Projection, type ProjectionPlace } from "./merge-schemas.ts";
-import { projectTypes } from "./project-types.ts";
+import { appendText, projectTypes } from "./project-types.ts";
 import { collapseUnion, projectUnion } from "./project-union.ts";
 
 type Source = Readonly<Record<string, unknown>>;
@@ -66,13 +67,12 @@ function projectFile(node: Source): SchemaDraft {
   return shown;
 }
 
-/** What stands for a part that is not shown: too deep, or a definition inside itself. */
+/** Stands for a part that is not shown: too deep, or a definition inside itself. */
 function cutNode(node: Source, name: string, projection: Projection): SchemaDraft {
   projection.notes.add("Parts nested too deeply, or in themselves, are not shown.");
   const shown: SchemaDraft = {};
   copyAnnotations(node, shown);
-  const label = `(nested ${name || (typeof node.title === "string" ? node.title : "value")})`;
-  shown.description = typeof shown.description === "string" ? `${shown.description} ${label}` : label;
+  appendText(shown, `(nested ${name || (typeof node.title === "string" ? node.title : "value")})`);
   return projectTypes({ type: node.type, nullable: node.nullable }, shown);
 }
 
@@ -112,25 +112,14 @@ function readExamples(node: Source): unknown[] {
 
 function copyValueLimits(node: Source, shown: SchemaDraft): void {
   for (const keyword of LIMITS) if (isCount(node[keyword])) shown[keyword] = node[keyword];
-  for (const [keyword, exclusive] of [
-    ["minimum", "exclusiveMinimum"],
-    ["maximum", "exclusiveMaximum"],
-  ] as const) {
+  for (const [keyword, exclusive] of NUMBER_LIMITS) {
     if (Number.isFinite(node[keyword])) shown[node[exclusive] === true ? exclusive : keyword] = node[keyword];
     if (Number.isFinite(node[exclusive])) shown[exclusive] = node[exclusive];
   }
   if (Number.isFinite(node.multipleOf) && Number(node.multipleOf) > 0) shown.multipleOf = node.multipleOf;
   if (node.uniqueItems === true) shown.uniqueItems = true;
-  if (typeof node.pattern === "string" && isPattern(node.pattern)) shown.pattern = node.pattern;
-}
-
-function isPattern(source: string): boolean {
-  if (source.length > MAX_DESCRIPTION) return false;
-  try {
-    new RegExp(source, "u");
-    return true;
-  } catch {
-    return false;
+  if (typeof node.pattern === "string" && node.pattern.length <= MAX_DESCRIPTION && compiles(node.pattern)) {
+    shown.pattern = node.pattern;
   }
 }
 
@@ -202,6 +191,5 @@ function copyTuple(
   const isOpen = distinct.some((item) => Object.keys(item).length === 0);
   shown.items = isOpen ? {} : distinct.length === 1 ? distinct[0] : { anyOf: distinct };
   const kinds = items.slice(0, tuple.length).map((item) => item.title ?? item.type ?? "any value");
-  const order = `In this order: ${kinds.join(", ")}.`;
-  shown.description = typeof shown.description === "string" ? `${shown.description} ${order}` : order;
+  appendText(shown, `In this order: ${kinds.join(", ")}.`);
 }

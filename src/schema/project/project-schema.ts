@@ -43,7 +43,7 @@ const SMALLER: readonly Extent[] = [
   { ...WHOLE, maxDepth: 4, maxNodes: 300, maxText: 80 },
 ];
 const LEAST: Extent = { ...WHOLE, maxDepth: 3, maxNodes: 200, maxText: 80 };
-/** What is left of a schema that is still too large then. */
+/** Limits for a schema that is still too large then. */
 const FEW_VALUES: TextLimits = { maxText: 80, maxValues: 20 };
 
 /** Properties Google's adapters delete by mistake while they keep them in `required`. */
@@ -98,7 +98,7 @@ function projectWithinSize(
   const size = sizeOf(projected);
   if (size <= MAX_SIZE && !isVast) return projected;
   let extent = isVast ? LEAST : WHOLE;
-  // What is four times too large is not worth several attempts.
+  // A schema four times too large is not worth several attempts.
   for (const smaller of [...(size > 4 * MAX_SIZE ? [] : SMALLER), LEAST]) {
     if (smaller.maxNodes < extent.maxNodes) projected = project(inputSchema, profile, smaller);
     extent = smaller;
@@ -163,20 +163,8 @@ const MAX_IN_WORDS = 5;
 
 /** A copy of a projected schema with shorter descriptions and lists of values, and without examples. */
 function trimTexts(schema: JsonSchema, limits: TextLimits): SchemaDraft {
-  const copy: SchemaDraft = {};
-  for (const keyword of Object.keys(schema)) {
-    const value = schema[keyword];
-    if (keyword === "description" && typeof value === "string")
-      copy.description = shortenToSentence(value, limits.maxText);
-    else if (keyword === "properties" && isRecord(value)) copy.properties = trimMap(value, limits);
-    else if ((keyword === "items" || keyword === "additionalProperties") && isRecord(value)) {
-      copy[keyword] = trimTexts(value, limits);
-    } else if (keyword === "anyOf" && Array.isArray(value)) {
-      copy.anyOf = value.map((branch) => (isRecord(branch) ? trimTexts(branch, limits) : branch));
-    } else if (keyword !== "examples") {
-      copy[keyword] = value;
-    }
-  }
+  const { examples: _, ...copy } = mapParts(schema, (part) => trimTexts(part, limits));
+  if (typeof copy.description === "string") copy.description = shortenToSentence(copy.description, limits.maxText);
   if (Array.isArray(copy.enum) && copy.enum.length > limits.maxValues) {
     listInWords(copy.enum, copy, MAX_IN_WORDS);
     delete copy.enum;
@@ -184,11 +172,16 @@ function trimTexts(schema: JsonSchema, limits: TextLimits): SchemaDraft {
   return copy;
 }
 
-function trimMap(map: Readonly<Record<string, unknown>>, limits: TextLimits): SchemaDraft {
-  const copy: SchemaDraft = {};
-  for (const key of Object.keys(map)) {
-    const node = map[key];
-    setOwn(copy, key, isRecord(node) ? trimTexts(node, limits) : node);
+/** A copy of a projected schema with each schema directly in it replaced. */
+function mapParts(schema: JsonSchema, change: (part: JsonSchema) => JsonSchema): SchemaDraft {
+  const copy: SchemaDraft = { ...schema };
+  const changeAny = (part: unknown) => (isRecord(part) ? change(part) : part);
+  for (const keyword of ["items", "additionalProperties"]) {
+    if (copy[keyword] !== undefined) copy[keyword] = changeAny(copy[keyword]);
   }
-  return copy;
+  if (Array.isArray(schema.anyOf)) copy.anyOf = schema.anyOf.map(changeAny);
+  if (!isRecord(schema.properties)) return copy;
+  const properties: SchemaDraft = {};
+  for (const key of Object.keys(schema.properties)) setOwn(properties, key, changeAny(schema.properties[key]));
+  return { ...copy, properties };
 }

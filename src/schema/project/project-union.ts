@@ -104,7 +104,7 @@ function poolValues(branches: readonly Source[], projection: Projection): Schema
   return pooled;
 }
 
-/** Adds what is left of a node's union to its projection, as `anyOf`. */
+/** Adds the rest of a node's union to its projection, as `anyOf`. */
 export function projectUnion(node: Source, shown: SchemaDraft, place: ProjectionPlace, projection: Projection): void {
   const union = readUnion({ node, stack: place.stack }, projection);
   if (union === undefined) return;

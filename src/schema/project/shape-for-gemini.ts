@@ -34,7 +34,7 @@ const MAX_VALUES = 30;
 
 /**
  * Turns a projection into the OpenAPI subset of Google's function declarations: one type per node, `nullable` instead
- * of a null type, lists of allowed values for text only. What has no keyword there is said in the description.
+ * of a null type, lists of allowed values for text only. The description says the rest in words.
  */
 export function shapeForGemini(node: Source): SchemaDraft {
   const shaped: SchemaDraft = {};
@@ -99,7 +99,7 @@ function shapeValues(node: Source, shaped: SchemaDraft): void {
   if (some.length > 0) appendText(shaped, `One of ${some.join(", ")}${some.length < values.length ? ", …" : ""}.`);
 }
 
-/** Google reads nothing beside `anyOf` but the description, so what stands beside it moves into the branches. */
+/** Google reads only the description beside `anyOf`, so other keywords move into the branches. */
 function shapeUnion(branches: readonly Source[], outer: SchemaDraft): SchemaDraft {
   const concrete = branches.filter((branch) => branch.type !== "null").map(shapeForGemini);
   const { description, nullable, default: _, ...beside } = outer;

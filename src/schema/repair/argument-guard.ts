@@ -12,9 +12,9 @@ export interface GuardResult {
   readonly ok: boolean;
   /** The arguments to send: the very object given when nothing had to be repaired. `{}` when none could be read. */
   readonly args: Record<string, unknown>;
-  /** What was repaired, one short note each. Empty for arguments that were fine. */
+  /** One short note per repair. Empty for arguments that were fine. */
   readonly repairs: string[];
-  /** What is still wrong, at most 6. Empty when `ok`. */
+  /** Remaining problems, at most 6. Empty when `ok`. */
   readonly problems: ArgumentProblem[];
 }
 
@@ -117,7 +117,7 @@ function checkInTime({ args, repairs }: Root, { schema, checker, limitsMs }: Gua
   if (result?.verdict === "invalid") errors = result.errors;
   else if (result !== undefined || errors.length === 0) return undefined;
   const repair = (): GuardResult => {
-    const repaired = repairArguments(args, errors, schema, (changed) => checker.check(changed));
+    const repaired = repairArguments(args, errors, { schema, recheck: (changed) => checker.check(changed) });
     const notes = [...repairs, ...repaired.repairs];
     const problems = explainProblems(repaired.errors, schema, repaired.args);
     return { ok: problems.length === 0, args: repaired.args, repairs: notes, problems };

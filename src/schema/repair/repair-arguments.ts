@@ -1,15 +1,19 @@
-import { cloneJson, getOwn, isRecord, setOwn } from "../../base/json.ts";
+import { cloneJson, getAt, isRecord, parseJson, setOwn } from "../../base/json.ts";
 import type { CheckError, CheckResult } from "../check/check-arguments.ts";
 import { showLiteral } from "../check/describe-expected.ts";
-import { formatPath, getAt, readValuePath, type ValuePath } from "../check/schema-location.ts";
+import { hasUncheckedPattern } from "../check/normalise-keywords.ts";
+import { findNode, formatPath, readValuePath, type ValuePath } from "../check/schema-location.ts";
 import { selectErrors } from "../check/select-errors.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import { type Change, proposeChanges } from "./propose-changes.ts";
+import { type JsonSchema, type JsonType, readTypes } from "../json-schema.ts";
 
-/** Checks a changed copy of the arguments. */
-export type Recheck = (args: unknown) => CheckResult;
+/** How the arguments of one tool are repaired. */
+interface Repair {
+  readonly schema: JsonSchema;
+  /** Checks a changed copy of the arguments. */
+  readonly recheck: (args: unknown) => CheckResult;
+}
 
-/** Arguments after repair, what was changed, and the errors that are left. */
+/** Arguments after repair, the changes, and the remaining errors. */
 export interface RepairedArguments {
   readonly args: Record<string, unknown>;
   /** One short note per change: `used issue_number = 12`. */
@@ -33,18 +37,17 @@ const MAX_ERRORS = 1_000;
 export function repairArguments(
   args: Record<string, unknown>,
   errors: readonly CheckError[],
-  schema: JsonSchema,
-  recheck: Recheck,
+  repair: Repair,
 ): RepairedArguments {
   let state: RepairedArguments = { args, repairs: [], errors };
   if (errors.length > MAX_ERRORS) return state;
   for (let round = 0; round < MAX_ROUNDS && state.errors.length > 0; round++) {
     const before = state;
-    state = repairTogether(state, schema, recheck);
+    state = repairTogether(state, repair);
     if (state !== before) continue;
     for (const location of listPlaces(state.errors)) {
       if (state.errors.some((error) => error.instanceLocation === location)) {
-        state = repairPlace(location, state, schema, recheck);
+        state = repairPlace(location, state, repair);
       }
     }
     if (state === before) break;
@@ -56,59 +59,47 @@ export function repairArguments(
  * Most calls with several slips have simple ones: they are mended in one go where that removes every one of them. Of
  * unions only the branch that was meant counts here.
  */
-function repairTogether(state: RepairedArguments, schema: JsonSchema, recheck: Recheck): RepairedArguments {
+function repairTogether(state: RepairedArguments, { schema, recheck }: Repair): RepairedArguments {
   const broken = selectErrors(state.errors, { schema, args: state.args }).filter(
     ({ branches }) => branches === undefined,
   );
-  const places = listPlaces(
-    broken.map(({ error }) => error),
-    MAX_TOGETHER,
-  );
+  const errorsHere = broken.map(({ error }) => error);
+  const places = listPlaces(errorsHere, MAX_TOGETHER);
   if (places.length < 2) return state;
-  const args = cloneJson(state.args);
-  const repairs = [...state.repairs];
-  const changed: string[] = [];
-  for (const location of places) {
-    const path = readValuePath(location, args);
+  const changes = places.flatMap((location) => {
+    const path = readValuePath(location, state.args);
     const [change] = proposeAt(path, location, state, schema);
-    if (change === undefined) continue;
-    changeInPlace(args, path, change);
-    repairs.push(describeChange(path, change));
-    changed.push(location);
-  }
-  if (changed.length < 2 || !isRecord(args)) return state;
+    return change === undefined ? [] : [{ location, path, change }];
+  });
+  if (changes.length < 2) return state;
+  const args = applyChanges(state.args, changes);
+  const repairs = [...state.repairs, ...changes.map(({ path, change }) => describeChange(path, change))];
   const result = recheck(args);
   if (result.verdict === "unknown") return state;
   const errors = result.verdict === "valid" ? [] : result.errors;
-  const isMended = !errors.some((error) => changed.some((location) => isAtOrBelow(error, location)));
+  const isMended = !errors.some((error) => changes.some(({ location }) => isAtOrBelow(error, location)));
   return isMended && countMissing(errors) <= countMissing(state.errors) ? { args, repairs, errors } : state;
 }
 
 /** Where something is wrong, deepest first. */
 function listPlaces(errors: readonly CheckError[], limit = MAX_PLACES): string[] {
   const places = new Set(errors.map((error) => error.instanceLocation));
-  const depths = [...places].map((location) => ({ location, depth: location.split("/").length }));
-  const sorted = depths.sort((a, b) => b.depth - a.depth).map(({ location }) => location);
-  return sorted.slice(0, limit);
+  const depth = (location: string) => location.split("/").length;
+  return [...places].sort((a, b) => depth(b) - depth(a)).slice(0, limit);
 }
 
-function repairPlace(
-  location: string,
-  state: RepairedArguments,
-  schema: JsonSchema,
-  recheck: Recheck,
-): RepairedArguments {
+function repairPlace(location: string, state: RepairedArguments, repair: Repair): RepairedArguments {
   const path = readValuePath(location, state.args);
-  for (const change of proposeAt(path, location, state, schema)) {
-    const args = applyChange(state.args, path, change);
-    const result = recheck(args);
+  for (const change of proposeAt(path, location, state, repair.schema)) {
+    const args = applyChanges(state.args, [{ path, change }]);
+    const result = repair.recheck(args);
     if (result.verdict === "unknown") return state;
     const errors = result.verdict === "valid" ? [] : result.errors;
     if (change.kind === "drop" && countMissing(errors) > countMissing(state.errors)) continue;
     const next = { args, repairs: [...state.repairs, describeChange(path, change)], errors };
     if (errors.length < state.errors.length && !errors.some((error) => isAtOrBelow(error, location))) return next;
     if (change.kind === "use" && typeof change.value === "object") {
-      const inner = repairBelow(location, next, schema, recheck);
+      const inner = repairBelow(location, next, repair);
       if (inner.errors.length < state.errors.length && !inner.errors.some((error) => isAtOrBelow(error, location))) {
         return inner;
       }
@@ -129,15 +120,10 @@ function countMissing(errors: readonly CheckError[]): number {
 }
 
 /** A list or object just read from text may need repairs of its own before it fits. */
-function repairBelow(
-  location: string,
-  state: RepairedArguments,
-  schema: JsonSchema,
-  recheck: Recheck,
-): RepairedArguments {
+function repairBelow(location: string, state: RepairedArguments, repair: Repair): RepairedArguments {
   let current = state;
   for (const place of listPlaces(state.errors)) {
-    if (place.startsWith(`${location}/`)) current = repairPlace(place, current, schema, recheck);
+    if (place.startsWith(`${location}/`)) current = repairPlace(place, current, repair);
   }
   return current;
 }
@@ -146,36 +132,111 @@ function isAtOrBelow(error: CheckError, location: string): boolean {
   return error.instanceLocation === location || error.instanceLocation.startsWith(`${location}/`);
 }
 
-function changeInPlace(args: unknown, path: ValuePath, change: Change): void {
-  const holder = getAt(args, path.slice(0, -1));
-  const key = path.at(-1);
-  if (Array.isArray(holder) && typeof key === "number" && change.kind === "use") holder[key] = change.value;
-  if (!isRecord(holder) || typeof key !== "string") return;
-  if (change.kind === "use") setOwn(holder, key, change.value);
-  else delete holder[key];
-}
-
-/** A copy of the arguments with one value changed; what is beside the way to it is shared. */
-function applyChange(args: Record<string, unknown>, path: ValuePath, change: Change): Record<string, unknown> {
-  const changed = changeAt(args, path, change);
-  return isRecord(changed) ? changed : args;
-}
-
-function changeAt(value: unknown, [key, ...rest]: ValuePath, change: Change): unknown {
-  if (key === undefined) return change.kind === "use" ? change.value : undefined;
-  if (Array.isArray(value)) {
-    const items = [...value];
-    items[Number(key)] = changeAt(items[Number(key)], rest, change);
-    return items;
+/** Makes changes in a copy of the arguments. */
+function applyChanges(
+  given: Record<string, unknown>,
+  changes: readonly { readonly path: ValuePath; readonly change: Change }[],
+): Record<string, unknown> {
+  const args = cloneJson(given);
+  for (const { path, change } of changes) {
+    const holder = getAt(args, path.slice(0, -1));
+    const key = path.at(-1);
+    if (Array.isArray(holder) && typeof key === "number" && change.kind === "use") holder[key] = change.value;
+    if (!isRecord(holder) || typeof key !== "string") continue;
+    if (change.kind === "use") setOwn(holder, key, change.value);
+    else delete holder[key];
   }
-  if (!isRecord(value)) return value;
-  const copy = { ...value };
-  if (change.kind === "drop" && rest.length === 0) delete copy[String(key)];
-  else setOwn(copy, String(key), changeAt(getOwn(value, String(key)), rest, change));
-  return copy;
+  return isRecord(args) ? args : given;
 }
 
 function describeChange(path: ValuePath, change: Change): string {
   if (change.kind === "drop") return `left out ${formatPath(path)} (was null)`;
   return `used ${formatPath(path)} = ${showLiteral(change.value, path)}`;
+}
+
+const MAX_JSON_TEXT = 256 * 1024;
+
+/** A way to change one value: what to put there, or to leave the key out. */
+type Change = { readonly kind: "use"; readonly value: unknown } | { readonly kind: "drop" };
+
+/** What the failing keywords of one place ask for. */
+interface Wanted {
+  readonly types: ReadonlySet<JsonType>;
+  readonly values: readonly unknown[];
+}
+
+function readWanted(value: unknown, errors: readonly CheckError[], schema: JsonSchema): Wanted {
+  const types = new Set<JsonType>();
+  const values: unknown[] = [];
+  for (const { keyword, keywordLocation } of errors) {
+    if (keyword !== "type" && keyword !== "enum" && keyword !== "const") continue;
+    const node = findNode(schema, keywordLocation);
+    if (node === undefined) continue;
+    // Nobody here could tell that a number is wrong once it is text.
+    const isOpen = typeof value === "number" && hasUncheckedPattern(node);
+    const named = keyword === "type" ? (readTypes(node.type) ?? []) : [];
+    for (const type of named) if (type !== "string" || !isOpen) types.add(type);
+    if (keyword === "enum" && Array.isArray(node.enum)) values.push(...node.enum);
+    if (keyword === "const") values.push(node.const);
+  }
+  return { types, values };
+}
+
+/**
+ * The changes worth trying for one value that failed, most likely first: what the failing keywords ask for, read out of
+ * what is there. Nothing is invented, and null is only ever left out.
+ */
+function proposeChanges(value: unknown, path: ValuePath, errors: readonly CheckError[], schema: JsonSchema): Change[] {
+  const wanted = readWanted(value, errors, schema);
+  if (value === null) return typeof path.at(-1) === "string" ? [{ kind: "drop" }] : [];
+  const scalars: unknown[] = [];
+  const lists: unknown[] = [];
+  if (typeof value === "string") {
+    scalars.push(...matchValues(value, wanted.values), ...readScalars(value, wanted.types));
+    lists.push(...readJsonText(value, wanted.types));
+  } else if (typeof value === "number" && Number.isFinite(value)) {
+    const wantsNumber = wanted.types.has("number") || wanted.types.has("integer");
+    const wantsText = wanted.types.has("string") || wanted.values.includes(String(value));
+    if (wantsText && !wantsNumber) scalars.push(String(value));
+  }
+  if (wanted.types.has("array") && value !== undefined && !Array.isArray(value)) {
+    lists.push([value]);
+    if (typeof value === "string") lists.push(...readScalars(value, SCALARS).map((scalar) => [scalar]));
+  }
+  return [...scalars, ...lists].map((use) => ({ kind: "use", value: use }));
+}
+
+const SCALARS: ReadonlySet<JsonType> = new Set(["number", "boolean"]);
+
+/** The one allowed value a text means: the same but for letter case and outer blanks, or the value's own text. */
+function matchValues(text: string, values: readonly unknown[]): unknown[] {
+  const folded = text.trim().toLowerCase();
+  const isMeant = (value: unknown) => typeof value !== "object" && String(value).toLowerCase() === folded;
+  const matches = new Set(values.filter(isMeant));
+  return matches.size === 1 ? [...matches] : [];
+}
+
+const NUMBER_TEXT = /^-?(?:0|[1-9]\d{0,99})(?:\.\d{1,99})?(?:[eE][+-]?\d{1,3})?$/;
+const MAX_DIGITS = 15;
+
+/** The number or boolean a text writes out. Numbers that would lose digits stay text. */
+function readScalars(text: string, types: ReadonlySet<JsonType>): unknown[] {
+  const trimmed = text.trim();
+  if (types.has("boolean") && /^(?:true|false)$/i.test(trimmed)) return [trimmed.toLowerCase() === "true"];
+  if (!types.has("number") && !types.has("integer")) return [];
+  if (!NUMBER_TEXT.test(trimmed)) return [];
+  const number = Number(trimmed);
+  const digits = trimmed.replace(/[eE].*$/, "").replace(/[^0-9]/g, "").length;
+  const isExact = digits <= MAX_DIGITS || (/^-?\d+$/.test(trimmed) && BigInt(number) === BigInt(trimmed));
+  return Number.isFinite(number) && isExact ? [number] : [];
+}
+
+function readJsonText(text: string, types: ReadonlySet<JsonType>): unknown[] {
+  const trimmed = text.trim();
+  const wanted = trimmed.startsWith("[") ? "array" : trimmed.startsWith("{") ? "object" : undefined;
+  if (wanted === undefined || trimmed.length > MAX_JSON_TEXT) return [];
+  const value = parseJson(trimmed);
+  if (value === undefined) return [];
+  if (types.has(wanted)) return [value];
+  return wanted === "object" && types.has("array") ? [[value]] : [];
 }
