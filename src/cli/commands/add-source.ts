@@ -3,8 +3,8 @@ import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { openSourceDesk, type SourceDesk } from "../../service/added/open-source-desk.ts";
 import { isStopped } from "../../service/added/source.ts";
 import {
+  compareContents,
   type Difference,
-  listDifferences,
   type SourceContent,
   summariseDifferences,
 } from "../../service/added/source-content.ts";
@@ -201,12 +201,12 @@ const SHOWN_DIFFERENCES = 20;
 
 /** What two states of an app differ in, in one sentence. */
 export function summariseChanges(old: SourceContent, next: SourceContent): string {
-  return summariseDifferences(listDifferences(old, next));
+  return summariseDifferences(compareContents(old, next));
 }
 
 /** The differences between two states of an app: new, removed and changed actions, the latter with both values. */
 export function describeChanges(old: SourceContent, next: SourceContent): string[] {
-  const { added, removed, changed } = listDifferences(old, next);
+  const { added, removed, changed } = compareContents(old, next);
   return [
     ...added.map(
       ({ id, level, description, title }) =>

@@ -62,13 +62,6 @@ export type StoredAction = z.output<typeof storedActionSchema>;
 /** What an added app offers: made once, when it is added, and again when its origin has changed. */
 export type SourceContent = z.output<typeof contentSchema>;
 
-/** What is different between two states of one app; ids of actions, and which facts of them. */
-interface ContentChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly { readonly id: string; readonly facts: readonly string[] }[];
-}
-
 /** Reads what was stored, also by an earlier version; undefined when it makes no sense. */
 export function parseContent(stored: unknown): SourceContent | undefined {
   return contentSchema.safeParse(stored).data;
@@ -82,29 +75,6 @@ export function createContent(said: z.input<typeof contentSchema>): SourceConten
 /** SHA-256 (hex) of a content: changes with anything an agent or a human is told, or that decides what a call does. */
 export function digestContent(content: SourceContent): string {
   return sha256Hex(toOrderedJson(content));
-}
-
-/** Compares by action id. */
-export function compareContents(old: SourceContent, next: SourceContent): ContentChanges {
-  const before = new Map(old.actions.map((action) => [action.id, action]));
-  const after = new Map(next.actions.map((action) => [action.id, action]));
-  const changed = [...after].flatMap(([id, action]) => {
-    const known = before.get(id);
-    const facts = known === undefined ? [] : listChangedFacts(known, action);
-    return facts.length === 0 ? [] : [{ id, facts }];
-  });
-  return {
-    added: [...after.keys()].filter((id) => !before.has(id)),
-    removed: [...before.keys()].filter((id) => !after.has(id)),
-    changed,
-  };
-}
-
-function listChangedFacts(known: StoredAction, action: StoredAction): string[] {
-  const facts = Object.entries(action).filter(
-    ([fact, value]) => toOrderedJson(value) !== toOrderedJson(known[fact as keyof StoredAction]),
-  );
-  return facts.map(([fact]) => fact);
 }
 
 /** JSON with sorted keys: the order in which an origin lists things means nothing. */
@@ -203,18 +173,21 @@ const FACT_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The differences between two states of an app, action by action. */
-export function listDifferences(old: SourceContent, next: SourceContent): ContentDifferences {
-  const { added, removed, changed } = compareContents(old, next);
-  const find = ({ actions }: SourceContent, id: string) => actions.find((action) => action.id === id);
+export function compareContents(old: SourceContent, next: SourceContent): ContentDifferences {
+  const before = new Map(old.actions.map((action) => [action.id, action]));
+  const after = new Set(next.actions.map(({ id }) => id));
+  const changed = next.actions.flatMap((action) => {
+    const known = before.get(action.id);
+    if (known === undefined) return [];
+    const differences = Object.entries(action).flatMap(([fact, value]) =>
+      compare(FACT_NAMES[fact] ?? fact, known[fact as keyof StoredAction], value),
+    );
+    return differences.length === 0 ? [] : [{ id: action.id, differences }];
+  });
   return {
-    added: added.map((id) => find(next, id)).filter((action) => action !== undefined),
-    removed,
-    changed: changed.map(({ id, facts }) => ({
-      id,
-      differences: facts.flatMap((fact) =>
-        compare(FACT_NAMES[fact] ?? fact, readFact(find(old, id), fact), readFact(find(next, id), fact)),
-      ),
-    })),
+    added: next.actions.filter(({ id }) => !before.has(id)),
+    removed: [...before.keys()].filter((id) => !after.has(id)),
+    changed,
   };
 }
 
@@ -227,16 +200,12 @@ export function summariseDifferences({ added, removed, changed }: ContentDiffere
   return `Actions: ${changed.length} changed, ${removed.length} gone, ${added.length} new.`;
 }
 
-function readFact(action: StoredAction | undefined, fact: string): unknown {
-  return Object.entries(action ?? {}).find(([name]) => name === fact)?.[1];
-}
-
 /** One difference for each place in the two values that is not the same. */
 function compare(path: string, was: unknown, is: unknown): Difference[] {
   if (isRecord(was) && isRecord(is)) {
     const keys = new Set([...Object.keys(was), ...Object.keys(is)]);
     return [...keys].flatMap((key) => compare(`${path}.${key}`, was[key], is[key]));
   }
-  const [before, after] = [was, is].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
-  return before === after ? [] : [{ path, was: before, is: after }];
+  if (toOrderedJson(was) === toOrderedJson(is)) return [];
+  return [{ path, was: JSON.stringify(was), is: JSON.stringify(is) }];
 }

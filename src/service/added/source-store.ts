@@ -1,5 +1,7 @@
+import type { UpdateQueryBuilder, UpdateResult } from "kysely";
 import { createId } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
+import type { SourceRow, Tables } from "../store/schema.ts";
 import { type IntegrationSource, isStopped, readSource, type StoredSource } from "./source.ts";
 import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
 
@@ -18,7 +20,7 @@ export interface SourceMark {
 }
 
 /** The sources of a service; several processes may use one store. */
-export interface SourceStore extends SourceProposals {
+export interface SourceStore {
   /** All sources, by slug. One whose row is damaged is among them, and keeps no other from being read. */
   list(): Promise<StoredSource[]>;
   find(slug: string): Promise<StoredSource | undefined>;
@@ -30,7 +32,18 @@ export interface SourceStore extends SourceProposals {
   put(source: NewSource): Promise<void>;
   /** False when there was none. */
   remove(slug: string): Promise<boolean>;
+  /**
+   * Keeps changed actions until the owner decides. False when they are what is used or proposed already; what is used
+   * drops an older proposal, as its origin has changed back.
+   */
+  propose(slug: string, content: SourceContent): Promise<boolean>;
+  /** Takes a proposal over, if it still has this digest. */
+  accept(slug: string, digest: string): Promise<boolean>;
+  /** Asks no more about a proposal, if it still has this digest; it can still be accepted. Another one is asked about. */
+  dismiss(slug: string, digest: string): Promise<boolean>;
 }
+
+type SourceUpdate = UpdateQueryBuilder<Tables, "integration_sources", "integration_sources", UpdateResult>;
 
 /** Opens the sources of a store. */
 export function createSourceStore(store: Store, now: () => number): SourceStore {
@@ -41,8 +54,14 @@ export function createSourceStore(store: Store, now: () => number): SourceStore 
     return row && readSource(row);
   }
 
+  /** Changes the row of a source where it is still as `narrow` asks; false where it is not. */
+  const change: ChangeSource = async (slug, columns, narrow) => {
+    const update = store.updateTable("integration_sources").set(columns).where("slug", "=", slug);
+    return (await narrow(update).executeTakeFirst()).numUpdatedRows > 0n;
+  };
+
   return {
-    ...createSourceProposals(store, { at, find }),
+    ...createProposals(find, change, at),
     find,
 
     async list() {
@@ -92,17 +111,47 @@ export function createSourceStore(store: Store, now: () => number): SourceStore 
   };
 }
 
-/** Changed actions that wait for the owner. */
-interface SourceProposals {
-  /**
-   * Keeps changed actions until the owner decides. False when they are what is used or proposed already; what is used
-   * drops an older proposal, as its origin has changed back.
-   */
-  propose(slug: string, content: SourceContent): Promise<boolean>;
-  /** Takes a proposal over, if it still has this digest. */
-  accept(slug: string, digest: string): Promise<boolean>;
-  /** Asks no more about a proposal, if it still has this digest; it can still be accepted. Another one is asked about. */
-  dismiss(slug: string, digest: string): Promise<boolean>;
+type ChangeSource = (
+  slug: string,
+  columns: Partial<SourceRow>,
+  narrow: (update: SourceUpdate) => SourceUpdate,
+) => Promise<boolean>;
+
+/** Changes that wait for the owner. */
+function createProposals(
+  find: SourceStore["find"],
+  change: ChangeSource,
+  at: () => string,
+): Pick<SourceStore, "propose" | "accept" | "dismiss"> {
+  return {
+    async propose(slug, content) {
+      const digest = digestContent(content);
+      const source = await find(slug);
+      if (source === undefined || isStopped(source)) return false;
+      const isAgreed = digestContent(source.content) === digest;
+      // Also one that cannot be read.
+      if (isAgreed || source.proposal === undefined)
+        await change(slug, NOTHING_PROPOSED, (update) => update.where("proposed_digest", "is not", null));
+      if (isAgreed) return false;
+      const proposal = { proposed_content: JSON.stringify(content), proposed_digest: digest, proposed_at: at() };
+      return change(slug, { ...proposal, proposal_dismissed: 0 }, (update) =>
+        update
+          .where("revision", "=", source.revision)
+          .where((e) => e.or([e("proposed_digest", "is", null), e("proposed_digest", "!=", digest)])),
+      );
+    },
+
+    async accept(slug, digest) {
+      const source = await find(slug);
+      if (source === undefined || isStopped(source) || source.proposal?.digest !== digest) return false;
+      const { content } = source.proposal;
+      const agreed = { content: JSON.stringify(content), digest: digestContent(content), revision: createId("rev") };
+      return change(slug, { ...agreed, ...NOTHING_PROPOSED }, (update) => update.where("proposed_digest", "=", digest));
+    },
+
+    dismiss: (slug, digest) =>
+      change(slug, { proposal_dismissed: 1 }, (update) => update.where("proposed_digest", "=", digest)),
+  };
 }
 
 /** The columns of a source that nothing is proposed for. */
@@ -112,74 +161,6 @@ const NOTHING_PROPOSED = {
   proposed_at: null,
   proposal_dismissed: 0,
 };
-
-/** Opens the proposals of a store; `find` reads a source of it. */
-function createSourceProposals(
-  store: Store,
-  { at, find }: { at: () => string; find: (slug: string) => Promise<StoredSource | undefined> },
-): SourceProposals {
-  /** Also one that cannot be read. */
-  async function drop(slug: string): Promise<void> {
-    await store
-      .updateTable("integration_sources")
-      .set(NOTHING_PROPOSED)
-      .where("slug", "=", slug)
-      .where("proposed_digest", "is not", null)
-      .execute();
-  }
-
-  return {
-    async propose(slug, content) {
-      const digest = digestContent(content);
-      const source = await find(slug);
-      if (source === undefined || isStopped(source)) return false;
-      const isAgreed = digestContent(source.content) === digest;
-      if (isAgreed || source.proposal === undefined) await drop(slug);
-      if (isAgreed) return false;
-      const result = await store
-        .updateTable("integration_sources")
-        .set({
-          proposed_content: JSON.stringify(content),
-          proposed_digest: digest,
-          proposed_at: at(),
-          proposal_dismissed: 0,
-        })
-        .where("slug", "=", slug)
-        .where("revision", "=", source.revision)
-        .where((e) => e.or([e("proposed_digest", "is", null), e("proposed_digest", "!=", digest)]))
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
-
-    async accept(slug, digest) {
-      const source = await find(slug);
-      if (source === undefined || isStopped(source) || source.proposal?.digest !== digest) return false;
-      const { content } = source.proposal;
-      const result = await store
-        .updateTable("integration_sources")
-        .set({
-          content: JSON.stringify(content),
-          digest: digestContent(content),
-          ...NOTHING_PROPOSED,
-          revision: createId("rev"),
-        })
-        .where("slug", "=", slug)
-        .where("proposed_digest", "=", digest)
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
-
-    async dismiss(slug, digest) {
-      const result = await store
-        .updateTable("integration_sources")
-        .set({ proposal_dismissed: 1 })
-        .where("slug", "=", slug)
-        .where("proposed_digest", "=", digest)
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
-  };
-}
 
 /** What is proposed for a source; new actions alone change nothing that was agreed to. */
 export function judgeProposal(source: IntegrationSource): "none" | "additions" | "changes" {

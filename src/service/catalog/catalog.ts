@@ -103,21 +103,16 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A catalog whose integrations can change while the service runs. */
-interface LiveCatalog {
-  /** Always answers from one whole state; hold on to this object, not to what it returns. */
-  readonly catalog: Catalog;
-  /** Puts these integrations in the place of all others. Throws TypeError when two actions share one tool name. */
-  replace(installed: readonly Integration[]): void;
-}
-
-/** Creates the catalog with the integrations a service starts with. */
-export function createLiveCatalog(installed: readonly Integration[]): LiveCatalog {
+/** A catalog whose integrations can change while the service runs; it begins with those the service starts with. */
+export function createLiveCatalog(installed: readonly Integration[]) {
   const catalog = createCatalog(installed);
   return {
+    /** Always answers from one whole state; hold on to this object, not to what it returns. */
     catalog,
-    // At once, and whole: nothing is asked of the catalog in between.
-    replace: (next) => void Object.assign(catalog, createCatalog(next)),
+    /** Puts these integrations in the place of all others. Throws TypeError when two actions share one tool name. */
+    replace(next: readonly Integration[]): void {
+      Object.assign(catalog, createCatalog(next));
+    },
   };
 }
 

@@ -52,16 +52,23 @@ export function nameArgument(error: unknown, path: string): unknown {
   return new ServiceError(error.status, error.code, message, { ...error.options, extra: { invalidFields: [path] } });
 }
 
-const LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"]);
-const NO_SUCH_HOST = new Set(["ENOTFOUND", "ENODATA"]);
-/** Codes of OpenSSL and node:tls for a certificate that does not prove the host. */
-const BAD_CERTIFICATE = /CERT|SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|^ERR_TLS/;
-const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
+const TOO_LATE = "took too long to answer.";
+const UNREADABLE = "leads to a host whose answer cannot be read.";
+/** Codes of the network and of OpenSSL, and what each says of the URL. */
+const FAILURES: readonly (readonly [codes: RegExp, code: UrlRefusalCode, problem: string, hint?: string])[] = [
+  [/^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/, "media_url_unavailable", TOO_LATE],
+  [/^(?:ENOTFOUND|ENODATA)$/, "media_url_failed", "names a host that does not exist.", "Check the address."],
+  [
+    /CERT|SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|^ERR_TLS/,
+    "media_url_failed",
+    "leads to a host without a valid certificate for its name.",
+  ],
+  [/^(?:EPROTO|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$)/, "media_url_failed", UNREADABLE],
+];
 
 /** The answer breaks the rules of HTTP; the parser's errors often have no code. */
-function isUnreadable(error: unknown, code: string): boolean {
-  if (code === "UND_ERR_HEADERS_OVERFLOW") return true;
-  return error instanceof Error && error.name === "HTTPParserError" && code !== "HPE_INVALID_EOF_STATE";
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && error.name === "HTTPParserError" && errorCode(error) !== "HPE_INVALID_EOF_STATE";
 }
 
 /**
@@ -75,19 +82,11 @@ export function explainFailure(error: unknown, limit: { isOver: boolean; isCalle
     return new ServiceError(503, "client_gone", "The caller went away before this ran.", { cause });
   }
   const code = errorCode(error) ?? "";
-  if (limit.isOver || LATE.has(code)) {
-    return refuseUrl("media_url_unavailable", "took too long to answer.", { cause });
-  }
+  if (limit.isOver) return refuseUrl("media_url_unavailable", TOO_LATE, { cause });
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return refuseSize(cause);
-  if (NO_SUCH_HOST.has(code)) {
-    return refuseUrl("media_url_failed", "names a host that does not exist.", { hint: "Check the address.", cause });
-  }
-  if (BAD_CERTIFICATE.test(code)) {
-    return refuseUrl("media_url_failed", "leads to a host without a valid certificate for its name.", { cause });
-  }
-  if (isUnreadable(error, code) || NO_TLS.test(code)) {
-    return refuseUrl("media_url_failed", "leads to a host whose answer cannot be read.", { cause });
-  }
+  const [, refusal, problem, hint] = FAILURES.find(([codes]) => codes.test(code)) ?? [];
+  if (refusal !== undefined && problem !== undefined) return refuseUrl(refusal, problem, { hint, cause });
+  if (isUnreadable(error)) return refuseUrl("media_url_failed", UNREADABLE, { cause });
   return refuseUrl("media_url_unavailable", "could not be read: the connection failed.", { cause });
 }
 

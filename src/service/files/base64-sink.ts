@@ -1,61 +1,34 @@
+import { parseJson } from "../../base/json.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const STEP_CHARS = 64 * 1024;
 const BACKSLASH = 0x5c;
 const LAST_QUARTET = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
-/** Stands in the decoded text for a character that cannot be base64. */
-const NOT_BASE64 = 0x21;
-
-const SIMPLE_ESCAPES: Readonly<Record<string, number>> = {
-  '"': 0x22,
-  "\\": BACKSLASH,
-  "/": 0x2f,
-  b: NOT_BASE64,
-  f: NOT_BASE64,
-  n: NOT_BASE64,
-  r: NOT_BASE64,
-  t: NOT_BASE64,
-};
-
 /** Thrown inside the splitter when a diverted string is not a JSON string at all. */
 export class MalformedStringError extends Error {}
 
+/** Where the escape begins that the end of a piece cuts off; the length of the text when there is none. */
+function findCut(text: string): number {
+  const at = text.lastIndexOf("\\");
+  let first = at;
+  while (text[first - 1] === "\\") first -= 1;
+  const isCut = (at - first) % 2 === 0 && /^\\(?:u[0-9A-Fa-f]{0,3})?$/.test(text.slice(at));
+  return isCut ? at : text.length;
+}
+
 /** Resolves JSON escapes in a byte stream that arrives in arbitrary pieces. */
 class Unescaper {
-  /** An escape that began in an earlier piece, from its backslash on. */
   #open = "";
 
+  /** Characters that no base64 has come out as "!". */
   push(raw: Buffer): Buffer {
     if (this.#open === "" && !raw.includes(BACKSLASH)) return raw;
-    const out = Buffer.allocUnsafe(raw.length + 1);
-    let length = 0;
-    for (const byte of raw) {
-      if (this.#open === "" && byte !== BACKSLASH) {
-        out[length++] = byte;
-        continue;
-      }
-      this.#open += String.fromCharCode(byte);
-      const value = this.#resolve();
-      if (value === undefined) continue;
-      out[length++] = value;
-      this.#open = "";
-    }
-    return out.subarray(0, length);
-  }
-
-  #resolve(): number | undefined {
-    const kind = this.#open[1];
-    if (kind === undefined) return undefined;
-    if (kind !== "u") {
-      const value = SIMPLE_ESCAPES[kind];
-      if (value === undefined) throw new MalformedStringError("bad escape");
-      return value;
-    }
-    const digits = this.#open.slice(2);
-    if (!/^[0-9A-Fa-f]*$/.test(digits)) throw new MalformedStringError("bad escape");
-    if (digits.length < 4) return undefined;
-    const unit = Number.parseInt(digits, 16);
-    return unit >= 0x20 && unit < 0x7f ? unit : NOT_BASE64;
+    const text = this.#open + raw.toString("latin1");
+    const end = findCut(text);
+    this.#open = text.slice(end);
+    const value = parseJson(`"${text.slice(0, end)}"`);
+    if (typeof value !== "string") throw new MalformedStringError("bad escape");
+    return Buffer.from(value.replaceAll(/[^ -~]/g, "!"), "latin1");
   }
 }
 

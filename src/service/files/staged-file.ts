@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { errorCode } from "../../base/disk.ts";
@@ -28,11 +28,6 @@ export interface StagedFile {
   seal(): Promise<FileDigests>;
   /** Closes and removes the file; harmless after an adoption or a second time. Never rejects: what stays is swept later. */
   discard(): Promise<void>;
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  let done = 0;
-  while (done < bytes.length) done += (await handle.write(bytes, done)).bytesWritten;
 }
 
 /** Conditions of a disk that pass, or that a human repairs without touching the request. */
@@ -104,7 +99,7 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
       size += bytes.length;
       md5.update(bytes);
       sha256.update(bytes);
-      await onDisk(() => writeAll(handle, bytes));
+      await onDisk(() => handle.writeFile(bytes));
     },
     seal() {
       sealed ??= close().then(() => ({ size, md5: md5.digestHex(), sha256: sha256.digest("hex") }));

@@ -69,7 +69,7 @@ async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array> | Itera
   for await (const piece of bytes) {
     signal?.throwIfAborted();
     sha256.update(piece);
-    for (let done = 0; done < piece.length; ) done += (await handle.write(piece, done)).bytesWritten;
+    await handle.writeFile(piece);
     size += piece.length;
   }
   await handle.sync();

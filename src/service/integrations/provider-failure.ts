@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from "../../base/json.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseMissing, ServiceError } from "../service-error.ts";
 import type { Action } from "./integration.ts";
 
 /** What a provider did instead of what it was asked for. */
@@ -38,73 +38,60 @@ const CHECK_FIRST = "It may have taken effect all the same: check with a read be
 export function createProviderError(failure: ProviderFailure, call: FailedCall): ServiceError {
   const said = describe(failure, call.app);
   const isRepeatable = call.action.level === "read" || call.action.idempotent;
-  switch (failure.kind) {
-    case "unreachable":
-      return new ServiceError(503, "provider_unavailable", said, {
-        type: "network",
-        retryable: true,
-        hint: "Try again later.",
-      });
-    case "status":
-      return fromStatus(failure, { said, isRepeatable });
-    case "lost":
-      return isRepeatable
-        ? new ServiceError(503, "provider_unavailable", said, {
-            type: "network",
-            retryable: true,
-            hint: "Try again later.",
-          })
-        : createDoubt(said, "network");
-    case "garbage":
-      return isRepeatable
-        ? new ServiceError(500, "provider_error", said, {
-            type: "provider",
-            hint: "Try again later, or tell the owner.",
-          })
-        : createDoubt(said, "provider");
+  if (!isRepeatable && mayHaveActed(failure)) {
+    const type = failure.kind === "lost" ? "network" : "provider";
+    return new ServiceError(500, "outcome_unknown", said, { type, hint: CHECK_FIRST });
   }
-}
-
-function fromStatus(
-  { status, retryAfterSeconds }: ProviderFailure & { kind: "status" },
-  { said, isRepeatable }: { said: string; isRepeatable: boolean },
-): ServiceError {
-  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  if (status === 401) {
-    return new ServiceError(401, "needs_reauth", said, {
-      type: "auth",
-      hint: "Connect the app again, then repeat the call.",
+  if (failure.kind === "garbage")
+    return new ServiceError(500, "provider_error", said, {
+      type: "provider",
+      hint: "Try again later, or tell the owner.",
     });
-  }
-  if (status === 403) {
-    const hint =
-      "The connected account may not do this: connect it again with more permissions, or use another account.";
-    return new ServiceError(403, "forbidden", said, { type: "missing_scopes", hint });
-  }
-  if (status === 404 || status === 410) {
-    return new ServiceError(404, "not_found", said, { type: "provider", hint: "Look up the name or id first." });
-  }
-  if (status === 409 || status === 412) {
-    return new ServiceError(409, "conflict", said, { type: "provider", hint: "Read its present state first." });
-  }
-  if (status === 429) {
-    return new ServiceError(429, "rate_limited", said, { type: "rate_limit", retryable: true, ...wait });
-  }
-  if (status === 408 || status >= 500) {
-    if (status !== 503 && !isRepeatable) return createDoubt(said, "provider");
-    const hint = "Try again later.";
-    return new ServiceError(503, "provider_unavailable", said, { type: "network", retryable: true, hint, ...wait });
-  }
-  if (status >= 400) {
-    return new ServiceError(400, "invalid_arguments", said, { type: "validation", hint: "Correct the arguments." });
-  }
-  // These lead to where the result of a request can be seen; 307 and 308 say that it has to be sent elsewhere.
-  if (!isRepeatable && status >= 300 && status <= 303) return createDoubt(said, "provider");
-  return new ServiceError(500, "provider_error", said, { type: "provider" });
+  return failure.kind === "status" ? fromStatus(failure, said) : refuseDown(said);
 }
 
-function createDoubt(said: string, type: string): ServiceError {
-  return new ServiceError(500, "outcome_unknown", said, { type, hint: CHECK_FIRST });
+/** Whether a provider that failed so may have done all the same what it was asked for. */
+function mayHaveActed(failure: ProviderFailure): boolean {
+  if (failure.kind !== "status") return failure.kind !== "unreachable";
+  const { status } = failure;
+  // 301 to 303 lead to where the result of a request can be seen; 307 and 308 say that it has to be sent elsewhere.
+  return status === 408 || (status >= 500 && status !== 503) || (status >= 300 && status <= 303);
+}
+
+function refuseDown(said: string, retryAfterSeconds?: number): ServiceError {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  const hint = "Try again later.";
+  return new ServiceError(503, "provider_unavailable", said, { type: "network", retryable: true, hint, ...wait });
+}
+
+const MORE_RIGHTS =
+  "The connected account may not do this: connect it again with more permissions, or use another account.";
+
+function fromStatus({ status, retryAfterSeconds }: ProviderFailure & { kind: "status" }, said: string): ServiceError {
+  if (status === 408 || status >= 500) return refuseDown(said, retryAfterSeconds);
+  switch (status) {
+    case 401:
+      return new ServiceError(401, "needs_reauth", said, {
+        type: "auth",
+        hint: "Connect the app again, then repeat the call.",
+      });
+    case 403:
+      return new ServiceError(403, "forbidden", said, { type: "missing_scopes", hint: MORE_RIGHTS });
+    case 404:
+    case 410:
+      return refuseMissing(said, "Look up the name or id first.");
+    case 409:
+    case 412:
+      return new ServiceError(409, "conflict", said, { type: "provider", hint: "Read its present state first." });
+    case 429: {
+      const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+      return new ServiceError(429, "rate_limited", said, { type: "rate_limit", retryable: true, ...wait });
+    }
+    default:
+      return status >= 400
+        ? new ServiceError(400, "invalid_arguments", said, { type: "validation", hint: "Correct the arguments." })
+        : new ServiceError(500, "provider_error", said, { type: "provider" });
+  }
 }
 
 function describe(failure: ProviderFailure, app: string): string {

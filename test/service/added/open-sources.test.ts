@@ -213,9 +213,17 @@ test("contents are compared by action and fact; the order of keys means nothing"
   if (b === undefined || c === undefined || d === undefined) throw new Error("three actions");
   const changed = { ...next, actions: [{ ...b, level: "write" as const, title: "New" }, c, d] };
   expect(compareContents(old, changed)).toEqual({
-    added: ["d"],
+    added: [d],
     removed: ["a"],
-    changed: [{ id: "b", facts: ["title", "level"] }],
+    changed: [
+      {
+        id: "b",
+        differences: [
+          { path: "title", was: JSON.stringify(b.title), is: '"New"' },
+          { path: "level", was: JSON.stringify(b.level), is: '"write"' },
+        ],
+      },
+    ],
   });
   const turned = { ...c, inputSchema: { properties: {}, type: "object" } as const };
   expect(digestContent({ ...next, actions: [b, turned, d] })).toBe(digestContent(next));

@@ -1,6 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
-import { createAppAgent } from "../../fetch/guarded-connector.ts";
+import { parseJson } from "../../../base/json.ts";
+import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
 import {
   findProviderWords,
   type ProviderFailure,
@@ -74,7 +75,7 @@ async function readFailure(
   { status, headers, body }: Answer,
   secrets: Readonly<Record<string, string>>,
 ): Promise<McpHttpError> {
-  const words = await readText(body, MAX_WORDS).catch(() => "");
+  const words = (body && (await readText(body, MAX_WORDS).catch(() => undefined))) ?? "";
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"), Date.now());
   const message = status < 400 ? "it redirects to another address" : findProviderWords(hideSecrets(words, secrets));
   return new McpHttpError({ kind: "status", status, message, retryAfterSeconds });
@@ -93,31 +94,12 @@ async function toResponse(
     return new Response(boundBody(body, { isEvents, max: MAX_JSON }), init);
   }
   const text = await readText(body, MAX_JSON).catch((error: unknown) => {
-    if (signal?.aborted || error instanceof McpHttpError) throw error;
+    if (signal?.aborted) throw error;
     throw new McpHttpError({ kind: "lost" }, error);
   });
-  if (!isJson(text)) throw new McpHttpError({ kind: "garbage" });
+  if (text === undefined) throw new McpHttpError({ kind: "garbage", message: `more than ${MAX_JSON} bytes` });
+  if (parseJson(text) === undefined) throw new McpHttpError({ kind: "garbage" });
   return new Response(text, init);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function readText(body: Answer["body"], max: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body ?? []) {
-    size += part.length;
-    if (size > max) throw new McpHttpError({ kind: "garbage", message: `more than ${max} bytes` });
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
 }
 
 const LINE_FEED = 10;

@@ -102,21 +102,11 @@ interface ReadParameter {
   readonly isRequired: boolean;
 }
 
-interface SeparatedParameters {
-  /** What the model gives. */
-  readonly open: readonly ReadParameter[];
-  /** What the connection gives. */
-  readonly filled: readonly OperationParameter[];
-  readonly withheld: readonly string[];
-  /** One without which the operation cannot be called and that nobody can give. */
-  readonly needed: string | undefined;
-}
-
-function separateCredentials(
-  parameters: readonly ReadParameter[],
-  plan: CredentialPlan,
-  security: string[][],
-): SeparatedParameters {
+/**
+ * What the model gives (`open`), what the connection gives (`filled`), the names of what nobody gives (`withheld`), and one of
+ * these without which the operation cannot be called.
+ */
+function separateCredentials(parameters: readonly ReadParameter[], plan: CredentialPlan, security: string[][]) {
   const open: ReadParameter[] = [];
   const filled: OperationParameter[] = [];
   const withheld: string[] = [];
@@ -135,17 +125,21 @@ function separateCredentials(
   return { open, filled, withheld, needed };
 }
 
-function readParameters({ path, operation, shared }: DocumentOperation, converter: SchemaConverter): ReadParameter[] {
+/** The parameters as the document has them; those of the operation replace those of its path. */
+function listParameters({ operation, shared }: DocumentOperation, converter: SchemaConverter): Json[] {
   const own = Array.isArray(operation.parameters) ? operation.parameters : [];
+  return [...shared, ...own].map((given) => converter.resolve(given)).filter(isRecord);
+}
+
+function readParameters(o: DocumentOperation, converter: SchemaConverter): ReadParameter[] {
   const byPlace = new Map<string, Json>();
-  for (const given of [...shared, ...own]) {
-    const parameter = converter.resolve(given);
-    if (!isRecord(parameter) || typeof parameter.name !== "string" || !PLACES.has(String(parameter.in))) continue;
+  for (const parameter of listParameters(o, converter)) {
+    if (typeof parameter.name !== "string" || !PLACES.has(String(parameter.in))) continue;
     if (parameter.in === "header" && OWN_HEADERS.has(parameter.name.toLowerCase())) continue;
     byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
   }
   // Some documents forget to declare what stands in the path.
-  for (const [, name = ""] of path.matchAll(/\{([^{}]+)\}/g)) {
+  for (const [, name = ""] of o.path.matchAll(/\{([^{}]+)\}/g)) {
     if (!byPlace.has(`path ${name}`)) byPlace.set(`path ${name}`, { name, in: "path", schema: { type: "string" } });
   }
   const taken = new Set<string>();
@@ -187,14 +181,10 @@ function readStyle(
 }
 
 /** Styles of a path that are rarely used; a value written in another one would mean something else. */
-function findUnwritable({ operation, shared }: DocumentOperation, converter: SchemaConverter): string | undefined {
-  const own = Array.isArray(operation.parameters) ? operation.parameters : [];
-  for (const given of [...shared, ...own]) {
-    const parameter = converter.resolve(given);
-    if (!isRecord(parameter) || (parameter.style !== "label" && parameter.style !== "matrix")) continue;
-    return `"${String(parameter.name)}" is to be written in the style "${parameter.style}", which is not supported.`;
-  }
-  return undefined;
+function findUnwritable(o: DocumentOperation, converter: SchemaConverter): string | undefined {
+  const found = listParameters(o, converter).find(({ style }) => style === "label" || style === "matrix");
+  if (found === undefined) return undefined;
+  return `"${String(found.name)}" is to be written in the style "${found.style}", which is not supported.`;
 }
 
 function readSecurity(security: unknown): string[][] {

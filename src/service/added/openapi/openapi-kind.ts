@@ -1,7 +1,8 @@
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { type Dispatcher, request } from "undici";
-import { createAppAgent } from "../../fetch/guarded-connector.ts";
+import { parseJson } from "../../../base/json.ts";
+import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
 import { readResponseName } from "../../files/file-name.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
 import {
@@ -89,7 +90,7 @@ export async function sendRequest(api: ApiRequest, sent: Sent): Promise<unknown>
   const bytes = decodeBody(body, headers["content-encoding"]);
   try {
     if (isJson(type) || isText(type)) {
-      const text = await readText(bytes, MAX_ANSWER);
+      const text = await readAnswer(bytes);
       if (text === "") return { status };
       return isJson(type) ? readJson(text, sent) : { text };
     }
@@ -142,7 +143,7 @@ async function send(api: ApiRequest, { dispatcher, context, app, action }: Sent)
 
 async function readFailure({ status, headers, body }: Answer, { app, action, context }: Sent): Promise<ServiceError> {
   const bytes = decodeBody(body, headers["content-encoding"]);
-  const words = findProviderWords(await readText(bytes, MAX_ERROR).catch(() => ""));
+  const words = findProviderWords((await readText(bytes, MAX_ERROR).catch(() => undefined)) ?? "");
   const retryAfterSeconds = readRetryAfter(textOf(headers["retry-after"]), context.now());
   // GitHub and others say "too many" as 403, and tell by this header.
   const isLimited = status === 403 && (headers["x-ratelimit-remaining"] === "0" || retryAfterSeconds !== undefined);
@@ -175,28 +176,19 @@ function isText(type: string): boolean {
 }
 
 function readJson(text: string, { app, action }: Sent): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw createProviderError({ kind: "garbage" }, { app, action });
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw createProviderError({ kind: "garbage" }, { app, action });
+  return value;
 }
 
-async function readText(body: Readable, max: number): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > max) {
-      body.destroy();
-      throw new ServiceError(500, "provider_error", `The answer is longer than ${max} bytes.`, {
-        type: "provider",
-        hint: "Ask for less: use filters, fields or a page size.",
-      });
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
+/** Throws ServiceError 500 `provider_error` for an answer that is too long. */
+async function readAnswer(body: Readable): Promise<string> {
+  const text = await readText(body, MAX_ANSWER);
+  if (text !== undefined) return text;
+  throw new ServiceError(500, "provider_error", `The answer is longer than ${MAX_ANSWER} bytes.`, {
+    type: "provider",
+    hint: "Ask for less: use filters, fields or a page size.",
+  });
 }
 
 /** Bytes become a file of the service, never base64. */

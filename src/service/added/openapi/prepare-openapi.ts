@@ -156,20 +156,6 @@ interface WantedFile {
   readonly url: string;
 }
 
-interface Resolver {
-  readonly order: number;
-  canRead(file: WantedFile): boolean;
-  read(file: WantedFile): Promise<Buffer>;
-}
-
-/** Reads a document and what it refers to. */
-interface DocumentReader {
-  /** For the parser, in place of its own. */
-  readonly resolvers: { readonly file: Resolver; readonly http: Resolver };
-  /** Why something was not read, a sentence; undefined when the parser has its own words for it. */
-  readonly problem: string | undefined;
-}
-
 /**
  * A document is text from outside, and what it refers to ends up in schemas that agents are shown. So a document at an
  * address may refer to its own origin only, and one in a file to files below its own folder, hidden ones excepted.
@@ -177,7 +163,7 @@ interface DocumentReader {
  * @param place path of a file, or http(s) address.
  * @param maxBytes of each file.
  */
-function createDocumentReader(place: string, maxBytes: number): DocumentReader {
+function createDocumentReader(place: string, maxBytes: number) {
   const root = /^https?:/i.test(place) ? URL.parse(place) : null;
   const rootPath = /^file:/i.test(place) ? fileURLToPath(place) : resolve(place);
   let problem: string | undefined;
@@ -190,10 +176,11 @@ function createDocumentReader(place: string, maxBytes: number): DocumentReader {
     return isAllowed;
   }
 
-  const http: Resolver = {
+  const http = {
     order: 1,
-    canRead: (file) => isHttp(file) && allow(root !== null && URL.parse(file.url)?.origin === root.origin, file),
-    async read(file) {
+    canRead: (file: WantedFile) =>
+      isHttp(file) && allow(root !== null && URL.parse(file.url)?.origin === root.origin, file),
+    async read(file: WantedFile) {
       const isRoot = withoutFragment(file.url) === withoutFragment(root?.href ?? "");
       const answer = await readAddress(file.url, { maxBytes, redirect: isRoot ? "follow" : "error" });
       if (answer.ok) return answer.bytes;
@@ -201,13 +188,16 @@ function createDocumentReader(place: string, maxBytes: number): DocumentReader {
       throw new Error(problem, { cause: answer.cause });
     },
   };
-  const file: Resolver = {
+  const file = {
     order: 2,
-    canRead: (wanted) => !isHttp(wanted) && allow(root === null && isBeside(rootPath, toPath(wanted)), wanted),
-    read: (wanted) => readFile(toPath(wanted)),
+    canRead: (wanted: WantedFile) =>
+      !isHttp(wanted) && allow(root === null && isBeside(rootPath, toPath(wanted)), wanted),
+    read: (wanted: WantedFile) => readFile(toPath(wanted)),
   };
   return {
+    /** For the parser, in place of its own. */
     resolvers: { file, http },
+    /** Why something was not read, a sentence; undefined when the parser has its own words for it. */
     get problem() {
       return problem;
     },

@@ -154,20 +154,12 @@ const tokensSchema = z.object({
 /** Latest tokens of a grant. */
 type StoredTokens = z.output<typeof tokensSchema>;
 
-/** Keeps the tokens of grants, encrypted. */
-interface TokenStore {
-  /** Undefined when nothing was given yet, or this key does not open it. */
-  find(grant: string): Promise<StoredTokens | undefined>;
-  /** Durable when it resolves. */
-  put(grant: string, integration: string, tokens: StoredTokens): Promise<void>;
-  forget(grant: string): Promise<void>;
-}
-
-/** Opens the tokens of a store. `now` gives milliseconds since the epoch. */
-function createTokenStore({ store, box, now }: { store: Store; box: SecretBox; now: () => number }): TokenStore {
+/** The tokens of grants, encrypted. A write is durable when it resolves. */
+function createTokenStore({ store, box, now }: { store: Store; box: SecretBox; now: () => number }) {
   const placeOf = (grant: string) => `access_tokens.${grant}`;
   return {
-    async find(grant) {
+    /** Undefined when nothing was given yet, or this key does not open it. */
+    async find(grant: string): Promise<StoredTokens | undefined> {
       const row = await store
         .selectFrom("access_tokens")
         .select("tokens")
@@ -176,7 +168,7 @@ function createTokenStore({ store, box, now }: { store: Store; box: SecretBox; n
       const opened = row === undefined ? undefined : box.open(row.tokens, placeOf(grant));
       return opened === undefined ? undefined : tokensSchema.parse(JSON.parse(opened));
     },
-    async put(grant, integration, tokens) {
+    async put(grant: string, integration: string, tokens: StoredTokens): Promise<void> {
       const changed = {
         tokens: box.seal(JSON.stringify(tokens), placeOf(grant)),
         updated_at: new Date(now()).toISOString(),
@@ -187,7 +179,7 @@ function createTokenStore({ store, box, now }: { store: Store; box: SecretBox; n
         .onConflict((conflict) => conflict.column("grant_hash").doUpdateSet(changed))
         .execute();
     },
-    async forget(grant) {
+    async forget(grant: string): Promise<void> {
       await store.deleteFrom("access_tokens").where("grant_hash", "=", grant).execute();
     },
   };

@@ -1,7 +1,8 @@
 import { request } from "undici";
 import { z } from "zod";
+import { parseJson } from "../../../base/json.ts";
 import { cleanText } from "../../../base/text.ts";
-import { createAppAgent } from "../../fetch/guarded-connector.ts";
+import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
 import type { OAuthClient } from "../../integrations/integration.ts";
 import {
   createProviderError,
@@ -97,30 +98,16 @@ async function send({ client, params }: TokenRequest) {
       signal: AbortSignal.timeout(LIMIT_MS),
     });
     const retryAfter = [headers["retry-after"]].flat()[0];
-    return { status: statusCode, text: await readText(body), retryAfter };
+    return { status: statusCode, text: (await readText(body, MAX_ANSWER)) ?? "", retryAfter };
   } finally {
     await agent.close();
   }
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body) {
-    size += part.length;
-    if (size > MAX_ANSWER) return "";
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
-}
-
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // GitHub answers so where it is not asked for JSON by name.
-    return text.includes("access_token=") ? Object.fromEntries(new URLSearchParams(text)) : undefined;
-  }
+  // GitHub answers in form fields where it is not asked for JSON by name.
+  const fields = text.includes("access_token=") ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+  return parseJson(text) ?? fields;
 }
 
 function refuse({ error, error_description = "" }: z.output<typeof refusalSchema>, asked: TokenRequest): ServiceError {

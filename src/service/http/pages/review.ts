@@ -2,8 +2,8 @@ import type { Hono } from "hono";
 import { html } from "hono/html";
 import { type IntegrationSource, isStopped } from "../../added/source.ts";
 import {
+  compareContents,
   type Difference,
-  listDifferences,
   type StoredAction,
   summariseDifferences,
 } from "../../added/source-content.ts";
@@ -66,7 +66,7 @@ interface ReviewPage {
 function reviewBody({ source, csrfToken, now, problem }: ReviewPage): Markup {
   const { slug, name, content, proposal } = source;
   if (proposal === undefined) return nothingBody(name);
-  const differences = listDifferences(content, proposal.content);
+  const differences = compareContents(content, proposal.content);
   const { added, removed, changed } = differences;
   const decide = (action: string, button: Markup) =>
     html`<form method="post" action="/apps/${slug}/${action}">${csrfField(csrfToken)}<input type="hidden" name="digest" value="${proposal.digest}">${button}</form>`;

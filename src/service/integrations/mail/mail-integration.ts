@@ -9,22 +9,38 @@ import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
-import { findMailGrant, isOnServer, readServerSettings, SECURITIES, SIGN_INS } from "./server/server-settings.ts";
+import {
+  findMailGrant,
+  isOnServer,
+  readServerSettings,
+  type SECURITIES,
+  type SIGN_INS,
+} from "./server/server-settings.ts";
 
-const SECURITY_LABELS = {
+const SECURITY_LABELS: Readonly<Record<(typeof SECURITIES)[number], string>> = {
   automatic: "By the port",
   tls: "TLS",
   starttls: "STARTTLS",
   plain: "None (only on this machine)",
 };
-const SIGN_IN_LABELS = {
+const SIGN_IN_LABELS: Readonly<Record<(typeof SIGN_INS)[number], string>> = {
   password: "Password or app password",
   oauth2: "OAuth2, renewed by the service",
   token: "OAuth2 access token, until it ends",
 };
 
-const choose = <Value extends string>(values: readonly Value[], labels: Readonly<Record<Value, string>>) =>
-  values.map((value) => ({ value, label: labels[value] }));
+const choose = (labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
+
+/** An optional field. */
+function field(
+  kind: SettingField["kind"],
+  name: string,
+  label: string,
+  more: Pick<SettingField, "group" | "help" | "options">,
+): SettingField {
+  return { name, label, kind, optional: true, ...more };
+}
 
 const ENCRYPTION = "Encryption";
 const OAUTH2 = "OAuth2, renewed by the service";
@@ -37,94 +53,47 @@ const settingsForm: readonly SettingField[] = [
     kind: "email",
     help: "The mailbox's own address: messages are sent from it.",
   },
-  { name: "name", label: "Your name", kind: "text", optional: true, help: "Stands beside the address in sent mail." },
-  {
-    name: "imapHost",
-    label: "Incoming server (IMAP)",
-    kind: "text",
-    optional: true,
+  field("text", "name", "Your name", { help: "Stands beside the address in sent mail." }),
+  field("text", "imapHost", "Incoming server (IMAP)", {
     help: "For example imap.example.org, or with another port than 993: imap.example.org:143.",
-  },
-  {
-    name: "imapSecurity",
-    label: "Encryption to the incoming server",
-    kind: "choice",
+  }),
+  field("choice", "imapSecurity", "Encryption to the incoming server", {
     group: ENCRYPTION,
-    optional: true,
-    options: choose(SECURITIES, SECURITY_LABELS),
-  },
-  {
-    name: "smtpHost",
-    label: "Outgoing server (SMTP)",
-    kind: "text",
-    optional: true,
+    options: choose(SECURITY_LABELS),
+  }),
+  field("text", "smtpHost", "Outgoing server (SMTP)", {
     help: "For example smtp.example.org (port 465) or smtp.example.org:587. Without it nothing can be sent.",
-  },
-  {
-    name: "smtpSecurity",
-    label: "Encryption to the outgoing server",
-    kind: "choice",
+  }),
+  field("choice", "smtpSecurity", "Encryption to the outgoing server", {
     group: ENCRYPTION,
-    optional: true,
-    options: choose(SECURITIES, SECURITY_LABELS),
-  },
-  { name: "user", label: "User name", kind: "text", optional: true, help: "The mail address when it is empty." },
-  { name: "signIn", label: "Sign in with", kind: "choice", optional: true, options: choose(SIGN_INS, SIGN_IN_LABELS) },
-  {
-    name: "password",
-    label: "Password or access token",
-    kind: "secret",
-    optional: true,
+    options: choose(SECURITY_LABELS),
+  }),
+  field("text", "user", "User name", { help: "The mail address when it is empty." }),
+  field("choice", "signIn", "Sign in with", { options: choose(SIGN_IN_LABELS) }),
+  field("secret", "password", "Password or access token", {
     help: "Many providers want an app password here, made in the settings of the account.",
-  },
-  {
-    name: "tokenUrl",
-    label: "OAuth2: address for tokens",
-    kind: "text",
+  }),
+  field("text", "tokenUrl", "OAuth2: address for tokens", {
     group: OAUTH2,
-    optional: true,
     help: "For example https://oauth2.googleapis.com/token. Needed, with a refresh token, where you sign in with OAuth2 that the service renews.",
-  },
-  {
-    name: "clientId",
-    label: "OAuth2: client id",
-    kind: "text",
+  }),
+  field("text", "clientId", "OAuth2: client id", {
     group: OAUTH2,
-    optional: true,
     help: "Of the app that you registered with the provider.",
-  },
-  {
-    name: "clientSecret",
-    label: "OAuth2: client secret",
-    kind: "secret",
+  }),
+  field("secret", "clientSecret", "OAuth2: client secret", { group: OAUTH2, help: "Empty for an app without one." }),
+  field("secret", "refreshToken", "OAuth2: refresh token", {
     group: OAUTH2,
-    optional: true,
-    help: "Empty for an app without one.",
-  },
-  {
-    name: "refreshToken",
-    label: "OAuth2: refresh token",
-    kind: "secret",
-    group: OAUTH2,
-    optional: true,
     help: "The service gets access tokens with it, and keeps the new one that some providers give each time.",
-  },
-  {
-    name: "ca",
-    label: "Certificate of your own authority",
-    kind: "text",
+  }),
+  field("text", "ca", "Certificate of your own authority", {
     group: ENCRYPTION,
-    optional: true,
     help: "In the PEM format, for servers whose certificate no public authority vouches for.",
-  },
-  {
-    name: "maildir",
-    label: "Mailbox folder",
-    kind: "folder",
+  }),
+  field("folder", "maildir", "Mailbox folder", {
     group: FOLDER,
-    optional: true,
     help: "A folder of this machine in the Maildir format, the one that holds cur, new and tmp.",
-  },
+  }),
 ];
 
 /**

@@ -29,7 +29,7 @@ export async function inFolder<T>(
 ): Promise<T> {
   const lock = await client.getMailboxLock(folder.path).catch((error: unknown) => {
     // Servers list folders that are gone by now, or never were more than a name for those below them.
-    if (isRefusal(error) && readFault(error).serverCode === "")
+    if (isRefusal(error) && readFault(error).serverResponseCode === "")
       throw refuseMissing(`The mail folder "${folder.name}" cannot be opened.`, "See mail_list_folders.");
     throw error;
   });

@@ -13,13 +13,6 @@ import { createImapSession, type ImapSession } from "./imap-session.ts";
 import { sendBySmtp, trySmtp } from "./send-by-smtp.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 
-/** The accounts on mail servers that are in use, each with one connection. */
-interface MailAccounts {
-  open(settings: ServerSettings, ...call: Parameters<OpenMailBox>): ImapBox;
-  /** Ends all connections; a later call opens them again. */
-  close(): Promise<void>;
-}
-
 interface Account {
   /** With the access token that holds now. */
   settings: ServerSettings;
@@ -27,11 +20,11 @@ interface Account {
   readonly sending: Gate;
 }
 
-/** Creates the accounts; connects nowhere yet. */
-export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: number } = {}): MailAccounts {
+/** Creates the accounts on mail servers, each with one connection; connects nowhere yet. */
+export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: number } = {}) {
   const accounts = new Map<string, Account>();
   return {
-    open(settings, context, action) {
+    open(settings: ServerSettings, ...[context, action]: Parameters<OpenMailBox>): ImapBox {
       // Other settings are another account; the connection of the old ones is closed when it has been idle. An access
       // token that was renewed is not another account.
       const { secret, ...rest } = settings;
@@ -48,7 +41,8 @@ export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: nu
         send: (draft, box) => sendMail(draft, box, { settings, gate: sending, action }),
       });
     },
-    async close() {
+    /** Ends all connections; a later call opens them again. */
+    async close(): Promise<void> {
       const open = [...accounts.values()];
       accounts.clear();
       await Promise.all(open.map(({ session }) => session.close()));

@@ -13,6 +13,7 @@ import {
   readFault,
   refuseFull,
   refuseSignIn,
+  refuseSignInNow,
   refuseSize,
 } from "./mail-failure.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
@@ -72,14 +73,11 @@ export async function sendBySmtp(
     return {
       delivered: accepted.map(String),
       notDelivered: rejected.map(String),
-      refusals: rejected.length === 0 ? undefined : describeRefusals(sent),
+      refusals: rejected.length === 0 ? undefined : describeRefusals(listRefusals(sent)),
     };
   } catch (error) {
     const early = isHandedOver ? undefined : (explainSignIn(error, { ...settings, smtp }) ?? explainTls(error, smtp));
-    const { to, cc, bcc } = draft;
-    const list = (boxes: Draft["to"]) => boxes.map(({ address }) => address);
-    const recipients = { to: list(to), cc: list(cc), bcc: list(bcc) };
-    throw early ?? explainSending(error, { server: smtp, action: o.action, isHandedOver, recipients });
+    throw early ?? explainSending(error, { server: smtp, action: o.action, isHandedOver, draft });
   } finally {
     raw.destroy();
   }
@@ -132,12 +130,8 @@ function estimateSize({ body, files }: Draft): number {
 function explainSignIn(error: unknown, { smtp, signIn }: SmtpSettings) {
   const { code, responseCode = 0, message, response } = readFault(error);
   if (code !== "EAUTH") return undefined;
-  if (responseCode >= 400 && responseCode < 500)
-    return createProviderError(
-      { kind: "status", status: 503, message },
-      { app: nameServer(smtp), action: { level: "read", idempotent: true } },
-    );
-  return refuseSignIn(smtp, { signIn, said: response });
+  const isPassing = responseCode >= 400 && responseCode < 500;
+  return isPassing ? refuseSignInNow(smtp, message) : refuseSignIn(smtp, { signIn, said: response });
 }
 
 /** How far a message had come when sending it failed. */
@@ -146,11 +140,7 @@ interface FailedSending {
   readonly action: Pick<Action, "level" | "idempotent">;
   /** True from the moment on at which the whole message was handed over: only the server knows what became of it. */
   readonly isHandedOver: boolean;
-  readonly recipients: {
-    readonly to: readonly string[];
-    readonly cc: readonly string[];
-    readonly bcc: readonly string[];
-  };
+  readonly draft: Draft;
 }
 
 /**
@@ -178,9 +168,10 @@ function explainReply(status: number, said: string, { server, action }: FailedSe
   if (detail === "3.4" || detail === "2.3" || (status === 552 && detail !== "2.2")) return refuseSize(server, said);
   if (detail === "2.2") return refuseFull(server, said);
   if (status === 530 || status === 535) return refuseSignIn(server, { signIn: "password", said });
-  if (status < 500 && /rate|too many|limit/i.test(said))
-    return createProviderError({ kind: "status", status: 429, message: said }, call);
-  if (status < 500) return createProviderError({ kind: "status", status: 503, message: said }, call);
+  if (status < 500) {
+    const isLimit = /rate|too many|limit/i.test(said);
+    return createProviderError({ kind: "status", status: isLimit ? 429 : 503, message: said }, call);
+  }
   return new ServiceError(422, "message_refused", `${call.app} did not take the message: ${said.slice(0, 300)}`, {
     type: "provider",
     hint: "It was not sent. Correct what the server names, or ask the human.",
@@ -205,26 +196,23 @@ function toRefusal(error: unknown): Refusal {
   return { address, status: responseCode, said: response ?? message };
 }
 
-/** The server's words about the recipients that it refused, from the answer to a sent message. */
-function describeRefusals(sent: unknown): string {
-  return listRefusals(sent)
+/** The server's words about the recipients that it refused. */
+function describeRefusals(refused: readonly Refusal[]): string {
+  return refused
     .map(({ address, said }) => `${address}: ${said}`)
     .join("; ")
     .slice(0, 500);
 }
 
 /** No recipient was taken: 400 naming the arguments, or 503 when all may be taken later. */
-function refuseRecipients(refused: readonly Refusal[], { server, action, recipients }: FailedSending): ServiceError {
-  const said = refused
-    .map((one) => `${one.address}: ${one.said}`)
-    .join("; ")
-    .slice(0, 500);
+function refuseRecipients(refused: readonly Refusal[], { server, action, draft }: FailedSending): ServiceError {
+  const said = describeRefusals(refused);
   if (refused.every(({ status }) => status < 500))
     return createProviderError({ kind: "status", status: 503, message: said }, { app: nameServer(server), action });
   // nodemailer writes domains in lower case.
   const addresses = new Set(refused.map(({ address }) => address.toLowerCase()));
   const invalidFields = (["to", "cc", "bcc"] as const).flatMap((field) =>
-    recipients[field].flatMap((address, index) =>
+    draft[field].flatMap(({ address }, index) =>
       addresses.has(address.toLowerCase()) ? [`arguments.${field}[${index}]`] : [],
     ),
   );

@@ -24,19 +24,10 @@ export interface NotionOptions {
   wait?(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 
-/** The ways to Notion that are in use. */
-export interface NotionAccounts {
-  readonly open: OpenNotebook;
-  /** Throws ServiceError 422 naming the setting that is wrong. */
-  check(settings: Readonly<Record<string, unknown>>): void;
-  /** Asks Notion who the token is, and for the page for new notes. Throws as `check` does. */
-  test(settings: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
-  /** Ends all connections; a later call opens them again. */
-  close(): Promise<void>;
-}
+type Settings = ActionContext["connection"]["settings"];
 
-/** Creates the accounts; connects nowhere yet. */
-export function createNotionAccounts(o: NotionOptions): NotionAccounts {
+/** Creates the ways to Notion; connects nowhere yet. */
+export function createNotionAccounts(o: NotionOptions) {
   const agents = new Map<boolean, AppAgent>();
   const gates = new Map<string, Gate>();
 
@@ -60,7 +51,7 @@ export function createNotionAccounts(o: NotionOptions): NotionAccounts {
   }
 
   return {
-    open(context, action) {
+    open: ((context, action) => {
       const settings = readNotionSettings(context.connection.settings, o.allowed);
       const gate = findGate(settings);
       return new NotionNotebook(connect(settings, context, action), {
@@ -74,11 +65,13 @@ export function createNotionAccounts(o: NotionOptions): NotionAccounts {
           }
         },
       });
-    },
+    }) satisfies OpenNotebook,
 
-    check: (settings) => void readNotionSettings(settings, o.allowed),
+    /** Throws ServiceError 422 naming the setting that is wrong. */
+    check: (settings: Settings) => void readNotionSettings(settings, o.allowed),
 
-    async test(given, signal) {
+    /** Asks Notion who the token is, and for the page for new notes. Throws as `check` does. */
+    async test(given: Settings, signal: AbortSignal): Promise<void> {
       const settings = readNotionSettings(given, o.allowed);
       const client = connect(settings, { signal, now: Date.now }, READ);
       const asked = () => client.ask({ method: "GET", path: "users/me", schema: objectSchema });
@@ -87,7 +80,8 @@ export function createNotionAccounts(o: NotionOptions): NotionAccounts {
       if (parent !== undefined) await attempt(() => openPlace(client, parent), { setting: "notionParent", signal });
     },
 
-    async close() {
+    /** Ends all connections; a later call opens them again. */
+    async close(): Promise<void> {
       const open = [...agents.values()];
       agents.clear();
       await Promise.all(open.map((agent) => agent.close()));

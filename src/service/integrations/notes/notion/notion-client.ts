@@ -1,8 +1,9 @@
 import { type Dispatcher, request } from "undici";
 import type { z } from "zod";
 import { parseJson } from "../../../../base/json.ts";
+import { readText } from "../../../fetch/guarded-connector.ts";
 import { hideSecrets } from "../../../secrets/secret-settings.ts";
-import { ServiceError } from "../../../service-error.ts";
+import type { ServiceError } from "../../../service-error.ts";
 import type { Action, ActionContext } from "../../integration.ts";
 import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "../../provider-failure.ts";
 import { errorSchema, listSchema } from "./notion-objects.ts";
@@ -52,11 +53,6 @@ export class NotionClient {
   /** True as soon as something was changed. */
   get hasWritten(): boolean {
     return this.#hasWritten;
-  }
-
-  /** The same client for what still has to be done after the call was given up. */
-  withSignal(signal: AbortSignal): NotionClient {
-    return new NotionClient({ ...this.#call, context: { ...this.#call.context, signal } });
   }
 
   /** Asks once, and again where Notion says that it did nothing because of too many requests. */
@@ -109,20 +105,12 @@ export class NotionClient {
   }
 
   async #read({ isEffect }: NotionRequest<z.ZodType>, body: Dispatcher.ResponseData["body"]): Promise<string> {
-    const parts: Buffer[] = [];
-    let size = 0;
-    try {
-      for await (const part of body) {
-        size += part.length;
-        if (size > MAX_ANSWER)
-          throw createProviderError({ kind: "garbage", message: "too long" }, this.#judge(isEffect));
-        parts.push(part);
-      }
-    } catch (error) {
-      if (error instanceof ServiceError || this.#call.context.signal.aborted) throw error;
+    const text = await readText(body, MAX_ANSWER).catch((error: unknown) => {
+      if (this.#call.context.signal.aborted) throw error;
       throw createProviderError({ kind: "lost" }, this.#judge(isEffect));
-    }
-    return Buffer.concat(parts).toString("utf8");
+    });
+    if (text === undefined) throw createProviderError({ kind: "garbage", message: "too long" }, this.#judge(isEffect));
+    return text;
   }
 
   #parse<Schema extends z.ZodType>(
