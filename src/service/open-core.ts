@@ -1,8 +1,7 @@
 import { createSourceStore } from "./added/source-store.ts";
 import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
-import { connectFirstApps, isFirstApp } from "./connections/connect-first-apps.ts";
-import { type Connections, createConnections } from "./connections/connections.ts";
+import { type Connections, connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";
 import { createConnector } from "./connections/connector.ts";
 import { createAccessTokens } from "./connections/grants/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";

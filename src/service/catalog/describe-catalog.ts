@@ -1,7 +1,7 @@
 import type { ActionDetail, ActionItem, CatalogSearchItem, IntegrationItem } from "../../wire/catalog.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import type { Tool } from "../../wire/tool.ts";
-import type { Connection } from "../connections/connections.ts";
+import { type Connection, findDefaultConnection } from "../connections/connections.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Catalog } from "./catalog.ts";
 import type { CatalogEntry } from "./search-index.ts";
@@ -73,11 +73,6 @@ export function explainPolicy({ integration, action }: CatalogEntry): string | n
     admin: `changes how ${integration.name} is set up`,
   };
   return `"${action.title}" ${effects[action.level]}.`;
-}
-
-/** The connection a call without `connectionId` uses: the only one, or the one marked as default. */
-export function findDefaultConnection(connections: readonly Connection[]): Connection | undefined {
-  return connections.length === 1 ? connections[0] : connections.find((connection) => connection.isDefault);
 }
 
 /** State of the connection that a call without `connectionId` uses; `not_connected` or `no_default` without one. */

@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { toPlainText } from "../../wire/plain-text.ts";
@@ -192,3 +194,39 @@ function fromRow(row: ConnectionRow, seal: SettingsSeal): Connection {
 const settingsSchema = jsonText.pipe(z.record(z.string(), z.unknown()));
 const scopesSchema = jsonText.pipe(z.array(z.string()));
 const stateSchema = z.enum(["healthy", "reauth_required", "error"]).catch("error");
+
+/** What a new data folder is connected to, without any network: plain folders below it. */
+const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
+  { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
+  {
+    slug: "mail",
+    label: "Local mailbox",
+    settings: (folder) => ({ maildir: folder, address: "me@localhost" }),
+  },
+  { slug: "notes", label: "Local notes", settings: (folder) => ({ folder }) },
+];
+
+/** True for a connection that {@link connectFirstApps} made, with the settings it had then. */
+export function isFirstApp({ integration, settings }: Connection, dataDir: string): boolean {
+  const first = FIRST_APPS.find(({ slug }) => slug === integration);
+  return first !== undefined && isDeepStrictEqual(settings, first.settings(join(dataDir, integration)));
+}
+
+/** Connects the apps that work on local folders, each in its own folder (0700) below `dataDir`. */
+export async function connectFirstApps(
+  connections: Connections,
+  integrations: readonly Integration[],
+  dataDir: string,
+): Promise<void> {
+  for (const { slug, label, settings } of FIRST_APPS) {
+    if (!integrations.some((integration) => integration.slug === slug)) continue;
+    const folder = join(dataDir, slug);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await connections.add({ integration: slug, label, settings: settings(folder), isDefault: true });
+  }
+}
+
+/** The connection a call without `connectionId` uses: the only one, or the one marked as default. */
+export function findDefaultConnection(connections: readonly Connection[]): Connection | undefined {
+  return connections.length === 1 ? connections[0] : connections.find((connection) => connection.isDefault);
+}

@@ -1,9 +1,8 @@
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { findDefaultConnection } from "../catalog/describe-catalog.ts";
 import { appStopped, toolNotFound } from "../catalog/not-found.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
-import type { Connection, Connections } from "../connections/connections.ts";
+import { type Connection, type Connections, findDefaultConnection } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";

@@ -77,6 +77,27 @@ const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
+/** Finds where the strings of a JSON text end that arrives in pieces. */
+export class StringEnd {
+  /** The piece before ended in an odd backslash. */
+  #isEscaped = false;
+
+  /** Position of the closing quote at or after `from`; -1 when the string goes on in the next piece. */
+  find(bytes: Buffer, from: number): number {
+    for (let at = from; ; ) {
+      const quote = bytes.indexOf(QUOTE, at);
+      const end = quote < 0 ? bytes.length : quote;
+      let back = end;
+      while (back > at && bytes[back - 1] === BACKSLASH) back -= 1;
+      const isOdd = (end - back) % 2 === 1;
+      const isOpen = back === at && this.#isEscaped ? !isOdd : isOdd;
+      this.#isEscaped = quote < 0 && isOpen;
+      if (quote < 0 || !isOpen) return quote;
+      at = quote + 1;
+    }
+  }
+}
+
 /**
  * Counts the values of a JSON text in pieces, before it is parsed.
  *
@@ -85,8 +106,7 @@ const OPEN_OBJECT = 0x7b;
 export function createValueGuard(): (piece: Uint8Array) => void {
   let values = 0;
   let inString = false;
-  /** The piece before ended in an odd backslash. */
-  let isEscaped = false;
+  const stringEnd = new StringEnd();
 
   function count(): void {
     values += 1;
@@ -95,34 +115,19 @@ export function createValueGuard(): (piece: Uint8Array) => void {
     throw new ServiceError(400, "too_many_values", message, { bare: true });
   }
 
-  /** Position behind the string that goes on at `from`, or the end of the piece. */
-  function skipString(bytes: Buffer, from: number): number {
-    for (let at = from; ; ) {
-      const quote = bytes.indexOf(QUOTE, at);
-      const end = quote < 0 ? bytes.length : quote;
-      let back = end;
-      while (back > at && bytes[back - 1] === BACKSLASH) back -= 1;
-      const isOdd = (end - back) % 2 === 1;
-      const isOpen = back === at && isEscaped ? !isOdd : isOdd;
-      isEscaped = quote < 0 && isOpen;
-      if (quote < 0) return end;
-      at = quote + 1;
-      inString = isOpen;
-      if (!isOpen) return at;
-    }
-  }
-
   return (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length; at += 1) {
       if (inString) {
-        at = skipString(bytes, at);
+        const quote = stringEnd.find(bytes, at);
+        if (quote < 0) return;
+        at = quote;
+        inString = false;
         continue;
       }
       const byte = bytes[at];
       if (byte === QUOTE) inString = true;
       else if (byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) count();
-      at += 1;
     }
   };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { parseJson } from "../../base/json.ts";
 import { Base64Sink, type DivertedFile, MalformedStringError } from "./base64-sink.ts";
-import { PathTracker } from "./path-tracker.ts";
+import { StringEnd } from "./body-limits.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 /** Shorter strings stay in the document, so that a body full of tiny entries opens no files. */
 const DIVERT_ABOVE = 4 * 1024;
 
@@ -52,16 +52,6 @@ class Rest {
   }
 }
 
-/** Position of the first backslash in [from, to), or -1. */
-function findBackslash(bytes: Buffer, from: number, to: number): number {
-  if (to - from > 64) {
-    const at = bytes.subarray(from, to).indexOf(BACKSLASH);
-    return at < 0 ? -1 : from + at;
-  }
-  for (let at = from; at < to; at++) if (bytes[at] === BACKSLASH) return at;
-  return -1;
-}
-
 /** Options of {@link splitBody}. */
 export interface SplitOptions {
   /** Called when a long `files[i].dataBase64` begins. */
@@ -81,6 +71,76 @@ export interface SplitBody {
   findFile(text: unknown): DivertedFile | undefined;
 }
 
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+/** `files[i].dataBase64` is three containers deep; nothing deeper matters. */
+const WATCHED_DEPTH = 3;
+/** Longer keys cannot be one of ours, not even fully escaped. */
+const MAX_KEY_BYTES = 128;
+
+interface Level {
+  isObject: boolean;
+  key: string | undefined;
+  /** In an object: a colon was seen since the last comma. */
+  atValue: boolean;
+}
+
+function decodeKey(raw: Buffer): string | undefined {
+  const key = raw.length > MAX_KEY_BYTES ? undefined : parseJson(`"${raw.toString("utf8")}"`);
+  return typeof key === "string" ? key : undefined;
+}
+
+/**
+ * Knows whether a string that begins now is the value at `files[i].dataBase64`. Right for every well-formed document;
+ * for a malformed one it may be wrong, which `JSON.parse` of the rest makes harmless.
+ */
+class PathTracker {
+  #depth = 0;
+  readonly #levels: Level[] = [];
+
+  /** Takes the bytes of one run outside strings. */
+  pushStructure(bytes: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at];
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#open(byte === OPEN_OBJECT);
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
+      else if (byte === COLON || byte === COMMA) {
+        const level = this.#top();
+        if (level !== undefined) level.atValue = byte === COLON;
+      }
+    }
+  }
+
+  #open(isObject: boolean): void {
+    this.#depth += 1;
+    if (this.#depth >= 1 && this.#depth <= WATCHED_DEPTH)
+      this.#levels[this.#depth - 1] = { isObject, key: undefined, atValue: false };
+  }
+
+  #top(): Level | undefined {
+    return this.#depth <= WATCHED_DEPTH ? this.#levels[this.#depth - 1] : undefined;
+  }
+
+  /** True between the opening and the closing quote of a `files[i].dataBase64` value. */
+  isFileData(): boolean {
+    if (this.#depth !== WATCHED_DEPTH) return false;
+    const [root, list, entry] = this.#levels;
+    if (root === undefined || list === undefined || entry === undefined) return false;
+    if (!root.isObject || list.isObject || !entry.isObject) return false;
+    return root.key === "files" && entry.key === "dataBase64" && entry.atValue;
+  }
+
+  /** A string that stayed in the document ended; `raw` gives its bytes without quotes. */
+  endString(raw: () => Buffer): void {
+    const level = this.#top();
+    if (level?.isObject && !level.atValue) level.key = decodeKey(raw());
+  }
+}
+
 /**
  * Tells strings from structure and nothing else; `JSON.parse` of the rest judges the grammar. Strings above 4 KiB at
  * exactly `files[i].dataBase64` leave the document for a {@link Base64Sink} and leave an unguessable placeholder behind.
@@ -92,8 +152,7 @@ class BodySplitter {
   readonly #nonce = randomBytes(16).toString("hex");
   readonly #files: DivertedFile[] = [];
   #inString = false;
-  /** The piece before ended in an odd backslash. */
-  #escaped = false;
+  readonly #stringEnd = new StringEnd();
   #stringStart = 0;
   #sink: Base64Sink | undefined;
 
@@ -120,7 +179,7 @@ class BodySplitter {
   }
 
   async #pushString(chunk: Buffer, from: number): Promise<number> {
-    const quote = this.#findEnd(chunk, from);
+    const quote = this.#stringEnd.find(chunk, from);
     const to = quote < 0 ? chunk.length : quote;
     const bytes = chunk.subarray(from, to);
     if (this.#sink !== undefined) await this.#sink.write(bytes);
@@ -129,26 +188,6 @@ class BodySplitter {
     else this.#rest.append(bytes);
     if (quote >= 0) await this.#endString();
     return quote < 0 ? to : quote + 1;
-  }
-
-  /** Position of the closing quote at or after `from`, or -1 when the string goes on in the next piece. */
-  #findEnd(chunk: Buffer, from: number): number {
-    let start = from;
-    if (this.#escaped) {
-      start += 1;
-      this.#escaped = false;
-    }
-    let quote = chunk.indexOf(QUOTE, start);
-    for (;;) {
-      const backslash = findBackslash(chunk, start, quote < 0 ? chunk.length : quote);
-      if (backslash < 0) return quote;
-      start = backslash + 2;
-      if (start > chunk.length) {
-        this.#escaped = true;
-        return -1;
-      }
-      if (quote >= 0 && quote < start) quote = chunk.indexOf(QUOTE, start);
-    }
   }
 
   async #divert(bytes: Buffer): Promise<void> {

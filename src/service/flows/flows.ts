@@ -1,7 +1,7 @@
 import type { Flow, FlowTriggerType, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
-import { findDefaultConnection } from "../catalog/describe-catalog.ts";
+import { findDefaultConnection } from "../connections/connections.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";

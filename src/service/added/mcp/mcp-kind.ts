@@ -41,6 +41,12 @@ class ForgottenSession extends Error {
   }
 }
 
+interface StoredCall {
+  readonly action: StoredAction;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly context: ActionContext;
+}
+
 class McpSource {
   readonly #source: IntegrationSource;
   readonly #definition: McpDefinition;
@@ -62,7 +68,7 @@ class McpSource {
     this.#timer = setInterval(() => void this.#lookAtConnections().catch(() => {}), LOOK_MS).unref();
     return {
       integration: {
-        ...createAddedIntegration(this.#source, (action, args, context) => this.#run(action, args, context)),
+        ...createAddedIntegration(this.#source, (action, args, context) => this.#run({ action, args, context })),
         areLevelsAssumed: !this.#definition.trusted,
       },
       close: async () => {
@@ -101,10 +107,11 @@ class McpSource {
     }
   }
 
-  async #run(action: StoredAction, args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<unknown> {
+  async #run(call: StoredCall): Promise<unknown> {
+    const { action, context } = call;
     const { settings } = context.connection;
     const held = this.#hold(context.connection);
-    const attempt = () => held.link.use((session) => this.#call(held, session, { action, args, context }));
+    const attempt = () => held.link.use((session) => this.#call(held, session, call));
     try {
       // A server that has forgotten the session has done nothing.
       return await attempt().catch((error: unknown) => {
@@ -119,15 +126,7 @@ class McpSource {
     }
   }
 
-  async #call(
-    held: HeldLink,
-    session: McpSession,
-    {
-      action,
-      args,
-      context,
-    }: { action: StoredAction; args: Readonly<Record<string, unknown>>; context: ActionContext },
-  ): Promise<unknown> {
+  async #call(held: HeldLink, session: McpSession, { action, args, context }: StoredCall): Promise<unknown> {
     // Looked at only now: opening the session is what finds a change.
     if (held.changed.has(action.id)) throw this.#refuseChanged(action);
     const { tool } = mcpCallSchema.parse(action.call);

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
-import { findDefaultConnection } from "../../catalog/describe-catalog.ts";
 import { appStopped, requireIntegration } from "../../catalog/not-found.ts";
 import { connectUrl, reconnectUrl } from "../../connections/connection-form.ts";
-import type { Connection } from "../../connections/connections.ts";
+import { type Connection, findDefaultConnection } from "../../connections/connections.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
