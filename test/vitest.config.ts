@@ -15,7 +15,8 @@ const shared = {
 
 /** Tests of the service that talk to it only from outside, and so run on either store. */
 const ON_BOTH_STORES = [
-  "test/service/{canonical,catalog,http,mcp,oauth,pages,registration}/**/*.test.ts",
+  "test/service/{catalog,http,mcp,oauth,auth/registration}/**/*.test.ts",
+  "test/service/executions/{account-and-lookup,canonical-executions,idempotency,offload,two-processes}.test.ts",
   "test/service/flows/flow-routes.test.ts",
   "test/service/added/open-sources.test.ts",
   "test/contract/*.test.ts",

@@ -7,7 +7,6 @@ import { findPlaceholderArguments } from "../../schema/check/placeholders.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../wire/constants.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
-import type { ToolCall } from "./execute-tool.ts";
 
 /** Fields of an execute request that are never arguments. */
 const RESERVED = new Set(["connectionId", "confirmed", "files"]);
@@ -16,9 +15,7 @@ const RESERVED = new Set(["connectionId", "confirmed", "files"]);
  * Reads the body of a tool-name execute request: without `arguments`, everything but the reserved fields are the
  * arguments. Only the boolean `true` confirms.
  */
-export function readToolRequest(
-  body: Readonly<Record<string, unknown>>,
-): Pick<ToolCall, "arguments" | "connectionId" | "confirmed"> {
+export function readToolRequest(body: Readonly<Record<string, unknown>>) {
   const { connectionId, confirmed } = body;
   const loose = Object.fromEntries(Object.entries(body).filter(([key]) => !RESERVED.has(key)));
   return {

@@ -1,5 +1,4 @@
 import { uptime } from "node:os";
-import type { Health } from "./health.ts";
 
 /** Smaller steps are what time servers do. */
 const MAX_STEP_MS = 5 * 60_000;
@@ -21,6 +20,11 @@ export function systemElapsed(): number {
   return uptime() * 1000;
 }
 
+/** Where a clock that cannot be believed is reported; undefined says that it can be again. */
+interface Reports {
+  report(code: "clock_wrong", found: { readonly message: string; readonly advice: string } | undefined): void;
+}
+
 /** Whether the clock of this machine can be believed. */
 export interface ClockWatch {
   /** Compares the clocks. */
@@ -35,7 +39,7 @@ export interface ClockWatch {
  *
  * @param o.newest time of the newest record, in milliseconds since the epoch; undefined when there is none.
  */
-export function watchClock({ now, elapsed }: Clocks, o: { newest: number | undefined; health: Health }): ClockWatch {
+export function watchClock({ now, elapsed }: Clocks, o: { newest: number | undefined; health: Reports }): ClockWatch {
   /** How far the two clocks are apart. */
   const readOffset = () => now() - elapsed();
   const around = (offset: number) => ({ least: offset - MAX_STEP_MS, most: offset + MAX_STEP_MS });
