@@ -10,12 +10,20 @@ export type { SyncReport, ToolCatalog } from "./calls/catalog/catalog.ts";
 export type { CatalogEntry } from "./calls/catalog/catalog-entry.ts";
 export type { PinChange, PinMode, Pins } from "./calls/catalog/pins.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./calls/outcome.ts";
-export type { ConnectionChooser, ConnectionQuestion, ToolCall, UploadMode, ValidationMode } from "./calls/pipeline.ts";
+export type {
+  ConnectAnswer,
+  ConnectionChooser,
+  ConnectionQuestion,
+  ConnectLink,
+  ConnectPresenter,
+  ToolCall,
+  UploadMode,
+  ValidationMode,
+} from "./calls/pipeline.ts";
 export type { ResultPage } from "./calls/results.ts";
 export { createToolSession, type ToolSession, type ToolSessionOptions } from "./calls/session.ts";
 export type { SessionEvent } from "./calls/session-events.ts";
 export type { StaticTool } from "./calls/static-tools.ts";
-export type { ConnectAnswer, ConnectLink, ConnectPresenter } from "./calls/steps/await-connection.ts";
 export { SvcClient } from "./client/client.ts";
 export type { SvcClientOptions } from "./client/client-options.ts";
 export type { ExecuteReply } from "./client/reply.ts";

@@ -53,10 +53,17 @@ export function makeOnce<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Rejects with the signal's reason on abort, also when the work does not listen to its signal. */
-export function stopOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Rejects with the signal's reason, or what `toError` makes of it, on abort; also when the work does not listen to its
+ * signal.
+ */
+export function stopOnAbort<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  toError: (signal: AbortSignal) => unknown = ({ reason }) => reason,
+): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
+  const stop = () => reject(toError(signal));
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));

@@ -48,14 +48,26 @@ export function describeSvcTool(subject: ToolCheckSubject, { describe, test }: T
   });
 }
 
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
 /** The standard checks of one tool, for any way of running tests. */
 export function createToolChecks(subject: ToolCheckSubject): ToolCheck[] {
   const { tool } = subject;
   const schema = readSchema(tool.schema);
   const args = subject.exampleArguments ?? createExampleArguments(schema);
+  const { name, description } = tool;
   return [
-    { name: "has a name every model provider accepts", run: async () => checkName(tool) },
-    { name: "has a description of at most 1,024 characters", run: async () => checkDescription(tool) },
+    {
+      name: "has a name every model provider accepts",
+      run: async () => expectTrue(NAME.test(name), `the name "${name}" is not legal everywhere`),
+    },
+    {
+      name: "has a description of at most 1,024 characters",
+      async run() {
+        expectTrue(description.trim() !== "", "it has no description");
+        expectTrue(description.length <= 1_024, `its description has ${description.length} characters`);
+      },
+    },
     { name: "has an object schema", run: async () => expectTrue(schema.type === "object", "its schema is no object") },
     { name: "accepts the example arguments by its schema", run: async () => checkExample(schema, args) },
     { name: "answers a tool call with content and artifact", run: () => checkToolCall(tool, args) },
@@ -70,15 +82,6 @@ function readSchema(schema: unknown): JsonSchema {
   // Only asked for its JSON Schema, which every zod 4 type can give.
   const shown: unknown = isZod ? z.toJSONSchema(schema as z.ZodType) : schema;
   return isRecord(shown) ? shown : {};
-}
-
-function checkName({ name }: CheckedTool): void {
-  expectTrue(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name), `the name "${name}" is not legal everywhere`);
-}
-
-function checkDescription({ description }: CheckedTool): void {
-  expectTrue(description.trim() !== "", "it has no description");
-  expectTrue(description.length <= 1_024, `its description has ${description.length} characters`);
 }
 
 function checkExample(schema: JsonSchema, args: Record<string, unknown>): void {

@@ -3,7 +3,7 @@ import { readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../base/disk.ts";
 import { cutText } from "../base/text.ts";
-import { toSafeJson } from "./safe-text.ts";
+import { toSafeJson } from "./outcome.ts";
 
 const REF = /^r[a-f0-9]{20}$/;
 const KEEP = 50;
@@ -21,6 +21,13 @@ export interface ResultPage {
   readonly nextOffset: number | undefined;
 }
 
+/** A part to read, in characters from 0. */
+export interface ResultQuery {
+  readonly ref: string;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
 /** A result as an outcome carries it: whole, or its first part and where the rest is. */
 type CappedResult =
   | { readonly result: unknown }
@@ -31,7 +38,7 @@ export interface ResultStore {
   /** The result itself when its JSON text is short enough, else a stored copy and its beginning. */
   cap(result: unknown): Promise<CappedResult>;
   /** Undefined when the reference is unknown or its result was dropped. Offset and limit are clamped. */
-  read(page: { ref: string; offset?: number; limit?: number }): Promise<ResultPage | undefined>;
+  read(page: ResultQuery): Promise<ResultPage | undefined>;
 }
 
 /**
@@ -39,7 +46,7 @@ export interface ResultStore {
  * `maxChars` is the longest JSON text that is not stored; default 24,000.
  */
 export function createResultStore(
-  options: { folder?: string; maxChars?: number; now?: () => number } = {},
+  options: { folder?: string | undefined; maxChars?: number | undefined; now?: () => number } = {},
 ): ResultStore {
   const { folder, maxChars = MAX_PAGE, now = Date.now } = options;
   const memory = new Map<string, string>();

@@ -1,140 +1,186 @@
 import { isSvcError } from "../errors.ts";
 import { isAbort, isControlFlow, throwIfAborted, withAbort } from "./ask/abort.ts";
+import { createFingerprint } from "./ask/fingerprint.ts";
+import type { ApprovalRequest } from "./ask/request.ts";
 import type { CatalogEntry } from "./catalog/catalog-entry.ts";
+import { openCallRecord } from "./journal/call-record.ts";
 import { type JournalKey, toMapKey } from "./journal/journal-record.ts";
+import { answerFromJournal, askAgain, bindRecord } from "./journal/recall.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
-import { type CallPlan, type Pipeline, proceed, type Step, type ToolCall } from "./pipeline.ts";
-import { answerFromJournal, bindRecord } from "./steps/answer-from-journal.ts";
-import { type CallRecord, createCallKey, openCallRecord } from "./steps/call-record.ts";
-import { carryOut } from "./steps/carry-out.ts";
-import { findConnection } from "./steps/choose-connection.ts";
-import { describeBreakdown, describeSvcError } from "./steps/describe-error.ts";
-import { settleReply } from "./steps/describe-failure.ts";
-import { judgeReply } from "./steps/judge-reply.ts";
+import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
+import { answer } from "./steps/answer/answer.ts";
+import { approve, previewRequest } from "./steps/approve.ts";
+import { check } from "./steps/check.ts";
+import { choose, findGivenConnection } from "./steps/choose.ts";
+import { inspect, locate } from "./steps/locate.ts";
+import { describeBreakdown, describeSvcError, settle } from "./steps/outcome.ts";
 import { planOwnCall } from "./steps/own-call.ts";
-import { planCall, restorePlan } from "./steps/plan-call.ts";
-import { prepareCall } from "./steps/prepare-call.ts";
-import { resolveTool } from "./steps/resolve-tool.ts";
-import { parseArguments, restoreArguments } from "./steps/restore-arguments.ts";
-import { readKeyedAnswer } from "./steps/send-call.ts";
-import { findRepeatable, sendKeyed } from "./steps/send-keyed.ts";
+import {
+  type CallContext,
+  type CallPlan,
+  type CallStep,
+  type OpenedCall,
+  type OwnSend,
+  openCall,
+  proceed,
+  type Step,
+  startPlan,
+  stop,
+  takeSteps,
+} from "./steps/plan.ts";
+import { resolve } from "./steps/resolve.ts";
+import { parseArguments, restore } from "./steps/restore.ts";
+import { send } from "./steps/send/send.ts";
+
+/** Steps 2 to 5, which follow {@link resolve}; the files are looked at last, for the human to see. */
+const PREPARATION: readonly CallStep[] = [restore, locate, check, choose, inspect];
+/** The same for a tool of the plugin itself. */
+const OWN_PREPARATION: readonly CallStep[] = [planOwnCall];
+/** Steps 6 to 10: `send` attaches the files. They are gone through again whenever one of them says so. */
+const EXECUTION: readonly CallStep[] = [approve, send, answer, settle];
+
+/** A tool of the plugin itself: it is in no catalogue. */
+interface OwnTool {
+  readonly entry: CatalogEntry;
+  readonly send: OwnSend;
+}
 
 /**
  * THE pipeline: every call of every runtime takes these steps in this order. The result is a value whatever the
  * service or the human says; it throws an AbortError when the signal fires (within a tick, and nothing is sent again)
- * and a runtime's own control flow. An `own` tool is the plugin's: it is in no catalogue.
+ * and a runtime's own control flow.
  */
-export async function runTool(pipeline: Pipeline, call: ToolCall, own?: CatalogEntry): Promise<ToolOutcome> {
-  throwIfAborted(call.signal);
-  const outcome = await withAbort(runSteps(pipeline, call, own), call.signal);
-  pipeline.emit({ type: "finished", callId: call.callId, toolName: outcome.toolName, status: outcome.status });
+export async function runTool(pipeline: Pipeline, call: ToolCall, own?: OwnTool): Promise<ToolOutcome> {
+  const context = openCall(pipeline, call, own?.send);
+  throwIfAborted(context.signal);
+  const outcome = await withAbort(runCall(context, call.arguments, own?.entry), context.signal);
+  context.emit({ type: "finished", callId: call.callId, toolName: outcome.toolName, status: outcome.status });
   return outcome;
 }
 
-async function runSteps(pipeline: Pipeline, call: ToolCall, own: CatalogEntry | undefined): Promise<ToolOutcome> {
-  const resolved = own === undefined ? await resolveTool(pipeline, call) : proceed(own);
-  if (!resolved.ok) return resolved.outcome;
-  const entry = resolved.value;
-  const change = own === undefined ? pipeline.pins.judge(entry) : undefined;
-  if (change !== undefined) pipeline.emit({ type: "tool_not_pinned", change });
-  const parsed = parseArguments(entry.name, call.arguments);
-  if (!parsed.ok) return parsed.outcome;
-  const key = createCallKey(pipeline, call, { entry, args: parsed.value.args });
-  for (let running = pipeline.running.get(toMapKey(key)); running !== undefined; ) {
-    const outcome = await (call.keepsAnswers === true ? joinEarlierRun(call, running) : joinRun(call, running));
+async function runCall(opened: OpenedCall, args: unknown, own: CatalogEntry | undefined): Promise<ToolOutcome> {
+  const begun = await beginPlan(opened, args, own);
+  if (!begun.ok) return begun.outcome;
+  const { key, plan } = begun.value;
+  const name = toMapKey(key);
+  for (let running = opened.running.get(name); running !== undefined; running = opened.running.get(name)) {
+    const outcome = await joinRun(opened, running);
     if (outcome !== undefined) return outcome;
-    running = pipeline.running.get(toMapKey(key));
   }
-  const work = runOnce(pipeline, call, key, { entry, ...parsed.value });
-  pipeline.running.set(toMapKey(key), work);
+  const work = runOnce(opened, key, plan);
+  opened.running.set(name, work);
   try {
     return await work;
   } finally {
-    pipeline.running.delete(toMapKey(key));
+    opened.running.delete(name);
   }
 }
 
-/** The same call made twice at once has one outcome; one that its own caller gave up has none. */
-async function joinRun(call: ToolCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
+/** Step 1, and the plan of the call as it came. */
+async function beginPlan(
+  opened: OpenedCall,
+  args: unknown,
+  own: CatalogEntry | undefined,
+): Promise<Step<{ readonly key: JournalKey; readonly plan: CallPlan }>> {
+  const resolved = own === undefined ? await resolve(opened) : proceed(own);
+  if (!resolved.ok) return resolved;
+  const entry = resolved.value;
+  const parsed = parseArguments(entry.name, args);
+  if (!parsed.ok) return parsed;
+  // What the caller asked for, not what becomes of it on the way.
+  const { call, client } = opened;
+  const asked = { tool: entry.name, arguments: parsed.value.arguments, connection: findGivenConnection(call, entry) };
+  const fingerprint = createFingerprint({ ...asked, files: [], principal: client.principal });
+  return proceed({ key: { callId: call.callId, fingerprint }, plan: startPlan(opened, entry, parsed.value) });
+}
+
+/**
+ * The same call made twice at once has one outcome; one that its own caller gave up has none. A run that a graph has left
+ * may still be under way: what it did counts, its questions and its abort do not.
+ */
+async function joinRun({ call, signal }: OpenedCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
+  const keepsAnswers = call.keepsAnswers === true;
   try {
-    return await running;
+    const outcome = await running;
+    throwIfAborted(signal);
+    const isQuestion = outcome.status === "needs_approval" || outcome.status === "needs_connection";
+    return keepsAnswers && isQuestion ? undefined : outcome;
   } catch (error) {
-    throwIfAborted(call.signal);
-    if (isAbort(error)) return undefined;
+    throwIfAborted(signal);
+    if (keepsAnswers || isAbort(error)) return undefined;
     throw error;
   }
 }
 
-/** A run that a graph has left may still be under way: what it did counts, its questions and its abort do not. */
-async function joinEarlierRun(call: ToolCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
-  const outcome = await running.catch(() => undefined);
-  throwIfAborted(call.signal);
-  return outcome?.status === "needs_approval" || outcome?.status === "needs_connection" ? undefined : outcome;
-}
-
-async function runOnce(
-  pipeline: Pipeline,
-  call: ToolCall,
-  key: JournalKey,
-  given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
-): Promise<ToolOutcome> {
+async function runOnce(opened: OpenedCall, key: JournalKey, plan: CallPlan): Promise<ToolOutcome> {
   try {
-    const record = await openCallRecord(pipeline, call, given.entry, key);
-    const repeated = await askAgain(pipeline, call, given.entry, record);
+    const record = await openCallRecord(opened, plan.entry, key);
+    const context: CallContext = { ...opened, record };
+    const repeated = await askAgain(context, plan.entry);
     if (repeated !== undefined) return repeated;
-    const remembered = await answerFromJournal(pipeline, call, given.entry, record);
-    if (remembered !== undefined) return remembered;
-    const planned = await makePlan(pipeline, call, given);
-    if (!planned.ok) return planned.outcome;
-    const outcome = await carryOut(pipeline, call, bindRecord(pipeline, planned.value, record), record);
-    return await record.finish(outcome);
+    const prepared = await prepare(context, plan);
+    return prepared.ok ? await record.finish(await execute(context, prepared.value)) : prepared.outcome;
   } catch (error) {
-    throwIfAborted(call.signal);
+    throwIfAborted(opened.signal);
     if (isControlFlow(error) || isAbort(error)) throw error;
     const details = isSvcError(error) ? describeSvcError(error) : describeBreakdown(error);
-    return createOutcome("failed", given.entry.name, details);
+    return createOutcome("failed", plan.entry.name, details);
   }
 }
 
-/**
- * Asks for the answer of a request that an earlier process sent under an idempotency key: it acted at most once, and
- * this request acts only if that one never arrived and everything is still as it was approved.
- */
-async function askAgain(
-  pipeline: Pipeline,
-  call: ToolCall,
-  entry: CatalogEntry,
-  record: CallRecord,
-): Promise<ToolOutcome | undefined> {
-  const { known } = record;
-  const repeatable = findRepeatable(known);
-  if (repeatable === undefined || known === undefined) return undefined;
-  const note = "the answer of this call was lost; it was asked for again under the same idempotency key";
-  const plan = restorePlan(pipeline, entry, { arguments: { ...repeatable.arguments }, note });
-  const answer = await sendKeyed(pipeline, call, { entry, repeatable, sentAt: known.at, isRepeat: true });
-  const sent = readKeyedAnswer(pipeline, plan, answer);
-  if (!sent.ok) return sent.outcome;
-  return record.finish(await settleReply(pipeline, call, plan, judgeReply(sent.value.reply, sent.value)));
+async function prepare(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const remembered = await answerFromJournal(context, plan.entry);
+  if (remembered !== undefined) return stop(remembered);
+  const prepared = await takeSteps(context, plan, context.own === undefined ? PREPARATION : OWN_PREPARATION);
+  return prepared.ok ? proceed(bindRecord(context, prepared.value)) : prepared;
 }
 
-/** Steps 2 to 5, and a look at the files. */
-export async function makePlan(
-  pipeline: Pipeline,
-  call: ToolCall,
-  given: { entry: CatalogEntry; args: Record<string, unknown>; notes: readonly string[] },
-): Promise<Step<CallPlan>> {
-  const { entry } = given;
-  if (entry.own !== undefined) return planOwnCall(pipeline, call, entry, entry.own);
-  const restored = restoreArguments(entry, given.args, pipeline.settings.profile);
-  const { validation } = pipeline.settings;
-  const prepared = prepareCall(entry, restored.args, { validation, advised: pipeline.advised });
-  if (!prepared.ok) return prepared;
-  const connection = await findConnection(pipeline, call, entry);
-  if (!connection.ok) return connection;
-  return planCall(pipeline, call, {
-    entry: { ...entry, connections: connection.value.choices },
-    prepared: prepared.value,
-    connectionId: connection.value.id,
-    notes: [...given.notes, ...restored.notes],
-  });
+async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcome> {
+  let round = await takeSteps(context, plan, EXECUTION);
+  while (round.ok) round = await takeSteps(context, round.value, EXECUTION);
+  return round.outcome;
+}
+
+/** Something only a human can answer. */
+export type OpenQuestion =
+  | { readonly kind: "approval"; readonly request: ApprovalRequest }
+  | { readonly kind: "connection"; readonly question: ConnectionQuestion };
+
+/**
+ * The steps before sending, up to the first question. Nothing is sent, remembered or written down; a call that would
+ * be refused, or that is answered from the journal, has no question.
+ */
+export async function previewCall(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
+  throwIfAborted(call.signal);
+  try {
+    return await findQuestion(pipeline, call);
+  } catch (error) {
+    throwIfAborted(call.signal);
+    if (isControlFlow(error)) throw error;
+    // The call itself will say what is wrong.
+    return undefined;
+  }
+}
+
+async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
+  let question: ConnectionQuestion | undefined;
+  const opened: OpenedCall = {
+    ...openCall(pipeline, call),
+    // A refusal of the local check must not count as given: the call itself has yet to be made.
+    advised: new Set(pipeline.advised),
+    emit: () => undefined,
+    async chooseConnection(asked, options) {
+      const chosen = await call.chooseConnection?.(asked, options);
+      if (chosen === undefined) question = asked;
+      return chosen;
+    },
+  };
+  const begun = await beginPlan(opened, call.arguments, undefined);
+  if (!begun.ok) return undefined;
+  const { key, plan } = begun.value;
+  const context: CallContext = { ...opened, record: await openCallRecord(opened, plan.entry, key) };
+  const prepared = await prepare(context, plan);
+  if (question !== undefined) return { kind: "connection", question };
+  const request = prepared.ok ? await previewRequest(context, prepared.value) : undefined;
+  return request && { kind: "approval", request };
 }

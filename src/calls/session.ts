@@ -3,39 +3,36 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SvcClient } from "../client/client.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
-import type { Approver } from "./ask/request.ts";
-import { createStandingRules, type StandingRules } from "./ask/standing-rules.ts";
+import {
+  type ConnectionMemory,
+  createConnectionMemory,
+  createStandingRules,
+  type StandingRules,
+} from "./ask/standing-rules.ts";
 import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
 import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "./check-settings.ts";
+import { createStaticTools } from "./create-static-tools.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { openStateFile } from "./journal/state-file.ts";
 import type { ToolOutcome } from "./outcome.ts";
-import type {
-  ConnectionChooser,
-  Pipeline,
-  PipelineSettings,
-  ResultReceiver,
-  ToolCall,
-  UploadMode,
-  ValidationMode,
-} from "./pipeline.ts";
-import { type OpenQuestion, previewCall } from "./preview-call.ts";
-import { createResultStore, type ResultPage, type ResultStore } from "./results.ts";
-import { runTool } from "./run.ts";
+import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
+import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
+import { type OpenQuestion, previewCall, runTool } from "./run.ts";
 import { createEmitter, type SessionEvent } from "./session-events.ts";
-import { createStaticTools, type StaticTool } from "./static-tools.ts";
-import type { ConnectPresenter } from "./steps/await-connection.ts";
-import { type ConnectionMemory, createConnectionMemory } from "./steps/connection-memory.ts";
+import type { StaticTool } from "./static-tools.ts";
 
 /** Settings of {@link createToolSession}: a client, or address and key to make one. */
 export type ToolSessionOptions = SessionSettings &
   ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
 
+/** Settings that may be left out, or be undefined. */
+type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
 /** Settings of a session besides the client. */
-export interface SessionSettings {
+export interface SessionSettings extends Choices<PipelineSettings>, HumanChannel {
   /** What the model may use: everything else is neither listed, found, described nor run. Default: everything. */
   readonly allow?: AllowedTools | undefined;
   /** Folders local files may be read from, whole or in part; default none. */
@@ -44,37 +41,15 @@ export interface SessionSettings {
   readonly privateFolders?: readonly PrivateFolder[] | undefined;
   /** Single files outside the roots that a human named by absolute path; default none. */
   readonly mediaFiles?: readonly string[] | undefined;
-  /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
-  readonly approve?: Approver | undefined;
-  readonly chooseConnection?: ConnectionChooser | undefined;
-  /**
-   * Shown the link when an app must be connected, or connected again; the call then waits and goes on by itself. Without
-   * it such calls end as `needs_connection`.
-   */
-  readonly presentConnectLink?: ConnectPresenter | undefined;
-  /** Milliseconds to wait for a human who connects an app, at most 24 days. Default 10 minutes. */
-  readonly connectTimeoutMs?: number | undefined;
   /**
    * Folder (created 0700) for journal, standing permissions and chosen accounts (`state.db`), the tool cache and large
    * results. Without it all of them live in memory and a crash forgets what was sent.
    */
   readonly stateDir?: string | undefined;
-  /** How file bytes travel. Default `envelope`. */
-  readonly upload?: UploadMode | undefined;
-  /** Default `advise`. */
-  readonly validation?: ValidationMode | undefined;
-  /** Default `full`. */
-  readonly profile?: SchemaProfile | undefined;
   /** Where the pinned tools are kept. Default `tools.lock.json` in `stateDir`. */
   readonly pinFile?: string | undefined;
   /** What happens to tools that are new or changed since they were pinned. Default `ask` once there is a pin file. */
   readonly pinning?: PinMode | undefined;
-  /** Whether writes may use idempotency keys where the service honours them. Default `when_known`. */
-  readonly idempotencyKeys?: PipelineSettings["idempotencyKeys"] | undefined;
-  /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
-  readonly approvalTtlMs?: number | undefined;
-  /** Milliseconds for one request. Default: the client's. */
-  readonly timeoutMs?: number | undefined;
   /** Longest JSON text of a result that is shown whole. Default 24,000 characters. */
   readonly maxResultChars?: number | undefined;
   /** Applied to every successful result before it is cut to size; one that fails changes nothing. */
@@ -115,7 +90,7 @@ export interface ToolSession {
    */
   preview(call: ToolCall): Promise<OpenQuestion | undefined>;
   /** Reads on in a result that was too large; undefined when it is not there any more. */
-  readResult(page: { ref: string; offset?: number; limit?: number }): Promise<ResultPage | undefined>;
+  readResult(page: ResultQuery): Promise<ResultPage | undefined>;
   /** Writes the cache and closes what the session opened; a client that was passed in stays open. */
   close(): Promise<void>;
 }
@@ -140,7 +115,8 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const state = stateDir ? await openStateFile(stateDir) : undefined;
   const journal = await openJournal(state, { now });
   const catalog = openCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit }, allowed);
-  const results = openResults(options, now);
+  const folder = stateDir && join(stateDir, "results");
+  const results = createResultStore({ folder, maxChars: options.maxResultChars, now });
   const pipeline: Pipeline = {
     client,
     catalog,
@@ -192,14 +168,6 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
       if (isOwnClient) await client.close();
     },
   };
-}
-
-function openResults({ stateDir, maxResultChars }: SessionSettings, now: () => number): ResultStore {
-  return createResultStore({
-    ...(stateDir === undefined ? {} : { folder: join(stateDir, "results") }),
-    ...(maxResultChars === undefined ? {} : { maxChars: maxResultChars }),
-    now,
-  });
 }
 
 function openCatalog(options: CatalogOptions, allowed: AllowedTools | undefined): ToolCatalog {

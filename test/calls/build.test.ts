@@ -1,9 +1,8 @@
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { describe, expect, it } from "vitest";
 import { ZodType } from "zod";
-import { buildTools } from "../../src/calls/build.ts";
+import { buildTools, carrySchema } from "../../src/calls/build.ts";
 import { type CatalogEntry, readCatalogEntry } from "../../src/calls/catalog/catalog-entry.ts";
-import { carrySchema } from "../../src/calls/catalog/project-entry.ts";
 import { createTool } from "./scripted-service.ts";
 
 function createEntry(name: string, change: Readonly<Record<string, unknown>> = {}, effect = "read"): CatalogEntry {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { renderOutcome } from "../../src/calls/safe-text.ts";
+import { renderOutcome } from "../../src/calls/outcome.ts";
 import { STATIC_TOOL_NAMES, type StaticToolName } from "../../src/calls/static-tools.ts";
 import { type ProbeService, startProbeService } from "../contract/probe-service.ts";
 import { verifies } from "../contract/verifies.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { OutcomeStatus } from "../../src/calls/outcome.ts";
-import { type Judgement, judgeReply } from "../../src/calls/steps/judge-reply.ts";
+import { type Judgement, judgeReply } from "../../src/calls/steps/answer/read-reply.ts";
 import { EXIT, EXIT_CODE_HELP } from "../../src/cli/exit-codes.ts";
 import { SVC_ERROR_CODES } from "../../src/errors.ts";
 import { toCanonicalCode } from "../../src/service/executions/summarise-outcome.ts";
@@ -87,7 +87,7 @@ describe("docs/errors.md", () => {
     const error = { code, message: "" };
     const envelope = { ok: false, error, canonical: { error_code: canonical } };
     const reply = { kind: "envelope", status, envelope } as const;
-    const { kind } = judgeReply(reply, { confirmed: false, hasEnvelope: false });
+    const { kind } = judgeReply({ reply, confirmed: false, hasEnvelope: false });
     expect(doing).toMatch(SAID[kind]);
     // What a read is tried again for is answered with one of these.
     if (doing.includes("a read is tried again")) expect([429, 503]).toContain(status);

@@ -61,7 +61,7 @@ export function findOutcomeCodes(): Set<string> {
       for (const [, code = ""] of text.matchAll(/\breturn "(flow_[a-z_]+)"/g)) found.add(code);
     }
   }
-  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("calls/ask/decide.ts")) ?? [];
+  const [, reasons = ""] = /type RefusalReason = ([^;]+);/.exec(readSource("calls/ask/request.ts")) ?? [];
   for (const [, reason = ""] of reasons.matchAll(/"(\w+)"/g)) found.add(`approval_${reason}`);
   for (const [, code = ""] of readSource("calls/flows/read-flow.ts").matchAll(/\? "(flow_\w+)"/g)) found.add(code);
   return found;
@@ -69,7 +69,7 @@ export function findOutcomeCodes(): Set<string> {
 
 /** The names the plugin gives to answers without a code, by status. */
 export function findCodesByStatus(): Map<string, string> {
-  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("calls/steps/judge-reply.ts")) ?? [];
+  const [, table = ""] = /CODE_BY_STATUS[^{]*\{([^}]*)\}/.exec(readSource("calls/steps/answer/read-reply.ts")) ?? [];
   return new Map([...table.matchAll(/(\d+): "(\w+)"/g)].map(([, status = "", code = ""]) => [code, status]));
 }
 

@@ -1,6 +1,6 @@
 import type { StructuredTool } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { carrySchema } from "../../src/calls/catalog/project-entry.ts";
+import { carrySchema } from "../../src/calls/build.ts";
 import { createOutcome } from "../../src/calls/outcome.ts";
 import { SvcTool } from "../../src/runtimes/langchain/svc-tool.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";

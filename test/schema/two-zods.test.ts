@@ -118,7 +118,7 @@ describe("with another zod under LangChain", () => {
     const seen = await runModule(`
       import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
       import { SvcTool } from "./src/runtimes/langchain/svc-tool.ts";
-      import { carrySchema } from "./src/calls/catalog/project-entry.ts";
+      import { carrySchema } from "./src/calls/build.ts";
       import { createOutcome } from "./src/calls/outcome.ts";
       const projected = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
       const schema = carrySchema(projected, () => ({}));

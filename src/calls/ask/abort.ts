@@ -1,3 +1,6 @@
+import { stopOnAbort } from "../../base/concurrency.ts";
+import { isSvcError, type SvcError } from "../../errors.ts";
+
 /** The error an aborted call ends with: the signal's own AbortError, or a new one that names the reason as its cause. */
 function toAbortError(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
@@ -11,20 +14,15 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** `work`, given up with an AbortError as soon as the signal fires, whatever `work` is waiting for. */
-export async function withAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(toAbortError(signal));
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    if (signal.aborted) stop();
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-    // The loser of the race must not surface as an unhandled rejection.
-    work.catch(() => undefined);
-    promise.catch(() => undefined);
-  }
+export function withAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return signal === undefined ? work : stopOnAbort(work, signal, toAbortError);
+}
+
+/** A failure of the service or of the way to it; an abort and every other error is thrown on. */
+export function toFailure(error: unknown, signal: AbortSignal | undefined): SvcError {
+  throwIfAborted(signal);
+  if (!isSvcError(error)) throw error;
+  return error;
 }
 
 /** True for the error of an aborted call. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { hasCode, replaceFile } from "../../base/disk.ts";
 import { sha256Hex } from "../../base/hash.ts";
+import { parseJson } from "../../base/json.ts";
 import { sideEffectLevelSchema } from "../../wire/catalog.ts";
 import { jsonSchemaSchema } from "../../wire/tool.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
@@ -17,7 +18,7 @@ const entrySchema = z.object({
   needsConfirmation: z.boolean().optional(),
   inputSchema: jsonSchemaSchema.nullable(),
   schemaHash: z.string().optional(),
-  connections: z.array(z.object({ id: z.string(), label: z.string(), isDefault: z.literal(true).optional() })),
+  connections: z.array(z.object({ id: z.string(), label: z.string(), isDefault: z.literal(true).exactOptional() })),
   askBefore: z.array(z.string()),
   policyReason: z.string().optional(),
   keys: z.object({ keptMs: z.number(), namesAccount: z.boolean(), canLookUp: z.boolean() }).optional(),
@@ -82,54 +83,33 @@ export function openCatalogCache(folder: string, principal: string): CatalogCach
 }
 
 async function readCache(file: string, principal: string): Promise<CacheReading> {
+  const damaged = (what: string): CacheReading => ({ kind: "damaged", reason: `the cached tool list ${what}` });
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return { kind: "missing" };
-    return { kind: "damaged", reason: "the cached tool list cannot be read" };
+    return hasCode(error, "ENOENT") ? { kind: "missing" } : damaged("cannot be read");
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: "damaged", reason: "the cached tool list is not JSON" };
-  }
+  const value = parseJson(text);
+  if (value === undefined) return damaged("is not JSON");
   const parsed = cacheSchema.safeParse(value);
-  if (!parsed.success) return { kind: "damaged", reason: "the cached tool list has another form" };
+  if (!parsed.success) return damaged("has another form");
   const { tools, hash, listed, omitted } = parsed.data;
-  if (parsed.data.principal !== principal)
-    return { kind: "damaged", reason: "the cached tool list is another account's" };
-  if (hashText(cutTools(text)) !== hash)
-    return { kind: "damaged", reason: "the cached tool list does not match its hash" };
-  return { kind: "found", catalog: { listed, omitted, tools: tools.map(toEntry) } };
+  if (parsed.data.principal !== principal) return damaged("is another account's");
+  if (sha256Hex(cutTools(text)) !== hash) return damaged("does not match its hash");
+  return { kind: "found", catalog: { listed, omitted, tools } };
 }
 
 async function writeCache(file: string, principal: string, catalog: CachedCatalog): Promise<void> {
   const { listed, omitted, tools } = catalog;
   const list = JSON.stringify(tools);
-  const head = JSON.stringify({ version: 1, principal, listed, hash: hashText(list), omitted });
+  const head = JSON.stringify({ version: 1, principal, listed, hash: sha256Hex(list), omitted });
   await replaceFile(file, `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
 }
 
 /** The list as it stands in the file, where it is the last member; no text inside of JSON can look like its name. */
 function cutTools(text: string): string {
   return text.slice(text.indexOf(TOOLS_MEMBER) + TOOLS_MEMBER.length, text.lastIndexOf("}"));
-}
-
-function hashText(text: string): string {
-  return sha256Hex(text);
-}
-
-function toEntry(cached: z.infer<typeof entrySchema>): CatalogEntry {
-  const { needsConfirmation, schemaHash, policyReason, connections, ...rest } = cached;
-  return {
-    ...rest,
-    needsConfirmation,
-    schemaHash,
-    policyReason,
-    connections: connections.map(({ id, label, isDefault }) => ({ id, label, ...(isDefault ? { isDefault } : {}) })),
-  };
 }
 
 /** Of which apps a list of tools was read, and when. */

@@ -1,4 +1,5 @@
 import type { SvcClient } from "../../client/client.ts";
+import type { ToolSearchQuery } from "../../wire/tool.ts";
 import type { SchemaChange, SessionEvent } from "../session-events.ts";
 import {
   addListed,
@@ -8,11 +9,8 @@ import {
   type ListedApps,
   openCatalogCache,
 } from "./catalog-cache.ts";
-import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry } from "./catalog-entry.ts";
-
+import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry, suggestTools } from "./catalog-entry.ts";
 import { type FetchToolsOptions, fetchDescription, fetchTools, mergeList, type OmittedTools } from "./fetch-tools.ts";
-
-import { suggestTools } from "./suggest-tools.ts";
 
 /** Settings of {@link createCatalog}. */
 export interface CatalogOptions {
@@ -57,7 +55,7 @@ export interface ToolCatalog {
   /** Up to three close names, reads first; never to be run without being asked for. */
   suggest(name: string): CatalogEntry[];
   /** Searches on the service; hits become known tools. */
-  search(query: { query: string; integration?: string; limit?: number }, signal?: AbortSignal): Promise<CatalogEntry[]>;
+  search(query: ToolSearchQuery, signal?: AbortSignal): Promise<CatalogEntry[]>;
   readonly report: SyncReport | undefined;
   /** Ends background work and writes the cache. */
   close(): Promise<void>;
@@ -161,11 +159,8 @@ class Catalog implements ToolCatalog {
     return suggestTools(this.#entries.values(), name);
   }
 
-  async search(
-    query: { query: string; integration?: string; limit?: number },
-    signal?: AbortSignal,
-  ): Promise<CatalogEntry[]> {
-    const answer = await this.#client.searchTools(query, signal === undefined ? {} : { signal });
+  async search(query: ToolSearchQuery, signal?: AbortSignal): Promise<CatalogEntry[]> {
+    const answer = await this.#client.searchTools(query, { signal });
     const found = answer.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
     for (const entry of found) if (!this.#entries.has(entry.name)) this.#entries.set(entry.name, entry);
     return found.map((entry) => this.#entries.get(entry.name) ?? entry);

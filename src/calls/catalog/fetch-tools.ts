@@ -1,4 +1,5 @@
 import type { SvcClient } from "../../client/client.ts";
+import type { CallOptions } from "../../client/transport.ts";
 import { isSvcError } from "../../errors.ts";
 import type { IntegrationPage } from "../../wire/catalog.ts";
 import { TOOL_PAGE } from "../../wire/constants.ts";
@@ -39,7 +40,7 @@ interface FetchedTools {
  * rest is reachable by search.
  */
 export async function fetchTools(client: SvcClient, options: FetchToolsOptions): Promise<FetchedTools> {
-  const call = options.signal === undefined ? {} : { signal: options.signal };
+  const call = { signal: options.signal };
   if (options.integrations !== undefined) return fetchByIntegration(client, options.integrations, options);
   const all = await client.listTools({ limit: TOOL_PAGE.max }, call);
   options.onProgress?.({ integration: null, tools: countTools(all) });
@@ -67,8 +68,7 @@ async function fetchByIntegration(
   let count = 0;
   const work = async () => {
     for (let slug = queue.shift(); slug !== undefined; slug = queue.shift()) {
-      const call = options.signal === undefined ? {} : { signal: options.signal };
-      const list = await client.listTools({ integration: slug, limit: TOOL_PAGE.max }, call);
+      const list = await client.listTools({ integration: slug, limit: TOOL_PAGE.max }, { signal: options.signal });
       options.onProgress?.({ integration: slug, tools: countTools(list) });
       lists.set(slug, list);
       count += list.tools.length;
@@ -87,7 +87,7 @@ async function fetchByIntegration(
   };
 }
 
-async function fetchIntegrations(client: SvcClient, call: { signal?: AbortSignal }): Promise<string[]> {
+async function fetchIntegrations(client: SvcClient, call: CallOptions): Promise<string[]> {
   const slugs: string[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const answer = await client.listIntegrations({ page, page_size: INTEGRATION_PAGE }, call).catch(asNoCatalog);

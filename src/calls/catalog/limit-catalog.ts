@@ -2,9 +2,8 @@ import { SvcError } from "../../errors.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { checkChoices, checkNames } from "../check-settings.ts";
 import type { SyncReport, ToolCatalog } from "./catalog.ts";
-import type { CatalogEntry } from "./catalog-entry.ts";
+import { type CatalogEntry, suggestTools } from "./catalog-entry.ts";
 import type { FetchToolsOptions } from "./fetch-tools.ts";
-import { suggestTools } from "./suggest-tools.ts";
 
 /** Hits that are looked at when a search is not of one app: those of other apps are left out. */
 const MOST_HITS = 200;
@@ -66,8 +65,9 @@ export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCat
       const [only, ...others] = integrations ?? [];
       const integration = query.integration ?? (others.length === 0 ? only : undefined);
       if (integrations?.includes(integration ?? only ?? "") === false) return [];
-      const wider = { ...query, limit: MOST_HITS, ...(integration === undefined ? {} : { integration }) };
-      const found = (await inner.search(wider, signal)).filter((entry) => isAllowed(entry, allowed));
+      const found = (await inner.search({ ...query, limit: MOST_HITS, integration }, signal)).filter((entry) =>
+        isAllowed(entry, allowed),
+      );
       return limit === undefined ? found : found.slice(0, limit);
     },
     get report() {

@@ -162,10 +162,11 @@ type PinReading =
   | { readonly kind: "missing" }
   | { readonly kind: "damaged"; readonly reason: string };
 
-const UNREADABLE = {
-  kind: "damaged",
-  reason: "The file of pinned tools cannot be read, so this tool counts as new.",
-} as const;
+const UNREADABLE = describeDamage("The file of pinned tools cannot be read");
+
+function describeDamage(what: string): PinReading {
+  return { kind: "damaged", reason: `${what}, so this tool counts as new.` };
+}
 
 /**
  * A function that reads the pins of `service` from a file, synchronously and without parsing a file that has not changed
@@ -199,16 +200,11 @@ function readPinFile(file: string, service: string): PinReading {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return { kind: "missing" };
-    return UNREADABLE;
+    return hasCode(error, "ENOENT") ? { kind: "missing" } : UNREADABLE;
   }
   const parsed = fileSchema.safeParse(parseJson(text));
-  if (!parsed.success) {
-    return { kind: "damaged", reason: "The file of pinned tools is damaged, so this tool counts as new." };
-  }
-  if (parsed.data.service !== service) {
-    return { kind: "damaged", reason: "The pinned tools are those of another service, so this tool counts as new." };
-  }
+  if (!parsed.success) return describeDamage("The file of pinned tools is damaged");
+  if (parsed.data.service !== service) return describeDamage("The pinned tools are those of another service");
   return { kind: "found", tools: parsed.data.tools };
 }
 

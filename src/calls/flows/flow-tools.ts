@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { openArguments } from "../journal/json-object.ts";
-import { createOutcome, type ToolOutcome } from "../outcome.ts";
+import { openArguments } from "../../wire/tool.ts";
+import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { cleanText } from "../safe-text.ts";
-import type { StaticCall } from "../static-tool-parts.ts";
-import { createTool, type FlowToolName, type StaticTool } from "../static-tools.ts";
-import { followFlow, toOptions } from "./follow-flow.ts";
+import { createTool, type FlowToolName, type StaticCall, type StaticTool } from "../static-tools.ts";
 import { approveFlow, resumeFlow, startFlow } from "./gated-flows.ts";
-import { describeFlowError, showFlow } from "./read-flow.ts";
+import { describeFlowError, followFlow, showFlow } from "./read-flow.ts";
 
 const MAX_WATCH_SECONDS = 300;
 const LISTED = 20;
@@ -46,7 +43,7 @@ export function createFlowTools(pipeline: Pipeline): StaticTool[] {
     createFlowTool("svc_approve_flow", APPROVE_TEXT, approveSchema, (args, call) => approveFlow(pipeline, call, args)),
     createFlowTool("svc_resume_flow", RESUME_TEXT, resumeSchema, (args, call) => resumeFlow(pipeline, call, args)),
     createFlowTool("svc_cancel_flow", CANCEL_TEXT, cancelSchema, async (args, call) => {
-      const view = await pipeline.client.cancelFlow(args.flow_id, toOptions(call));
+      const view = await pipeline.client.cancelFlow(args.flow_id, { signal: call.signal });
       return createOutcome("succeeded", "svc_cancel_flow", { result: showFlow(view) });
     }),
   ];
@@ -72,7 +69,7 @@ const RESUME_TEXT = "Tries a failed flow again from the step that failed, after 
 const CANCEL_TEXT = "Ends a flow for good. What it did stays done.";
 
 async function listTemplates(pipeline: Pipeline, call: StaticCall): Promise<ToolOutcome> {
-  const { templates } = await pipeline.client.listFlowTemplates(toOptions(call));
+  const { templates } = await pipeline.client.listFlowTemplates({ signal: call.signal });
   const shown = templates.map(({ key, name, description }) => ({
     key,
     name: cleanText(name ?? key, 120),
@@ -84,7 +81,7 @@ async function listTemplates(pipeline: Pipeline, call: StaticCall): Promise<Tool
 async function getFlow(pipeline: Pipeline, call: StaticCall, args: z.output<typeof getSchema>): Promise<ToolOutcome> {
   const id = args.flow_id;
   if (id !== undefined) return followFlow(pipeline, call, "svc_get_flow", { id, seconds: args.wait_seconds });
-  const { flows } = await pipeline.client.listFlows({ limit: LISTED }, toOptions(call));
+  const { flows } = await pipeline.client.listFlows({ limit: LISTED }, { signal: call.signal });
   const shown = flows.map(({ id: flow_id, templateKey, name, status, createdAt }) => ({
     flow_id,
     name: name ?? templateKey ?? null,

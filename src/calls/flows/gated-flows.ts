@@ -1,18 +1,18 @@
-import { isSvcError } from "../../errors.ts";
 import type { FlowView } from "../../wire/flow.ts";
-import { throwIfAborted } from "../ask/abort.ts";
+import { toFailure } from "../ask/abort.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
-import { type OwnSend, type Pipeline, proceed, type Step, stop } from "../pipeline.ts";
+import { cleanText, createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
+import type { Pipeline } from "../pipeline.ts";
 import { runTool } from "../run.ts";
-import { cleanText } from "../safe-text.ts";
-import type { StaticCall } from "../static-tool-parts.ts";
-import type { FlowToolName } from "../static-tools.ts";
-import { adviseNext, describeFlow, followFlow, toOptions } from "./follow-flow.ts";
+import type { FlowToolName, StaticCall } from "../static-tools.ts";
+import { type OwnSend, proceed, type Step, stop } from "../steps/plan.ts";
 import {
+  adviseNext,
+  describeFlow,
   describeFlowError,
   findCurrentStep,
   findWaitingApproval,
+  followFlow,
   isResumable,
   mayHaveActed,
   readApprovalContent,
@@ -35,13 +35,16 @@ export async function startFlow(
     seconds: args.wait_seconds,
     arguments: { template: key, input },
     async plan() {
-      const { templates } = await client.listFlowTemplates(toOptions(call));
+      const { templates } = await client.listFlowTemplates({ signal: call.signal });
       const template = templates.find((one) => one.key === key);
-      if (template === undefined)
-        return refuseTemplate(
-          key,
-          templates.map((one) => one.key),
-        );
+      if (template === undefined) {
+        const known = templates.map((one) => cleanText(one.key, 80)).join(", ");
+        return refuse(tool, {
+          code: "template_not_found",
+          message: `There is no flow template "${cleanText(key, 80)}". Nothing was run.`,
+          hint: `Templates: ${known || "none"}.`,
+        });
+      }
       return proceed({
         title: `Start the flow "${template.name ?? key}"`,
         description: template.description ?? "",
@@ -50,18 +53,12 @@ export async function startFlow(
       });
     },
     async send() {
-      const started = await client.startFlow({ flowTemplate: key, input, triggerType: "agent" }, toOptions(call));
+      const started = await client.startFlow(
+        { flowTemplate: key, input, triggerType: "agent" },
+        { signal: call.signal },
+      );
       return started.flow;
     },
-  });
-}
-
-function refuseTemplate(key: string, keys: readonly string[]): Step<never> {
-  return refuse("svc_start_flow", {
-    code: "template_not_found",
-    message: `There is no flow template "${cleanText(key, 80)}". Nothing was run.`,
-    hint: `Templates: ${keys.map((one) => cleanText(one, 80)).join(", ") || "none"}.`,
-    retryable: false,
   });
 }
 
@@ -80,7 +77,7 @@ export async function approveFlow(
     seconds: args.wait_seconds,
     arguments: { flow_id: id, step: args.step ?? null },
     async plan() {
-      const view = await client.getFlow(id, toOptions(call));
+      const view = await client.getFlow(id, { signal: call.signal });
       const step = findWaitingApproval(view);
       if (step === undefined || (args.step !== undefined && step.stepKey !== args.step)) {
         return refuseApproval(tool, view, step?.stepKey);
@@ -94,7 +91,7 @@ export async function approveFlow(
         arguments: readApprovalContent(view, step),
       });
     },
-    send: () => client.approveFlow(id, stepKey === undefined ? {} : { stepKey }, toOptions(call)),
+    send: () => client.approveFlow(id, { stepKey }, { signal: call.signal }),
   });
 }
 
@@ -107,7 +104,6 @@ function refuseApproval(tool: FlowToolName, view: FlowView, waiting: string | un
         : `The flow waits at another step, "${cleanText(waiting, 80)}". Nothing was run.`,
     hint: "Look at the flow with svc_get_flow.",
     result: showFlow(view),
-    retryable: false,
   });
 }
 
@@ -125,7 +121,7 @@ export async function resumeFlow(
     seconds: args.wait_seconds,
     arguments: { flow_id: id },
     async plan() {
-      const view = await client.getFlow(id, toOptions(call));
+      const view = await client.getFlow(id, { signal: call.signal });
       if (!isResumable(view, pipeline.now())) return refuseResume(tool, view);
       const { flow } = view;
       const step = findCurrentStep(view);
@@ -141,7 +137,7 @@ export async function resumeFlow(
         },
       });
     },
-    send: () => client.resumeFlow(id, toOptions(call)),
+    send: () => client.resumeFlow(id, { signal: call.signal }),
   });
 }
 
@@ -151,12 +147,11 @@ function refuseResume(tool: FlowToolName, view: FlowView): Step<never> {
     message: `The flow is ${cleanText(view.flow.status, 80)}: there is nothing to resume. Nothing was run.`,
     hint: adviseNext(view) ?? "It is over; a new one is started with svc_start_flow.",
     result: showFlow(view),
-    retryable: false,
   });
 }
 
 function refuse(tool: FlowToolName, details: OutcomeDetails): Step<never> {
-  return stop(createOutcome("failed", tool, details));
+  return stop(createOutcome("failed", tool, { ...details, retryable: false }));
 }
 
 interface FlowChange extends Pick<OwnSend, "plan"> {
@@ -182,8 +177,7 @@ function runFlowTool(pipeline: Pipeline, call: StaticCall, change: FlowChange): 
       try {
         return await followFlow(pipeline, call, tool, { id, seconds });
       } catch (error) {
-        throwIfAborted(call.signal);
-        if (!isSvcError(error)) throw error;
+        toFailure(error, call.signal);
         return undefined;
       }
     },
@@ -199,11 +193,8 @@ function runFlowTool(pipeline: Pipeline, call: StaticCall, change: FlowChange): 
     effect: "write",
     needsConfirmation: true,
     inputSchema: null,
-    schemaHash: undefined,
     connections: [],
     askBefore: [],
-    policyReason: undefined,
-    own,
   };
-  return runTool(pipeline, { ...call, toolName: tool, arguments: args }, entry);
+  return runTool(pipeline, { ...call, toolName: tool, arguments: args }, { entry, send: own });
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
+import { jsonObject } from "../../wire/tool.ts";
 import type { Effect } from "../ask/request.ts";
-import { jsonObject } from "./json-object.ts";
 
 /**
  * probing: an unconfirmed request is on its way · pending: a human is asked · approved: may be sent · sending: a request
@@ -23,27 +23,29 @@ export interface JournalRecord extends JournalKey {
   readonly at: number;
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
-  readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string };
+  readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string } | undefined;
   /** Set once a request that may act has left: the fingerprint of what was sent, after edits and with the chosen account. */
-  readonly request?: string;
+  readonly request?: string | undefined;
   /**
    * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
    * (milliseconds since the epoch) and acts at most once.
    */
-  readonly repeatable?: {
-    readonly key: string;
-    readonly arguments: Readonly<Record<string, unknown>>;
-    readonly until: number;
-    /** Without it the request is never made again: its result is only looked up. */
-    readonly approved?: ApprovedFacts | undefined;
-  };
+  readonly repeatable?:
+    | {
+        readonly key: string;
+        readonly arguments: Readonly<Record<string, unknown>>;
+        readonly until: number;
+        /** Without it the request is never made again: its result is only looked up. */
+        readonly approved?: ApprovedFacts | undefined;
+      }
+    | undefined;
   /**
    * Set when a human, told that nobody knows what became of this unanswered call, agreed to an equal one and that one
    * has ended: milliseconds since the epoch. Equal calls are no longer warned of it.
    */
-  readonly warnedAt?: number;
+  readonly warnedAt?: number | undefined;
   /** Set when `sending` is only what must be feared: an earlier run of a graph may have sent the call and left no record. */
-  readonly isAssumed?: true;
+  readonly isAssumed?: true | undefined;
   /** Set when `done`: the outcome, answered again when the same call comes back. */
   readonly outcome?: unknown;
 }
@@ -74,7 +76,7 @@ export function explainUnanswered({ isAssumed }: JournalRecord): string {
 }
 
 /** True when an equal call must be asked about, with a warning. */
-export function leavesDoubt(record: JournalRecord): boolean {
+export function needsWarning(record: JournalRecord): boolean {
   return isUnanswered(record) && record.warnedAt === undefined;
 }
 
@@ -178,15 +180,5 @@ const recordSchema = z.object({
 
 /** A record as it was stored; undefined when it is none. */
 export function readJournalRecord(value: unknown): JournalRecord | undefined {
-  const record = recordSchema.safeParse(value);
-  if (!record.success) return undefined;
-  const { approval, request, repeatable, warnedAt, isAssumed, ...rest } = record.data;
-  return {
-    ...rest,
-    ...(request === undefined ? {} : { request }),
-    ...(warnedAt === undefined ? {} : { warnedAt }),
-    ...(isAssumed === undefined ? {} : { isAssumed }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(repeatable === undefined ? {} : { repeatable }),
-  };
+  return recordSchema.safeParse(value).data;
 }

@@ -1,26 +1,13 @@
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { hasCode } from "../../base/disk.ts";
 import { parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
-import { createStoredCalls } from "./call-table.ts";
+import { createStoredCalls, type StateFile } from "./journal.ts";
 import { chooseRecord, type JournalRecord, readJournalRecord, toMapKey } from "./journal-record.ts";
-
-/** The SQLite file of a state folder: journal of calls, standing permissions and chosen accounts. */
-export interface StateFile {
-  /** A statement that is prepared once. A read sees every change that any process has finished. */
-  prepare(sql: string): StatementSync;
-  /**
-   * Runs `work` while no other process writes. Resolves once its change would survive a power cut; changes of callers at
-   * the same time share one transaction. `work` must write with its last statement only: one that throws wrote nothing.
-   */
-  change<T>(work: () => T): Promise<T>;
-  /** Finishes the changes that wait and closes the file. */
-  close(): void;
-}
 
 const NAME = "state.db";
 const VERSION = 1;

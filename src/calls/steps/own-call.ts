@@ -1,21 +1,16 @@
-import { isSvcError } from "../../errors.ts";
-import { throwIfAborted } from "../ask/abort.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { createOutcome, type ToolOutcome } from "../outcome.ts";
+import { throwIfAborted, toFailure } from "../ask/abort.ts";
+import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
+import { createUnknownOutcome } from "./outcome.ts";
 import {
+  type CallContext,
   type CallPlan,
+  fingerprintPlan,
   type OwnAnswer,
   type OwnSend,
-  type Pipeline,
   proceed,
   type Step,
   stop,
-  type ToolCall,
-} from "../pipeline.ts";
-import { cleanText } from "../safe-text.ts";
-import type { CallRecord } from "./call-record.ts";
-import { createUnknownOutcome } from "./describe-failure.ts";
-import { fingerprintPlan } from "./plan-call.ts";
+} from "./plan.ts";
 
 /** An outcome as the journal has it: with the id of the flow while it is watched. */
 interface KeptOutcome extends ToolOutcome {
@@ -25,92 +20,64 @@ interface KeptOutcome extends ToolOutcome {
 /** Note on something that was begun, and whose watch was cut off. */
 export const NOT_WATCHED = "the flow could not be watched to the end; look at it with svc_get_flow";
 
-/** The plan of an own tool's call: what its tool says would happen now. */
+/** Steps 2 to 5 of an own tool: what it says would happen now. */
 export async function planOwnCall(
-  pipeline: Pipeline,
-  call: ToolCall,
-  entry: CatalogEntry,
-  own: OwnSend,
+  context: Pick<CallContext, "own" | "signal">,
+  plan: CallPlan,
 ): Promise<Step<CallPlan>> {
+  const { entry } = plan;
+  const { own } = context;
+  if (own === undefined) return proceed(plan);
   try {
     const planned = await own.plan();
-    throwIfAborted(call.signal);
+    throwIfAborted(context.signal);
     if (!planned.ok) return planned;
     const { title, description, reason, account, arguments: args } = planned.value;
-    return proceed({
-      entry: {
-        ...entry,
-        title,
-        description,
-        policyReason: reason,
-        connections: account === undefined ? [] : [account],
-      },
-      arguments: args,
-      files: [],
-      connectionId: account?.id,
-      mustAsk: true,
-      askReason: undefined,
-      approved: undefined,
-      upload: pipeline.settings.upload,
-      uploaded: new Map(),
-      notes: [],
-    });
+    const connections = account === undefined ? [] : [account];
+    const shown = { ...entry, title, description, policyReason: reason, connections };
+    return proceed({ ...plan, entry: shown, arguments: args, connectionId: account?.id, mustAsk: true, notes: [] });
   } catch (error) {
-    throwIfAborted(call.signal);
-    if (!isSvcError(error)) throw error;
-    return stop(createOutcome("failed", entry.name, own.describeError(error)));
+    return stop(createOutcome("failed", entry.name, own.describeError(toFailure(error, context.signal))));
   }
 }
 
 /** The plan when it is still as it was approved, else the outcome. */
-export async function planAgain(
-  pipeline: Pipeline,
-  call: ToolCall,
-  plan: CallPlan,
-  own: OwnSend,
-): Promise<Step<CallPlan>> {
-  const now = await planOwnCall(pipeline, call, plan.entry, own);
-  if (!now.ok || fingerprintPlan(pipeline, now.value) === plan.approved) return now.ok ? proceed(plan) : now;
-  return stop(
-    createOutcome("failed", plan.entry.name, {
-      code: "flow_changed",
-      message: "The flow is not as it was when it was approved. Nothing was run.",
-      hint: "Make the call again, so that the user sees the flow as it is now.",
-      retryable: true,
-    }),
-  );
+export async function planAgain(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const now = await planOwnCall(context, plan);
+  if (!now.ok) return now;
+  if (context.own === undefined || fingerprintPlan(context, now.value) === plan.approved) return proceed(plan);
+  const told = {
+    code: "flow_changed",
+    message: "The flow is not as it was when it was approved. Nothing was run.",
+    hint: "Make the call again, so that the user sees the flow as it is now.",
+    retryable: true,
+  };
+  return stop(createOutcome("failed", plan.entry.name, told));
 }
 
 /** Sends, and watches what was begun: the journal has the answer before, as the watch may outlive this process. */
-export async function sendOwnCall(
-  pipeline: Pipeline,
-  call: ToolCall,
-  plan: CallPlan,
-  record: CallRecord,
-  own: OwnSend,
-): Promise<ToolOutcome> {
-  const { entry } = plan;
-  pipeline.emit({ type: "sending", callId: call.callId, toolName: entry.name, confirmed: true });
+export async function sendOwnCall(context: CallContext, plan: CallPlan, own: OwnSend): Promise<ToolOutcome> {
+  const { entry, notes } = plan;
+  context.emit({ type: "sending", callId: context.call.callId, toolName: entry.name, confirmed: true });
   let answer: OwnAnswer;
   try {
     answer = await own.send();
   } catch (error) {
-    throwIfAborted(call.signal);
-    if (!isSvcError(error)) throw error;
-    if (own.mayHaveActed(error)) return createUnknownOutcome(pipeline, entry, cleanText(error.message, 300));
-    return createOutcome("failed", entry.name, own.describeError(error), plan.notes);
+    const failure = toFailure(error, context.signal);
+    if (own.mayHaveActed(failure)) return createUnknownOutcome(context, entry, cleanText(failure.message, 300));
+    return createOutcome("failed", entry.name, own.describeError(failure), notes);
   }
-  const outcome = addNotes(answer.outcome, ...plan.notes);
+  const outcome = addNotes(answer.outcome, ...notes);
   const kept: KeptOutcome = { ...outcome, watching: answer.watching };
-  await record.finish(kept);
+  await context.record.finish(kept);
   const watched = await own.follow(answer.watching);
-  return watched === undefined ? addNotes(outcome, NOT_WATCHED) : addNotes(watched, ...plan.notes);
+  return watched === undefined ? addNotes(outcome, NOT_WATCHED) : addNotes(watched, ...notes);
 }
 
 /** The outcome of a success in the journal. A watch that was cut off goes on; else it is shown as it was then. */
 export async function recallOwnCall(
+  { record }: Pick<CallContext, "record">,
   own: OwnSend,
-  record: CallRecord,
   { kept, at }: { readonly kept: KeptOutcome; readonly at: string },
 ): Promise<ToolOutcome> {
   const { watching, ...outcome } = kept;

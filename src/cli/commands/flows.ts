@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { watchFlow } from "../../calls/flows/follow-flow.ts";
-import { findWaitingApproval, mayHaveActed } from "../../calls/flows/read-flow.ts";
+import { findWaitingApproval, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import { createToolSession } from "../../calls/session.ts";
 import type { SvcClient } from "../../client/client.ts";

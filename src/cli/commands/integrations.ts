@@ -1,4 +1,4 @@
-import { findConnectUrl } from "../../calls/steps/await-connection.ts";
+import { findConnectUrl } from "../../calls/steps/answer/await-connection.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { SvcError } from "../../errors.ts";
 import type { IntegrationItem } from "../../wire/catalog.ts";

@@ -1,5 +1,6 @@
 import type { SvcClient } from "../../client/client.ts";
 import type { RequestBody } from "../../client/request.ts";
+import type { CallOptions } from "../../client/transport.ts";
 import { SvcError } from "../../errors.ts";
 import type { ConnectionId } from "../../wire/execution.ts";
 import { looksLocal } from "../locate/classify-reference.ts";
@@ -138,7 +139,7 @@ export async function ingestFile(
   roots: MediaRoots,
   file: InspectedFile,
   plan: UploadPlan,
-  options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
+  options: CallOptions = {},
 ): Promise<string> {
   if (spent.has(plan)) throw new SvcError("unsupported", "This upload token was used already.", { field: file.field });
   if (plan.maxBytes !== undefined && file.size > plan.maxBytes) throw refuseLarge(file, plan.maxBytes);

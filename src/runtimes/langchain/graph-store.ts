@@ -1,5 +1,6 @@
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
+import type { ConnectionMemory } from "../../calls/ask/standing-rules.ts";
 import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
 import {
   chooseRecord,
@@ -7,12 +8,11 @@ import {
   isOvertaken,
   type JournalKey,
   type JournalRecord,
-  leavesDoubt,
   listFingerprints,
+  needsWarning,
   readJournalRecord,
   toMapKey,
 } from "../../calls/journal/journal-record.ts";
-import type { ConnectionMemory } from "../../calls/steps/connection-memory.ts";
 import { readText } from "./graph-config.ts";
 
 /** The part of LangGraph's key-value store that is used here. */
@@ -65,14 +65,14 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
   };
   const putInStore = async (record: JournalRecord) => {
     await store.put(calls, hashKey(record), toValue(record), false);
-    if (!leavesDoubt(record)) return settle(record);
+    if (!needsWarning(record)) return settle(record);
     for (const one of listFingerprints(record)) await store.put(unanswered, one, toValue(record), false);
   };
   const findUnanswered = async (fingerprint: string, isKnown: IsKnown = () => false) => {
     const near = await local.findUnanswered(fingerprint, isKnown);
     if (near !== undefined && !isKnown(near)) return near;
     const far = await findMark(fingerprint);
-    return far !== undefined && leavesDoubt(far) && !isKnown(far) ? far : undefined;
+    return far !== undefined && needsWarning(far) && !isKnown(far) ? far : undefined;
   };
   return {
     async find(key) {

@@ -2,8 +2,7 @@ import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manage
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
 import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
-import type { ToolOutcome } from "../../calls/outcome.ts";
-import { renderOutcome } from "../../calls/safe-text.ts";
+import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import { type GraphConfig, identifyCall, markNotRetryable } from "./graph-config.ts";
 import type { AnswerSheet } from "./human-channel.ts";

@@ -1,8 +1,7 @@
 import type { StructuredTool } from "@langchain/core/tools";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { buildTools, type ToolDefinition } from "../../calls/build.ts";
+import { buildTools, carrySchema, projectEntry, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
-import { carrySchema, projectEntry } from "../../calls/catalog/project-entry.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 import type { CallTranslator } from "./call-translator.ts";

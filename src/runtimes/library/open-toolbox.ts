@@ -3,9 +3,8 @@ import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalo
 
 import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
 import { checkNumbers, countFrom } from "../../calls/check-settings.ts";
-import type { OutcomeStatus, ToolOutcome } from "../../calls/outcome.ts";
+import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
-import { renderOutcome } from "../../calls/safe-text.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
 import { createEmitter } from "../../calls/session-events.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";

@@ -72,7 +72,7 @@ const HOST_STATUS: Readonly<Record<OutcomeStatus, string>> = {
 
 /** The outcome once, as text; the details are only what the host judges a call by, since a model may read them too. */
 async function toHostResult(outcome: ToolOutcome): Promise<HostToolResult> {
-  const { renderOutcome } = await import("../../calls/safe-text.ts");
+  const { renderOutcome } = await import("../../calls/outcome.ts");
   const { status, code } = outcome;
   return {
     content: [{ type: "text", text: renderOutcome(outcome) }],

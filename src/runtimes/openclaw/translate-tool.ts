@@ -1,6 +1,6 @@
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
-import type { repairForSchema } from "../../calls/steps/prepare-call.ts";
+import type { repairForSchema } from "../../calls/steps/check.ts";
 import { readActions } from "./actions/actions-file.ts";
 import type { HostTool, HostToolContext } from "./host/host-tool.ts";
 import type { AccountSession } from "./setup/account-session.ts";
@@ -77,7 +77,7 @@ let loaded: Repair | undefined;
 
 /** Loads the repair of arguments. Done ahead of the first call: the host asks for a repair synchronously. */
 export async function loadRepair(): Promise<void> {
-  loading ??= import("../../calls/steps/prepare-call.ts").then(({ repairForSchema }) => repairForSchema);
+  loading ??= import("../../calls/steps/check.ts").then(({ repairForSchema }) => repairForSchema);
   loaded = await loading;
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectPresenter } from "../../calls/steps/await-connection.ts";
+import type { ConnectPresenter } from "../../calls/pipeline.ts";
 import type { LineReader } from "./line-reader.ts";
 
 /** What {@link createConnectPresenter} shows with and asks through. */

@@ -8,8 +8,7 @@ import type { BeginTerms, JournalRecord } from "../../../src/calls/journal/journ
 import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import { createToolSession } from "../../../src/calls/session.ts";
 import type { SessionEvent } from "../../../src/calls/session-events.ts";
-import type { StaticCall } from "../../../src/calls/static-tool-parts.ts";
-import type { FlowToolName } from "../../../src/calls/static-tools.ts";
+import type { FlowToolName, StaticCall } from "../../../src/calls/static-tools.ts";
 import { SvcClient } from "../../../src/client/client.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { startLossyProxy } from "../lossy-proxy.ts";

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApprovalCard } from "../../../src/calls/ask/card.ts";
 import { canonicalJson } from "../../../src/calls/ask/fingerprint.ts";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { renderOutcome } from "../../../src/calls/safe-text.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import {
   closeAll,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { renderOutcome } from "../../../src/calls/safe-text.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
 import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
 import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
 import { createTool } from "../../calls/scripted-service.ts";

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ToolOutcome } from "../../../src/calls/outcome.ts";
-import { renderOutcome } from "../../../src/calls/safe-text.ts";
+import { renderOutcome, type ToolOutcome } from "../../../src/calls/outcome.ts";
 import { SvcClient } from "../../../src/client/client.ts";
 import { closeAll, closeLater, openTestSession, sayYes, type TestSession } from "../../calls/open-test-session.ts";
 import { createTool } from "../../calls/scripted-service.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { renderOutcome } from "../../../src/calls/safe-text.ts";
+import { renderOutcome } from "../../../src/calls/outcome.ts";
 import { shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { createScriptedApprover, startTestService, type TestService } from "../../../src/testing.ts";
 import { type LossyProxy, startLossyProxy } from "../../calls/lossy-proxy.ts";

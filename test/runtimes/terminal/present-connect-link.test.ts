@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ConnectAnswer } from "../../../src/calls/steps/await-connection.ts";
+import type { ConnectAnswer } from "../../../src/calls/pipeline.ts";
 import { LineReader } from "../../../src/runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../../src/runtimes/terminal/present-connect-link.ts";
 

@@ -1,7 +1,7 @@
 import { buildTools, toModelName } from "../../../calls/build.ts";
 import type { ToolCatalog } from "../../../calls/catalog/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "../../../calls/catalog/catalog-entry.ts";
-import { cleanText } from "../../../calls/safe-text.ts";
+import { cleanText } from "../../../calls/outcome.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
 import type { ActionRecord } from "./actions-file.ts";

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import type { ConnectionChoice } from "../../../calls/outcome.ts";
-import type { ConnectionAnswer, ConnectionQuestion } from "../../../calls/pipeline.ts";
-import type { ConnectLink } from "../../../calls/steps/await-connection.ts";
+import type { ConnectionAnswer, ConnectionQuestion, ConnectLink } from "../../../calls/pipeline.ts";
 import type { HostApprovalResolution, HostToolContext } from "../host/host-tool.ts";
 import { type LoadSdk, loadSdk } from "../host/load-sdk.ts";
 import { type HostCard, shorten, toCardText } from "./approval-card.ts";

@@ -1,8 +1,7 @@
 import { isRecord } from "../../../base/json.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../../calls/ask/request.ts";
 import type { ToolOutcome } from "../../../calls/outcome.ts";
-import type { ConnectionChooser } from "../../../calls/pipeline.ts";
-import type { ConnectPresenter } from "../../../calls/steps/await-connection.ts";
+import type { ConnectionChooser, ConnectPresenter } from "../../../calls/pipeline.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
 import type { LoadSdk } from "../host/load-sdk.ts";
 import type { PluginSettings } from "../setup/plugin-settings.ts";

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { UnansweredDuplicates } from "../../../src/calls/journal/call-record.ts";
 import type { JournalRecord } from "../../../src/calls/journal/journal-record.ts";
-import { DoubtList } from "../../../src/calls/steps/call-record.ts";
-import { openStoredJournal } from "../journal/open-stored-journal.ts";
 import { closeAll, closeLater, makeFolder } from "../open-test-session.ts";
+import { openStoredJournal } from "./open-stored-journal.ts";
 
 afterEach(closeAll);
 
@@ -11,17 +11,17 @@ test("a call that was told of, refused and begun again under its id by another p
   const [here, there] = [closeLater(await openStoredJournal(folder)), closeLater(await openStoredJournal(folder))];
   const equal: JournalRecord = { callId: "c1", fingerprint: "f1", state: "sending", at: 1, tool: "probe_write" };
   const own: JournalRecord = { ...equal, callId: "c2", at: 2 };
-  const doubts = new DoubtList(here, own);
-  const begin = () => here.begin(own, { known: [], isKnown: (other) => doubts.has(other) });
+  const duplicates = new UnansweredDuplicates(here, own);
+  const begin = () => here.begin(own, { known: [], isKnown: (other) => duplicates.has(other) });
 
   await there.record(equal);
-  expect(await doubts.look("f1")).toBe(true);
-  expect(await doubts.look("f1")).toBe(false);
+  expect(await duplicates.find("f1")).toBe(true);
+  expect(await duplicates.find("f1")).toBe(false);
   await there.forget(equal);
   await there.record({ ...equal, at: 3 });
 
   expect(await begin()).toMatchObject({ callId: "c1", at: 3 });
-  expect(await doubts.look("f1")).toBe(true);
-  expect(await doubts.look("f1")).toBe(false);
+  expect(await duplicates.find("f1")).toBe(true);
+  expect(await duplicates.find("f1")).toBe(false);
   expect(await begin()).toBeUndefined();
 });

@@ -1,51 +1,45 @@
 import { redactHint } from "../../media/send/upload-hint.ts";
 import { isControlFlow, openAnswerWindow, withAbort } from "../ask/abort.ts";
-
 import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
-import { type ConnectionChoice, createOutcome } from "../outcome.ts";
-import { type ConnectionChooser, type Pipeline, proceed, type Step, stop, type ToolCall } from "../pipeline.ts";
-import { cleanLines, cleanText } from "../safe-text.ts";
-import type { ConnectionMemory } from "./connection-memory.ts";
-import type { Failure } from "./judge-reply.ts";
+import { type ConnectionChoice, cleanLines, cleanText, createOutcome } from "../outcome.ts";
+import type { ToolCall } from "../pipeline.ts";
+import type { Failure } from "./answer/read-reply.ts";
+import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 const QUESTION_MS = 10 * 60 * 1_000;
 /** Nobody has more accounts of one app, and a model reads the whole list. */
 const MOST_CHOICES = 50;
 const LONGEST_ID = 200;
 
-/** The account of a call; undefined leaves it to the service. */
-export interface FoundConnection {
-  readonly id: string | undefined;
-  /** The accounts as they were looked at. */
-  readonly choices: readonly ConnectionChoice[];
-}
-
 /**
  * Step 5. The account the caller named, or one a human chose before. A call that a human will approve gets the default
  * account's id, so that what was shown is what is used even when the default changes in between.
  */
-export async function findConnection(
-  pipeline: Pipeline,
-  call: ToolCall,
-  entry: CatalogEntry,
-): Promise<Step<FoundConnection>> {
-  const { connections } = entry;
+export async function choose(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const { entry } = plan;
   const wanted =
-    findGivenConnection(call, entry) ??
-    (await getMemory(pipeline, call).find(entry.integration)) ??
-    pipeline.chosen.get(entry.integration);
-  if (wanted !== undefined && wanted !== "") return proceed({ id: wanted, choices: connections });
-  const isAsked = isAmbiguous(connections) && getChooser(pipeline, call) !== undefined;
+    findGivenConnection(context.call, entry) ??
+    (await context.memory.find(entry.integration)) ??
+    context.chosen.get(entry.integration);
+  if (wanted !== undefined && wanted !== "") return proceed({ ...plan, connectionId: wanted });
+  const isAsked = isAmbiguous(entry.connections) && context.chooseConnection !== undefined;
   // A human is asked about the accounts there are now, not about those of the last look.
-  const refreshed = isAsked ? await pipeline.catalog.refresh(entry.name).catch(() => undefined) : undefined;
-  const choices = refreshed?.entry?.connections ?? connections;
-  if (!isAsked || !isAmbiguous(choices)) return proceed({ id: findOnly(entry, choices)?.id, choices });
-  const asked = await askForConnection(pipeline, call, entry, choices);
-  return asked.ok ? proceed({ id: asked.value, choices }) : asked;
+  const refreshed = isAsked ? await context.catalog.refresh(entry.name).catch(() => undefined) : undefined;
+  const connections = refreshed?.entry?.connections ?? entry.connections;
+  const looked = { ...plan, entry: { ...entry, connections } };
+  if (!isAsked || !isAmbiguous(connections)) {
+    return proceed({ ...looked, connectionId: findOnly(entry, connections)?.id });
+  }
+  const asked = await askForConnection(context, entry, connections);
+  return asked.ok ? proceed({ ...looked, connectionId: asked.value }) : asked;
 }
 
 /** An id that the caller named and the service does not take is another mistake than naming none. */
-function explainQuestion(call: ToolCall, entry: CatalogEntry, failure: Pick<Failure, "message"> | undefined): string {
+function explainQuestion(
+  call: CallContext["call"],
+  entry: CatalogEntry,
+  failure: Pick<Failure, "message"> | undefined,
+): string {
   const given = findGivenConnection(call, entry);
   const app = cleanText(entry.integration, 60);
   if (failure === undefined || given === undefined) return `Several ${app} accounts are connected. Nothing was run.`;
@@ -79,23 +73,17 @@ export function findGivenConnection(
 }
 
 /** Forgets an account that cannot be used any more. */
-export async function forgetConnection(pipeline: Pipeline, call: ToolCall, integration: string): Promise<void> {
-  pipeline.chosen.delete(integration);
-  await getMemory(pipeline, call).forget(integration);
-}
-
-function getChooser(pipeline: Pipeline, call: ToolCall): ConnectionChooser | undefined {
-  return call.chooseConnection ?? pipeline.chooseConnection;
-}
-
-function getMemory(pipeline: Pipeline, call: ToolCall): ConnectionMemory {
-  return call.memory ?? pipeline.memory;
+export async function forgetConnection(
+  { chosen, memory }: Pick<CallContext, "chosen" | "memory">,
+  integration: string,
+): Promise<void> {
+  chosen.delete(integration);
+  await memory.forget(integration);
 }
 
 /** Lets the human choose among `choices`; without an answer the outcome lists them by label. */
 export async function askForConnection(
-  pipeline: Pipeline,
-  call: ToolCall,
+  context: Pick<CallContext, "call" | "signal" | "chooseConnection" | "chosen" | "memory">,
   entry: CatalogEntry,
   choices: readonly ConnectionChoice[],
   failure?: Pick<Failure, "code" | "message" | "hint" | "details">,
@@ -105,27 +93,27 @@ export async function askForConnection(
   const details = cleanLines(failure?.details ?? [], redactHint);
   const unanswered = createOutcome("needs_connection", entry.name, {
     code: "ambiguous_connection",
-    message: explainQuestion(call, entry, failure),
+    message: explainQuestion(context.call, entry, failure),
     hint:
       readHint(failure) ?? "Ask the user which account to use, then call svc_call_tool with its id as connectionId.",
     details: details.length === 0 || clean.length > 0 ? undefined : details,
     choices: clean,
     retryable: false,
   });
-  const choose = getChooser(pipeline, call);
-  if (choose === undefined || clean.length === 0) return stop(unanswered);
+  const { chooseConnection } = context;
+  if (chooseConnection === undefined || clean.length === 0) return stop(unanswered);
   const question = { toolName: entry.name, integration: entry.integration, choices: clean };
-  const { signal, expiry, close } = openAnswerWindow(QUESTION_MS, call.signal);
+  const { signal, expiry, close } = openAnswerWindow(QUESTION_MS, context.signal);
   const giveUp = (error: unknown) => {
     if (isControlFlow(error) || !expiry.aborted) throw error;
     return undefined;
   };
   // Given up when the time is over or the caller gave up, also when the chooser does not listen.
-  const answer = await withAbort(choose(question, { signal }), signal).catch(giveUp).finally(close);
+  const answer = await withAbort(chooseConnection(question, { signal }), signal).catch(giveUp).finally(close);
   const wanted = typeof answer === "string" ? answer : answer?.id;
   const chosen = clean.find((choice) => choice.id === wanted);
   if (chosen === undefined) return stop(unanswered);
-  if (typeof answer === "string") pipeline.chosen.set(entry.integration, chosen.id);
-  else if (answer?.remember === true) await getMemory(pipeline, call).remember(entry.integration, chosen.id);
+  if (typeof answer === "string") context.chosen.set(entry.integration, chosen.id);
+  else if (answer?.remember === true) await context.memory.remember(entry.integration, chosen.id);
   return proceed(chosen.id);
 }

@@ -1,7 +1,8 @@
-import { createFingerprint } from "../ask/fingerprint.ts";
 import type { ApprovalRequest } from "../ask/request.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { beginCall, type CallJournal } from "../journal/journal.ts";
+import type { ToolOutcome } from "../outcome.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { beginCall, type CallJournal } from "./journal.ts";
 import {
   hasLeft,
   isUnanswered,
@@ -9,12 +10,7 @@ import {
   type JournalRecord,
   type JournalState,
   toMapKey,
-} from "../journal/journal-record.ts";
-import type { ToolOutcome } from "../outcome.ts";
-import type { CallPlan, Pipeline, ToolCall } from "../pipeline.ts";
-import { findGivenConnection } from "./choose-connection.ts";
-import { fingerprintRequest } from "./plan-call.ts";
-import { retireKey } from "./send-keyed.ts";
+} from "./journal-record.ts";
 
 /** What the journal knows and is told about one call. Plain reads are never saved. */
 export interface CallRecord {
@@ -23,25 +19,30 @@ export interface CallRecord {
   /** The decision of a human that the call rests on now; undefined where a standing permission counts. */
   readonly approval: JournalRecord["approval"];
   /** Equal calls under other ids that were sent and never answered. */
-  readonly doubts: DoubtList;
+  readonly duplicates: UnansweredDuplicates;
   /**
    * Durable once it resolves. `approved` without a fingerprint: allowed by a standing permission, which counts only while
    * it stands. Throws when it cannot be written.
    */
   save(state: "pending" | "approved", change?: RecordChange): Promise<void>;
   /**
-   * Says that the plan is going to be sent; nothing may be sent before. Returns what is in the way, and nothing may be
-   * sent then: this call, sent by another process, or an equal one that no human was told of, which is a doubt now.
+   * Says that the request is going to be sent; nothing may be sent before. Returns what is in the way, and nothing may be
+   * sent then: this call, sent by another process, or an equal one that no human was told of, which is a duplicate now.
    */
-  begin(
-    state: "probing" | "sending",
-    plan: CallPlan,
-    repeatable: JournalRecord["repeatable"],
-  ): Promise<JournalRecord | undefined>;
+  begin(state: "probing" | "sending", request: LeavingRequest): Promise<JournalRecord | undefined>;
   /** Takes back a `begin` after which nothing was run: the call may be made again, and no equal one is warned of it. */
   withdraw(): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
+}
+
+/** A request that is going to be sent. */
+interface LeavingRequest {
+  /** Fingerprint of what is sent. */
+  readonly request: string;
+  /** True for a read: an equal call without an answer does not matter. */
+  readonly isRead: boolean;
+  readonly repeatable: JournalRecord["repeatable"];
 }
 
 /** What a new state brings along. */
@@ -52,38 +53,23 @@ interface RecordChange {
   readonly approved?: string | undefined;
 }
 
-/** The key of a call: what the caller asked for, not what became of it on the way. */
-export function createCallKey(
-  pipeline: Pipeline,
-  call: ToolCall,
-  subject: { readonly entry: CatalogEntry; readonly args: Record<string, unknown> },
-): JournalKey {
-  const { entry, args } = subject;
-  const { principal } = pipeline.client;
-  const connection = findGivenConnection(call, entry);
-  const fingerprint = createFingerprint({ tool: entry.name, arguments: args, connection, files: [], principal });
-  return { callId: call.callId, fingerprint };
-}
-
-/** Opens the record of a call in the journal its runtime brought along, else in the session's. */
+/** Opens the record of a call. */
 export async function openCallRecord(
-  pipeline: Pipeline,
-  call: ToolCall,
+  { journal, now, endedKeys }: Pick<Pipeline, "now" | "endedKeys"> & { readonly journal: CallJournal },
   entry: CatalogEntry,
   key: JournalKey,
 ): Promise<CallRecord> {
-  const journal: CallJournal = call.journal ?? pipeline.journal;
   // Plain reads are never in it.
   if (entry.effect !== "read" || entry.needsConfirmation === true) await journal.refresh?.();
   const known: JournalRecord | undefined = await journal.find(key);
-  const doubts = new DoubtList(journal, key);
-  if (known === undefined || !hasLeft(known)) await doubts.look(key.fingerprint);
+  const duplicates = new UnansweredDuplicates(journal, key);
+  if (known === undefined || !hasLeft(known)) await duplicates.find(key.fingerprint);
   const seen: JournalRecord[] = known === undefined ? [] : [known];
   let last: JournalRecord | undefined = known;
   let asked = known?.approval;
   const describe = (state: JournalState): JournalRecord => {
     const approval = asked === undefined ? {} : { approval: asked };
-    return { ...key, state, at: pipeline.now(), tool: entry.name, ...approval };
+    return { ...key, state, at: now(), tool: entry.name, ...approval };
   };
   return {
     key,
@@ -91,21 +77,20 @@ export async function openCallRecord(
     get approval() {
       return asked;
     },
-    doubts,
+    duplicates,
     async save(state, { request, approved } = {}) {
       asked = toApproval(request ?? (approved === undefined && state === "approved" ? undefined : asked), approved);
       last = describe(state);
       seen.push(last);
       await journal.record(last);
     },
-    async begin(state, plan, repeatable) {
-      const request = fingerprintRequest(pipeline, plan);
+    async begin(state, { request, isRead, repeatable }) {
       const record = { ...describe(state), request, ...(repeatable === undefined ? {} : { repeatable }) };
-      const isKnown = (other: JournalRecord) => plan.entry.effect === "read" || doubts.has(other);
+      const isKnown = (other: JournalRecord) => isRead || duplicates.has(other);
       const obstacle = await beginCall(journal, record, { known: seen, isKnown });
       if (obstacle === undefined) last = record;
       if (obstacle === undefined || toMapKey(obstacle) === toMapKey(key)) seen.push(obstacle ?? record);
-      else doubts.add(obstacle);
+      else duplicates.add(obstacle);
       return obstacle;
     },
     async withdraw() {
@@ -115,14 +100,20 @@ export async function openCallRecord(
       if (last === undefined || outcome.status === "unknown") return outcome;
       const comesAgain = mayComeAgain(outcome, last);
       // Any other call is answered from the journal, or by the service under the same key.
-      if (comesAgain && last.repeatable !== undefined) retireKey(pipeline, last.repeatable.key);
-      const settled = { ...key, state: "done" as const, at: pipeline.now(), tool: entry.name, outcome };
+      if (comesAgain && last.repeatable !== undefined) retireKey(endedKeys, last.repeatable.key);
       const sent = last;
-      return keepOutcome(outcome, async () => {
-        await (comesAgain ? journal.forget(sent) : journal.record(settled));
+      try {
+        await (comesAgain
+          ? journal.forget(sent)
+          : journal.record({ ...key, state: "done", at: now(), tool: entry.name, outcome }));
         const hasEnded = outcome.status === "succeeded" || outcome.status === "failed";
-        if (hasEnded && !comesAgain) await doubts.settle(sent, pipeline.now());
-      });
+        if (hasEnded && !comesAgain) await duplicates.markWarned(sent, now());
+        return outcome;
+      } catch {
+        // What was done stays told.
+        const note = "the end of this call could not be written to the journal";
+        return { ...outcome, notes: [...outcome.notes, note] };
+      }
     },
   };
 }
@@ -140,22 +131,20 @@ function mayComeAgain(outcome: ToolOutcome, last: JournalRecord): boolean {
   return outcome.status === "failed" && (outcome.retryable === true || !isUnanswered(last));
 }
 
-/** `outcome` once `write` has put it down. What was done stays told when that fails; a note says that it failed. */
-async function keepOutcome<T extends { readonly notes: readonly string[] }>(
-  outcome: T,
-  write: () => Promise<void>,
-): Promise<T> {
-  try {
-    await write();
-    return outcome;
-  } catch {
-    const note = "the end of this call could not be written to the journal";
-    return { ...outcome, notes: [...outcome.notes, note] };
-  }
+/** The idempotency key of the call with this hash: the same each time, until {@link retireKey} is told of it. */
+export function createKey(endedKeys: ReadonlyMap<string, number>, hash: string): string {
+  const ended = endedKeys.get(hash) ?? 0;
+  return ended === 0 ? `plugin-${hash}` : `plugin-${hash}-${ended}`;
+}
+
+/** Notes that the execution behind a key is over, so that another try of the call is another execution. */
+function retireKey(endedKeys: Map<string, number>, key: string): void {
+  const hash = key.replace(/^plugin-/, "").replace(/-\d+$/, "");
+  endedKeys.set(hash, (endedKeys.get(hash) ?? 0) + 1);
 }
 
 /** Calls equal to one, under other ids, that were sent and never answered: a human is told of them before it is sent. */
-export class DoubtList {
+export class UnansweredDuplicates {
   readonly #journal: CallJournal;
   readonly #key: JournalKey;
   readonly #found = new Map<string, JournalRecord>();
@@ -175,15 +164,15 @@ export class DoubtList {
   }
 
   has(record: JournalRecord): boolean {
-    return this.#found.has(toDoubtKey(record));
+    return this.#found.has(toDuplicateKey(record));
   }
 
   add(record: JournalRecord): void {
-    this.#found.set(toDoubtKey(record), record);
+    this.#found.set(toDuplicateKey(record), record);
   }
 
-  /** Looks again for those with this fingerprint, or that were sent as a call with it would be; true when there are new ones. */
-  async look(fingerprint: string): Promise<boolean> {
+  /** Looks for those with this fingerprint, or that were sent as a call with it would be; true when there are new ones. */
+  async find(fingerprint: string): Promise<boolean> {
     const before = this.#found.size;
     const self = toMapKey(this.#key);
     const isKnown = (record: JournalRecord) => toMapKey(record) === self || this.has(record);
@@ -199,7 +188,7 @@ export class DoubtList {
    * A human was told of them, `sent` was sent all the same and has ended: the next equal call need not be asked about
    * because of those that are equal to what was sent.
    */
-  async settle(sent: JournalRecord, now: number): Promise<void> {
+  async markWarned(sent: JournalRecord, now: number): Promise<void> {
     for (const record of this.#found.values()) {
       const isEqual =
         record.request === undefined ? record.fingerprint === sent.fingerprint : record.request === sent.request;
@@ -208,7 +197,7 @@ export class DoubtList {
   }
 }
 
-/** A call that was refused and made again under its id has begun anew: whoever was told of the first is not told of it. */
-function toDoubtKey(record: JournalRecord): string {
+/** A call that was refused and made again under its id is another duplicate than the first one. */
+function toDuplicateKey(record: JournalRecord): string {
   return `${toMapKey(record)} ${record.at}`;
 }

@@ -1,35 +1,40 @@
-import { isSvcError } from "../../errors.ts";
-import { throwIfAborted } from "../ask/abort.ts";
+import { throwIfAborted, toFailure } from "../ask/abort.ts";
+import type { ToolCatalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { explainLimit } from "../catalog/limit-catalog.ts";
-import { createOutcome } from "../outcome.ts";
-import { type Pipeline, proceed, type Step, stop, type ToolCall } from "../pipeline.ts";
-import { cleanText } from "../safe-text.ts";
-import { describeSvcError } from "./describe-error.ts";
+import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
+import { describeSvcError } from "./outcome.ts";
+import { type CallContext, proceed, type Step, stop } from "./plan.ts";
 
+/** Longer names are those of no tool, and would be searched for word by word. */
 const MAX_NAME = 256;
 
 /**
  * Step 1. Finds the tool by its full name, described. A name that is not known is answered with up to three close
  * ones, which are never run by themselves. An unnamed list entry is the notice of a truncated list and not callable.
  */
-export async function resolveTool(pipeline: Pipeline, call: ToolCall): Promise<Step<CatalogEntry>> {
-  const name: unknown = call.toolName;
+export async function resolve(
+  context: Pick<CallContext, "call" | "signal" | "catalog" | "pins" | "emit">,
+): Promise<Step<CatalogEntry>> {
+  const { catalog, signal } = context;
+  const name: unknown = context.call.toolName;
   if (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME) {
     const message = "There is no tool without a name: such an entry only says that a list was cut.";
     const hint = "Call a tool by its full name, or search for one with svc_search_tools.";
     return stop(createOutcome("failed", "", { code: "tool_not_found", message, hint, retryable: false }));
   }
   try {
-    const entry = await pipeline.catalog.find(name);
-    throwIfAborted(call.signal);
-    if (entry !== undefined) return proceed(entry);
-    if (pipeline.catalog.size === 0) await findLikely(pipeline, call, name);
-    return stop(unknownTool(pipeline, name));
+    const entry = await catalog.find(name);
+    throwIfAborted(signal);
+    if (entry === undefined) {
+      if (catalog.size === 0) await findLikely(context, name);
+      return stop(unknownTool(catalog, name));
+    }
+    const change = context.pins.judge(entry);
+    if (change !== undefined) context.emit({ type: "tool_not_pinned", change });
+    return proceed(entry);
   } catch (error) {
-    throwIfAborted(call.signal);
-    if (!isSvcError(error)) throw error;
-    return stop(createOutcome("failed", name, describeSvcError(error)));
+    return stop(createOutcome("failed", name, describeSvcError(toFailure(error, signal))));
   }
 }
 
@@ -37,20 +42,19 @@ export async function resolveTool(pipeline: Pipeline, call: ToolCall): Promise<S
  * A session that never listed its tools knows no close names: the words of the name are searched for. Without an answer
  * there are none.
  */
-async function findLikely({ catalog }: Pipeline, { signal }: ToolCall, name: string): Promise<void> {
+async function findLikely({ catalog, signal }: Pick<CallContext, "catalog" | "signal">, name: string): Promise<void> {
   const query = name.replaceAll(/[^a-zA-Z0-9]+/g, " ").trim();
   if (query === "") return;
   try {
     await catalog.search({ query, limit: 10 }, signal);
   } catch (error) {
-    throwIfAborted(signal);
-    if (!isSvcError(error)) throw error;
+    toFailure(error, signal);
   }
 }
 
 /** The outcome of a call of a tool that is not there. */
-export function unknownTool(pipeline: Pipeline, name: string) {
-  const close = pipeline.catalog.suggest(name);
+export function unknownTool(catalog: ToolCatalog, name: string): ToolOutcome {
+  const close = catalog.suggest(name);
   const details = close.map((entry) => `${entry.name} (${entry.effect}): ${cleanText(firstSentence(entry), 160)}`);
   return createOutcome("failed", cleanText(name, 80), {
     code: "tool_not_found",
@@ -59,7 +63,7 @@ export function unknownTool(pipeline: Pipeline, name: string) {
       (close.length === 0
         ? "Search for a tool with svc_search_tools; an app that is not connected shows no tools."
         : `Close names: ${close.map((entry) => entry.name).join(", ")}. Pick the one you mean; none was run.`) +
-      explainLimit(pipeline.catalog),
+      explainLimit(catalog),
     ...(details.length === 0 ? {} : { details }),
     retryable: false,
   });

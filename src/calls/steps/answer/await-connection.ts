@@ -1,64 +1,38 @@
-import { isRecord } from "../../base/json.ts";
-import type { SvcClient } from "../../client/client.ts";
-import { readToolContent } from "../../client/mcp.ts";
-import { startStopwatch } from "../../client/retry.ts";
-import type { NextAction } from "../../errors.ts";
-import { openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
-import type { CallPlan, Pipeline, ToolCall } from "../pipeline.ts";
-import type { Failure } from "./judge-reply.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { SvcClient } from "../../../client/client.ts";
+import { readToolContent } from "../../../client/mcp.ts";
+import { startStopwatch } from "../../../client/retry.ts";
+import type { NextAction } from "../../../errors.ts";
+import { openAnswerWindow, throwIfAborted, withAbort } from "../../ask/abort.ts";
+import type { ConnectAnswer } from "../../pipeline.ts";
+import type { CallContext, CallPlan } from "../plan.ts";
+import type { Failure } from "./read-reply.ts";
 
 const POLL_MS = 2_000;
 const LOOK_MS = 10_000;
-
-/** Where a human connects an app, or signs in to it again. */
-export interface ConnectLink {
-  readonly toolName: string;
-  readonly integration: string;
-  readonly url: string;
-  /** True when the app is connected and its sign-in has expired. */
-  readonly isReconnect: boolean;
-}
-
-/**
- * What became of a shown link. `connected`: a human says that it is done, make the call again now · true: wait until the
- * app is healthy, then make the call again · false: end the call as `needs_connection`.
- */
-export type ConnectAnswer = boolean | "connected";
-
-/**
- * Shows a human the link. May take as long as the human does: the app is looked at meanwhile, and `signal` fires when it
- * is healthy or the time is over.
- */
-export type ConnectPresenter = (link: ConnectLink, options: { readonly signal: AbortSignal }) => Promise<ConnectAnswer>;
 
 /**
  * Lets the host show the link and waits until the service says that the app can be used (`svc.get_connection` over MCP).
  * False when there is no link or nobody to show it, when the host does not want to wait, or when the time is over.
  */
-export async function awaitConnection(
-  pipeline: Pipeline,
-  call: ToolCall,
-  plan: CallPlan,
-  failure: Failure,
-): Promise<boolean> {
-  const { client, settings } = pipeline;
-  const present = call.presentConnectLink ?? pipeline.presentConnectLink;
-  if (present === undefined) return false;
+export async function awaitConnection(context: CallContext, plan: CallPlan, failure: Failure): Promise<boolean> {
+  const { client, settings, presentConnectLink } = context;
+  if (presentConnectLink === undefined) return false;
   const action = toConnectAction(plan, failure);
-  const url = await findConnectUrl(client, action, call.signal);
+  const url = await findConnectUrl(client, action, context.signal);
   if (url === undefined) return false;
   const { integration, name: toolName } = plan.entry;
   const account = { integration, connectionId: action.input.connection_id };
   const isReconnect = action.input.force_reconnect === true;
   // While another account of the app can be used, only the human knows when this one can.
-  const canTell = !(await isUsable(pipeline, call, account));
+  const canTell = !(await isUsable(context, account));
   const over = new AbortController();
-  const answering = openAnswerWindow(settings.connectTimeoutMs, call.signal);
+  const answering = openAnswerWindow(settings.connectTimeoutMs, context.signal);
   const signal = AbortSignal.any([over.signal, answering.signal]);
   try {
     // Given up when the time is over or the caller gave up, also when the presenter does not listen.
-    const shown = withAbort(present({ toolName, integration, url, isReconnect }, { signal }), signal);
-    return await waitUntilUsable(pipeline, call, { account, shown, canTell });
+    const shown = withAbort(presentConnectLink({ toolName, integration, url, isReconnect }, { signal }), signal);
+    return await waitUntilUsable(context, { account, shown, canTell });
   } finally {
     answering.close();
     over.abort();
@@ -66,11 +40,10 @@ export async function awaitConnection(
 }
 
 async function waitUntilUsable(
-  pipeline: Pipeline,
-  call: ToolCall,
+  context: CallContext,
   { account, shown, canTell }: { account: Account; shown: Promise<ConnectAnswer>; canTell: boolean },
 ): Promise<boolean> {
-  const elapsed = startStopwatch(pipeline.now);
+  const elapsed = startStopwatch(context.now);
   let answer: ConnectAnswer | undefined;
   const answered = shown
     .catch(() => false)
@@ -78,14 +51,14 @@ async function waitUntilUsable(
       answer = given;
     });
   if (!canTell) await answered;
-  while (elapsed() < pipeline.settings.connectTimeoutMs) {
-    if (answer === undefined) await Promise.race([answered, pipeline.sleep(POLL_MS, call.signal)]);
-    throwIfAborted(call.signal);
+  while (elapsed() < context.settings.connectTimeoutMs) {
+    if (answer === undefined) await Promise.race([answered, context.sleep(POLL_MS, context.signal)]);
+    throwIfAborted(context.signal);
     if (answer === false) return false;
     if (answer === "connected") return true;
-    if (await isUsable(pipeline, call, account)) return true;
-    if (answer === true) await pipeline.sleep(POLL_MS, call.signal);
-    throwIfAborted(call.signal);
+    if (await isUsable(context, account)) return true;
+    if (answer === true) await context.sleep(POLL_MS, context.signal);
+    throwIfAborted(context.signal);
   }
   return false;
 }
@@ -96,11 +69,11 @@ interface Account {
   readonly connectionId: unknown;
 }
 
-async function isUsable(pipeline: Pipeline, call: ToolCall, { integration, connectionId }: Account): Promise<boolean> {
+async function isUsable({ client, signal }: CallContext, { integration, connectionId }: Account): Promise<boolean> {
   const named = connectionId === undefined ? {} : { connection_id: connectionId };
   const params = { name: "svc.get_connection", arguments: { integration_id: integration, ...named } };
-  const options = { timeoutMs: LOOK_MS, ...(call.signal === undefined ? {} : { signal: call.signal }) };
-  const reply = await pipeline.client.callMcp({ method: "tools/call", params }, options).catch(() => undefined);
+  const options = { timeoutMs: LOOK_MS, signal };
+  const reply = await client.callMcp({ method: "tools/call", params }, options).catch(() => undefined);
   const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
   return isRecord(content) && (content.can_execute === true || content.state === "healthy");
 }
@@ -119,8 +92,7 @@ export async function findConnectUrl(
 ): Promise<string | undefined> {
   if (action.tool !== "svc.connect_app") return undefined;
   const call = { method: "tools/call", params: { name: action.tool, arguments: action.input } };
-  const options = { timeoutMs: CONNECT_MS, ...(signal === undefined ? {} : { signal }) };
-  const reply = await client.callMcp(call, options).catch(() => undefined);
+  const reply = await client.callMcp(call, { timeoutMs: CONNECT_MS, signal }).catch(() => undefined);
   const content = reply?.result === undefined ? undefined : readToolContent(reply.result);
   const url = content?.connect_url;
   return typeof url === "string" ? toSafeLink(url, client.baseUrl) : undefined;

@@ -1,10 +1,8 @@
-import { isRecord } from "../../base/json.ts";
-import type { ExecuteReply } from "../../client/reply.ts";
-
-import type { NextAction } from "../../errors.ts";
-import { type UploadInstruction, uploadInstructionSchema } from "../../wire/execution.ts";
-import type { ConnectionChoice } from "../outcome.ts";
-import { limitAction } from "../safe-text.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { ExecuteReply } from "../../../client/reply.ts";
+import type { NextAction } from "../../../errors.ts";
+import { type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
+import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
 /** What an answer means for the call. Objections can be answered, each at most once per call. */
 export type Judgement =
@@ -14,8 +12,9 @@ export type Judgement =
 /** What a service can object to that we can set right. */
 export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
 
-/** What the judged request held. */
-export interface SentRequest {
+/** An answer, and what the answered request held. */
+export interface Answered {
+  readonly reply: ExecuteReply;
   readonly confirmed: boolean;
   /** True when a `files` envelope was sent. */
   readonly hasEnvelope: boolean;
@@ -30,7 +29,7 @@ const ENVELOPE_CODES = /^(malformed_files|(files?|envelopes?)_.*(not_accepted|re
  * Decides by body shape and code first and by status last: a 401 is a bad key or an expired connection, a 404 a missing
  * tool or a provider's 404, a 409 one of three things.
  */
-export function judgeReply(reply: ExecuteReply, sent: SentRequest): Judgement {
+export function judgeReply({ reply, ...sent }: Answered): Judgement {
   if (reply.kind === "envelope" && reply.envelope.ok && reply.status < 300) {
     const { result, data, canonical } = reply.envelope;
     return { kind: "success", result: result ?? data ?? canonical?.output ?? null };
@@ -42,7 +41,7 @@ export function judgeReply(reply: ExecuteReply, sent: SentRequest): Judgement {
   return { kind: classify(failure, sent), failure };
 }
 
-function classify(failure: Failure, sent: SentRequest): Exclude<Judgement["kind"], "success"> {
+function classify(failure: Failure, sent: Omit<Answered, "reply">): Exclude<Judgement["kind"], "success"> {
   const { code, canonicalCode, status } = failure;
   if (code === "missing_file_bytes") return "missing_bytes";
   if (isEnvelopeRefused(failure, sent)) return "envelope_refused";
@@ -64,7 +63,7 @@ function isConnectionProblem(failure: Failure): boolean {
 }
 
 /** Some services take no bytes in the request and say so with a guard error. */
-function isEnvelopeRefused(failure: Failure, sent: SentRequest): boolean {
+function isEnvelopeRefused(failure: Failure, sent: Omit<Answered, "reply">): boolean {
   if (!sent.hasEnvelope) return false;
   if (ENVELOPE_CODES.test(failure.code)) return true;
   return !failure.isStructured && (failure.status === 400 || failure.status === 413 || failure.status === 415);
@@ -91,7 +90,7 @@ export interface Failure {
   readonly policyReason: string | undefined;
   readonly askBefore: readonly string[];
   /** True when the service does not know, or does not say, whether the call took effect. */
-  readonly leavesDoubt: boolean;
+  readonly isOutcomeUnknown: boolean;
   /** False for a guard error, which has neither code nor canonical block. */
   readonly isStructured: boolean;
 }
@@ -152,13 +151,13 @@ function readFailure(reply: ExecuteReply): Failure {
     ),
     policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
     askBefore: readTexts(envelope.askBefore),
-    leavesDoubt: summary?.outcome_unknown === true || DOUBTFUL.has(code) || isUndecided(reply),
+    isOutcomeUnknown: summary?.outcome_unknown === true || UNKNOWN_CODES.has(code) || isUndecided(reply),
     isStructured: reply.kind !== "bare",
   };
 }
 
 /** Codes of an action that may have taken effect: nobody knows, or the app took longer than anybody waited. */
-const DOUBTFUL: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
 
 /**
  * An answer that does not say that the action failed: of a gateway that gave up or a service that broke on the way, of

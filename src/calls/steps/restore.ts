@@ -1,12 +1,9 @@
 import { isRecord } from "../../base/json.ts";
-import type { SchemaProfile } from "../../schema/project/project-schema.ts";
 import { restoreRenamedKeys } from "../../schema/project/rename-keys.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
-import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { projectEntry } from "../catalog/project-entry.ts";
-import { createOutcome } from "../outcome.ts";
-import { proceed, type Step, stop } from "../pipeline.ts";
-import { cleanText } from "../safe-text.ts";
+import { projectEntry } from "../build.ts";
+import { cleanText, createOutcome } from "../outcome.ts";
+import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 /** Members of the request that only a human or the runtime sets; a tool may still declare an argument of that name. */
 const RESERVED = ["confirmed", "confirm", "files", "connectionId"] as const;
@@ -16,7 +13,7 @@ const MAX_JSON_TEXT = 256 * 1024;
 export function parseArguments(
   toolName: string,
   raw: unknown,
-): Step<{ args: Record<string, unknown>; notes: string[] }> {
+): Step<{ readonly arguments: Record<string, unknown>; readonly notes: readonly string[] }> {
   const notes: string[] = [];
   let value = raw ?? {};
   if (typeof value === "string") {
@@ -32,12 +29,10 @@ export function parseArguments(
     const plain: unknown = JSON.parse(JSON.stringify(value, refuseNumbers));
     if (!isRecord(plain)) return refuse(toolName, "are not an object");
     canonicalJson(plain);
-    return proceed({ args: plain, notes });
+    return proceed({ arguments: plain, notes });
   } catch (error) {
-    return refuse(
-      toolName,
-      `cannot be written as JSON (${error instanceof Error ? cleanText(error.message, 120) : "?"})`,
-    );
+    const why = error instanceof Error ? cleanText(error.message, 120) : "?";
+    return refuse(toolName, `cannot be written as JSON (${why})`);
   }
 }
 
@@ -45,27 +40,23 @@ export function parseArguments(
  * Step 2. Service names for renamed keys, and nothing the model may not set. What a tool declares is read off the
  * projection too: its own schema may say it behind a reference or in a union.
  */
-export function restoreArguments(
-  entry: CatalogEntry,
-  given: Record<string, unknown>,
-  profile: SchemaProfile,
-): { args: Record<string, unknown>; notes: string[] } {
-  const { schema, renamed } = projectEntry(entry, profile);
+export function restore({ settings }: Pick<CallContext, "settings">, plan: CallPlan): Step<CallPlan> {
+  const { entry, arguments: given } = plan;
+  const { schema, renamed } = projectEntry(entry, settings.profile);
   const isDeclared = (name: string) =>
     [schema.properties, entry.inputSchema?.properties].some((map) => isRecord(map) && Object.hasOwn(map, name));
-  const notes: string[] = [];
+  const notes = [...plan.notes];
   const nested = given.arguments;
   const isMap = [schema, entry.inputSchema].some((one) => isRecord(one?.additionalProperties));
   const isNested = Object.keys(given).length === 1 && isRecord(nested) && !isDeclared("arguments") && !isMap;
   if (isNested) notes.push("the arguments were nested in `arguments`; the inner object was used");
-  const restored = restoreRenamedKeys(isNested ? nested : given, renamed);
-  const args = { ...restored };
+  const args = { ...restoreRenamedKeys(isNested ? nested : given, renamed) };
   for (const name of RESERVED) {
     if (!Object.hasOwn(args, name) || isDeclared(name)) continue;
     delete args[name];
     notes.push(`${name} was ignored: ${explain(name)}`);
   }
-  return { args, notes };
+  return proceed({ ...plan, arguments: args, notes });
 }
 
 function explain(name: (typeof RESERVED)[number]): string {

@@ -1,58 +1,39 @@
 import { sha256Hex } from "../../base/hash.ts";
-import { type LocatedFile, locateFiles } from "../../media/locate/locate-files.ts";
 import { findPlaceholderArguments, isPlaceholderSchema } from "../../schema/check/placeholders.ts";
 import { createArgumentGuard } from "../../schema/repair/argument-guard.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import { createOutcome } from "../outcome.ts";
-import { proceed, type Step, stop, type ValidationMode } from "../pipeline.ts";
-import { cleanLines } from "../safe-text.ts";
+import { cleanLines, createOutcome, type ToolOutcome } from "../outcome.ts";
+import type { ValidationMode } from "../pipeline.ts";
+import { locate } from "./locate.ts";
+import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 type Guard = ReturnType<typeof createArgumentGuard>;
 
-/** A call whose arguments were checked here and whose files were found, none of them read. */
-export interface PreparedCall {
-  readonly arguments: Record<string, unknown>;
-  readonly files: readonly LocatedFile[];
-  /** What was repaired. */
-  readonly notes: readonly string[];
-  /** What the local check still holds against the arguments, when they are sent all the same. */
-  readonly problems: readonly string[];
-}
-
-/** How arguments are checked. */
-export interface CheckOptions {
-  readonly validation: ValidationMode;
-  /** Calls refused before; the same one again passes with a note, unless validation is strict. */
-  readonly advised: Set<string>;
-}
-
+/** Refused calls that are remembered: a model makes the same call again at once, or not at all. */
 const MAX_ADVISED = 500;
 const guards = new WeakMap<object, Guard>();
 
 /**
- * Steps 3 and 4. Finds the file fields, checks the arguments and repairs only what failed. A refusal is advice: the
- * service's schemas are sometimes wrong, so the same call made again goes to the service.
+ * Step 4. Checks the arguments and repairs only what failed. A refusal is advice: the service's schemas are sometimes
+ * wrong, so the same call made again goes to the service.
  */
-export function prepareCall(
-  entry: CatalogEntry,
-  args: Record<string, unknown>,
-  options: CheckOptions,
-): Step<PreparedCall> {
-  const located = locateFiles(entry.inputSchema, args);
-  const checked = checkArguments(entry, located.args, options.validation);
+export function check(context: Pick<CallContext, "settings" | "advised">, plan: CallPlan): Step<CallPlan> {
+  const { validation } = context.settings;
+  const { args, repairs, problems } = checkArguments(plan, validation);
+  const repaired: CallPlan = { ...plan, arguments: args, notes: [...plan.notes, ...repairs] };
   // A repair may have turned text into an object that holds a file.
-  const final = checked.repairs.length === 0 ? located : locateFiles(entry.inputSchema, checked.args);
-  const prepared = { arguments: final.args, files: final.files, notes: checked.repairs };
-  if (checked.problems.length === 0) return proceed({ ...prepared, problems: [] });
-  const key = sha256Hex(canonicalJson([entry.name, args]));
-  if (options.validation === "advise" && options.advised.has(key)) {
-    const note = "sent although the local check disagrees, because the same call was made again";
-    return proceed({ ...prepared, notes: [...checked.repairs, note], problems: checked.problems });
+  const checked = repairs.length === 0 ? proceed(repaired) : locate(context, repaired);
+  if (problems.length === 0 || !checked.ok) return checked;
+  const key = sha256Hex(canonicalJson([plan.entry.name, plan.arguments]));
+  if (validation !== "advise" || !context.advised.has(key)) {
+    remember(context.advised, key);
+    return stop(refuseArguments(plan.entry, { repairs, problems }, validation));
   }
-  remember(options.advised, key);
-  return stop(refuseArguments(entry, checked, options.validation));
+  const note = "sent although the local check disagrees, because the same call was made again";
+  const askReason = `The local check disagrees: ${problems.join("; ")}`;
+  return proceed({ ...checked.value, askReason, notes: [...checked.value.notes, note] });
 }
 
 interface CheckedArguments {
@@ -61,11 +42,7 @@ interface CheckedArguments {
   readonly problems: readonly string[];
 }
 
-function checkArguments(
-  entry: CatalogEntry,
-  args: Record<string, unknown>,
-  validation: ValidationMode,
-): CheckedArguments {
+function checkArguments({ entry, arguments: args }: CallPlan, validation: ValidationMode): CheckedArguments {
   const schema = entry.inputSchema;
   if (validation === "off") return { args, repairs: [], problems: [] };
   const checked = schema === null || isPlaceholderSchema(schema) ? undefined : getGuard(schema)(args);
@@ -85,21 +62,21 @@ function getGuard(schema: object): Guard {
   return guard;
 }
 
-function refuseArguments(entry: CatalogEntry, checked: CheckedArguments, validation: ValidationMode) {
+function refuseArguments(
+  entry: CatalogEntry,
+  { repairs, problems }: Omit<CheckedArguments, "args">,
+  validation: ValidationMode,
+): ToolOutcome {
   const again =
     validation === "strict" ? "" : " If you are sure they are right, make the same call again: it is sent then.";
-  return createOutcome(
-    "failed",
-    entry.name,
-    {
-      code: "invalid_arguments",
-      message: "The arguments do not fit this tool. Nothing was sent.",
-      details: cleanLines(checked.problems),
-      hint: `Correct the named arguments.${again}`,
-      retryable: false,
-    },
-    checked.repairs,
-  );
+  const told = {
+    code: "invalid_arguments",
+    message: "The arguments do not fit this tool. Nothing was sent.",
+    details: cleanLines(problems),
+    hint: `Correct the named arguments.${again}`,
+    retryable: false,
+  };
+  return createOutcome("failed", entry.name, told, repairs);
 }
 
 function remember(advised: Set<string>, key: string): void {

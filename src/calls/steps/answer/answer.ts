@@ -1,0 +1,144 @@
+import type { InspectedFile } from "../../../media/send/inspect-files.ts";
+import { ingestFile } from "../../../media/send/send-files.ts";
+import { readUploadHint } from "../../../media/send/upload-hint.ts";
+import { toFailure } from "../../ask/abort.ts";
+import { cleanText, createOutcome } from "../../outcome.ts";
+import { askForConnection, choose, findGivenConnection, forgetConnection } from "../choose.ts";
+import { describeFailure, describeSvcError } from "../outcome.ts";
+import { again, type CallContext, type CallPlan, isApproved, isPlainRead, proceed, type Step, stop } from "../plan.ts";
+import { awaitConnection } from "./await-connection.ts";
+import { type Answered, type Failure, type Judgement, judgeReply, type Objection } from "./read-reply.ts";
+
+/**
+ * Step 9. Meets what the service objects to, each objection once per call: the call goes back to the approval with a
+ * changed plan. An answer that nothing more can be done about goes on to its outcome.
+ */
+export async function answer(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const { answered } = plan;
+  if (answered === undefined) return proceed(plan);
+  const judgement = judgeReply(answered);
+  if (judgement.kind === "success") return proceed(plan);
+  const { kind, failure } = judgement;
+  const name = nameObjection(judgement);
+  const isNew = !plan.objections.includes(name);
+  const met: CallPlan = { ...plan, answered: undefined, objections: [...plan.objections, name] };
+  if (kind === "needs_connection" && isNew) {
+    await withdraw(context, plan);
+    // Made again unchanged, as the document says, once the app can be used.
+    return (await awaitConnection(context, plan, failure)) ? again(met) : proceed(plan);
+  }
+  if (!isNew || !isObjection(kind, answered)) return proceed(plan);
+  if (kind !== "arguments") await withdraw(context, plan);
+  const next = await ANSWERS[kind](context, met, failure);
+  return next.ok ? again(next.value) : next;
+}
+
+/** A confirmation asked for after it was given is a refusal. */
+function isObjection(kind: Judgement["kind"], { confirmed }: Answered): kind is Objection {
+  return kind === "confirmation" ? !confirmed : kind in ANSWERS;
+}
+
+/** Names the objection for counting: each is answered once per call, missing bytes once per file. */
+function nameObjection({ kind, failure }: Exclude<Judgement, { kind: "success" }>): string {
+  if (kind !== "missing_bytes") return kind;
+  return `${kind} ${failure.upload?.field ?? ""} ${failure.fields.join(" ")}`;
+}
+
+/**
+ * While a human is asked, connects the app, or a file is uploaded, no request is in flight: an abort is safe then. A
+ * runtime that keeps the human's answers gives them again, to the same questions in the same order.
+ */
+async function withdraw(context: CallContext, plan: CallPlan): Promise<void> {
+  if (isPlainRead(plan)) return;
+  const { call, record } = context;
+  const keeps = call.keepsAnswers !== true && isApproved(context, plan);
+  await record.withdraw();
+  if (keeps) await record.save("approved", { approved: plan.approved });
+}
+
+/** What each objection is met with: the changed plan, or the outcome when it cannot be met. */
+const ANSWERS: Readonly<
+  Record<Objection, (context: CallContext, plan: CallPlan, failure: Failure) => Promise<Step<CallPlan>>>
+> = {
+  confirmation: demandApproval,
+  accounts: chooseAccount,
+  envelope_refused: async (_, plan) => proceed({ ...plan, upload: "ingest" }),
+  missing_bytes: uploadFile,
+  arguments: explainArguments,
+};
+
+/**
+ * A confirmation nobody expected: what is known about the tool is stale, so it is read again for the human. A runtime
+ * that makes the call again will know this from the start and name the account; so it is named now, and the question
+ * stays the same.
+ */
+async function demandApproval(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
+  const refreshed = await context.catalog.refresh(plan.entry.name).catch(() => undefined);
+  const known = refreshed?.entry ?? plan.entry;
+  const entry = { ...known, askBefore: known.askBefore.length > 0 ? known.askBefore : failure.askBefore };
+  const reason = failure.policyReason ?? `The service wants a confirmation: ${cleanText(failure.message, 300)}`;
+  const asked: CallPlan = { ...plan, entry, mustAsk: true, askReason: plan.askReason ?? reason };
+  return context.call.keepsAnswers === true && plan.connectionId === undefined
+    ? choose(context, asked)
+    : proceed(asked);
+}
+
+async function chooseAccount(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
+  await forgetConnection(context, plan.entry.integration);
+  const choices = failure.choices.length > 0 ? failure.choices : plan.entry.connections;
+  // The account this call would have used is gone and one is left: there is nothing to choose, only to approve.
+  const only =
+    choices.length === 1 && findGivenConnection(context.call, plan.entry) === undefined ? choices[0] : undefined;
+  const chosen = only === undefined ? await askForConnection(context, plan.entry, choices, failure) : proceed(only.id);
+  if (!chosen.ok) return stop({ ...chosen.outcome, notes: [...plan.notes] });
+  // Another account is another call: the fingerprint no longer fits, so a human is asked again.
+  const entry = { ...plan.entry, connections: choices };
+  return proceed({ ...plan, entry, connectionId: chosen.value });
+}
+
+async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
+  const file = findMissingFile(plan, failure);
+  if (file === undefined) return stop(describeFailure(plan, failure));
+  const { hint, upload } = failure;
+  const reference = plan.upload === "envelope" ? file.pointer : file.reference;
+  if (plan.upload === "ingest" && upload === undefined && !/\bcurl\b/.test(hint ?? "")) {
+    return proceed({ ...plan, upload: "envelope" });
+  }
+  const reading = readUploadHint({ hint, upload, baseUrl: context.client.baseUrl, reference });
+  if (!reading.ok) {
+    const outcome = describeFailure(plan, failure, [`the upload instruction was not followed: ${reading.reason}`]);
+    return stop({ ...outcome, retryable: false });
+  }
+  context.emit({ type: "uploading", callId: context.call.callId, toolName: plan.entry.name, field: file.field });
+  try {
+    const key = await ingestFile(context.client, context.roots, file, reading.plan, { signal: context.signal });
+    return proceed({ ...plan, upload: "ingest", uploaded: new Map([...plan.uploaded, [file.reference, key]]) });
+  } catch (error) {
+    const refusal = toFailure(error, context.signal);
+    if (refusal.status === 503 && plan.upload === "ingest") return proceed({ ...plan, upload: "envelope" });
+    const details = describeSvcError(refusal);
+    const message = `${details.message} The file was not uploaded and nothing was run.`;
+    return stop(createOutcome("failed", plan.entry.name, { ...details, message }, plan.notes));
+  }
+}
+
+/** The file of this call that the service is missing; by the field it names, else the only one not uploaded yet. */
+function findMissingFile(plan: CallPlan, failure: Failure): InspectedFile | undefined {
+  const named = [failure.upload?.field, ...failure.fields].flatMap((field) =>
+    field === undefined ? [] : [field.replace(/^arguments\./, "").replace(/\.s3key$/, "")],
+  );
+  const waiting = plan.files.filter((file) => !plan.uploaded.has(file.reference));
+  const match = waiting.find((file) => named.includes(file.field));
+  return match ?? (waiting.length === 1 ? waiting[0] : undefined);
+}
+
+/** Arguments the service refused: when its schema changed since it was read, what changed is said. */
+async function explainArguments(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
+  const refreshed = await context.catalog.refresh(plan.entry.name).catch(() => undefined);
+  const lines = refreshed?.change?.lines ?? [];
+  const notes = lines.length === 0 ? [] : [`the tool's arguments have changed: ${cleanText(lines.join("; "), 400)}`];
+  const outcome = describeFailure(plan, failure, notes);
+  if (notes.length === 0) return stop(outcome);
+  const hint = "The tool changed since it was described. Describe it again with svc_describe_tool and adapt the call.";
+  return stop({ ...outcome, hint: outcome.hint === undefined ? hint : `${hint} ${outcome.hint}` });
+}

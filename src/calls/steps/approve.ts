@@ -1,0 +1,244 @@
+import { isAbort, isControlFlow, openAnswerWindow, throwIfAborted, withAbort } from "../ask/abort.ts";
+import { canonicalJson } from "../ask/fingerprint.ts";
+import {
+  type ApprovalDecision,
+  type ApprovalFile,
+  type ApprovalRequest,
+  createApprovalRequest,
+  createStableId,
+  decide,
+} from "../ask/request.ts";
+import type { RuleSubject } from "../ask/standing-rules.ts";
+import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
+import { check } from "./check.ts";
+import { inspect, locate } from "./locate.ts";
+import {
+  again,
+  type CallContext,
+  type CallPlan,
+  findPinObjection,
+  fingerprintPlan,
+  fingerprintRequest,
+  followEffect,
+  isApproved,
+  proceed,
+  type Step,
+  stop,
+  takeSteps,
+} from "./plan.ts";
+import { parseArguments } from "./restore.ts";
+
+/** Edits of one call before it counts as declined. */
+const MAX_EDITS = 8;
+const WARNING = "An equal call was sent before and never answered: it may already have happened.";
+
+/** Step 6. Asks a human, or finds a standing permission, where a call may act and nobody has said yes to it yet. */
+export async function approve(context: CallContext, given: CallPlan): Promise<Step<CallPlan>> {
+  const plan = followEffect(context, given);
+  if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
+  const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
+  // Looked at again: the tool may have changed while the human was asked.
+  return agreed.ok ? again(agreed.value) : agreed;
+}
+
+/**
+ * The plan with the fingerprint that was approved. An edit is a yes only when the edited arguments pass every check
+ * exactly as typed, with the same files and account; otherwise a new request shows what they became.
+ */
+async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const { record } = context;
+  await record.duplicates.find(fingerprintRequest(context, plan));
+  if (isAllowedByRule(context, plan)) {
+    await record.save("approved");
+    const note = "allowed by the user's standing permission for this tool and account";
+    return proceed({ ...plan, approved: fingerprintPlan(context, plan), notes: [...plan.notes, note] });
+  }
+  // A refused edit may be insisted on like a refused call, but only here: the next run starts with the same rules.
+  const apart: CallContext = { ...context, advised: new Set() };
+  const agree = async (agreed: CallPlan) => {
+    await record.save("approved", { approved: agreed.approved });
+    return proceed(agreed);
+  };
+  let current = plan;
+  let reason = explainReason(context, plan);
+  for (let round = 0; round <= MAX_EDITS; round += 1) {
+    const request = createRequest(context, current, { reason, round });
+    await record.save("pending", { request });
+    const answered = await ask(context, request);
+    if (!answered.ok) return answered;
+    const decision = answered.value;
+    if (decision.type === "decline") return stop(decline(current, decision.message));
+    if (decision.type === "approve") return agree(await accept(context, current, request.fingerprint, decision.always));
+    if (context.own !== undefined) return stop(refuseEdit(current));
+    const edited = await applyEdit(apart, current, decision.arguments);
+    const hasNewDuplicates = await record.duplicates.find(fingerprintRequest(context, edited.plan));
+    if (edited.isAsTyped && !hasNewDuplicates) {
+      return agree({ ...edited.plan, approved: fingerprintPlan(context, edited.plan) });
+    }
+    current = edited.plan;
+    reason = edited.reason;
+  }
+  return stop(decline(current, "The arguments were edited too often; start again with a new call."));
+}
+
+/** The request that a call would put before a human first; undefined when nobody has to be asked. */
+export async function previewRequest(context: CallContext, plan: CallPlan): Promise<ApprovalRequest | undefined> {
+  if (!plan.mustAsk || isApproved(context, plan)) return undefined;
+  await context.record.duplicates.find(fingerprintRequest(context, plan));
+  if (isAllowedByRule(context, plan)) return undefined;
+  return createRequest(context, plan, { reason: explainReason(context, plan), round: 0 });
+}
+
+/** A rule allows the tool, not another try of a call that may have happened. */
+function isAllowedByRule(context: CallContext, plan: CallPlan): boolean {
+  const { entry } = plan;
+  if (context.own !== undefined || !context.record.duplicates.isEmpty) return false;
+  if (findPinObjection(context, entry) !== undefined) return false;
+  return context.rules.allows(toRuleSubject(context, plan));
+}
+
+function toRuleSubject({ client }: CallContext, { entry, connectionId }: CallPlan): RuleSubject {
+  return { principal: client.principal, tool: entry.name, connection: connectionId, effect: entry.effect };
+}
+
+function explainReason(context: CallContext, plan: CallPlan): string {
+  const parts = [findPinObjection(context, plan.entry), plan.askReason, plan.entry.policyReason];
+  const said = parts.filter((part) => part !== undefined && part !== "");
+  return said.length > 0 ? said.join(" ") : `This tool can ${describeEffect(plan)}, so you are asked first.`;
+}
+
+function describeEffect({ entry }: CallPlan): string {
+  if (entry.effect === "delete") return "delete things";
+  if (entry.effect === "admin") return "change how the account is set up";
+  return entry.effect === "read" ? "read things that need your consent" : "change things";
+}
+
+function createRequest(
+  context: CallContext,
+  plan: CallPlan,
+  { reason, round }: { readonly reason: string; readonly round: number },
+): ApprovalRequest {
+  const { entry, connectionId } = plan;
+  const { call, client, record } = context;
+  // An answer to a question without the warning does not answer the one with it.
+  const parts = [call.callId, fingerprintPlan(context, plan), round, ...record.duplicates.names];
+  const used = entry.connections.find((choice) => choice.id === connectionId);
+  return createApprovalRequest(
+    {
+      ...entry,
+      tool: entry.name,
+      account: used?.label,
+      connection: connectionId,
+      hasAccount: context.own !== undefined && connectionId === undefined ? false : undefined,
+      arguments: plan.arguments,
+      files: listFiles(plan),
+      reason: record.duplicates.isEmpty ? reason : `${WARNING} ${reason}`,
+      principal: client.principal,
+      id: call.keepsAnswers === true ? createStableId(parts) : undefined,
+    },
+    { now: context.now(), ttlMs: context.approvalTtlMs },
+  );
+}
+
+/** The files of a call as an approval names them. */
+function listFiles({ files }: CallPlan): ApprovalFile[] {
+  return files.map(({ field, name, mimetype, size, md5, sha256, reference }) => {
+    return { field, name, mimetype, size, md5, sha256, reference };
+  });
+}
+
+/** One decision that counts, or the outcome when none came: an error, a late or a foreign answer approves nothing. */
+async function ask(context: CallContext, request: ApprovalRequest): Promise<Step<ApprovalDecision>> {
+  const { call, approve: approver } = context;
+  throwIfAborted(context.signal);
+  const unanswered = (code: string, message: string) => {
+    const hint = "Tell the user that their approval is needed. Do not try to get around it.";
+    const told = { code, message: `${message} Nothing was run.`, hint, approval: request, retryable: false };
+    return stop<ApprovalDecision>(createOutcome("needs_approval", request.tool, told));
+  };
+  if (approver === undefined) return unanswered("approval_required", "Nobody can be asked for approval here.");
+  context.emit({ type: "approval_requested", callId: call.callId, toolName: request.tool });
+  const { signal, expiry, close } = openAnswerWindow(context.approvalTtlMs, context.signal);
+  let answer: unknown;
+  try {
+    // A copy: whatever the approver does to it, the call that was planned is the one that is sent.
+    answer = await withAbort(Promise.resolve(approver(structuredClone(request), { signal })), signal);
+  } catch (error) {
+    if (isControlFlow(error)) throw error;
+    throwIfAborted(context.signal);
+    if (expiry.aborted) return unanswered("approval_expired", "The request for approval was not answered in time.");
+    // The human stopped the whole call (Ctrl-C), not only this question.
+    if (isAbort(error)) throw error;
+    return unanswered("approval_failed", "The request for approval could not be put to anybody.");
+  } finally {
+    close();
+  }
+  throwIfAborted(context.signal);
+  const spent = call.keepsAnswers === true ? new Map<string, number>() : context.spent;
+  const verdict = decide(request, answer, { now: context.now(), spent });
+  return verdict.accepted ? proceed(verdict.decision) : unanswered(`approval_${verdict.reason}`, verdict.message);
+}
+
+async function accept(context: CallContext, plan: CallPlan, approved: string, always = false): Promise<CallPlan> {
+  if (!always) return { ...plan, approved };
+  const isKept = context.own === undefined && (await context.rules.allow(toRuleSubject(context, plan)));
+  const note = isKept
+    ? "the user allows this tool on this account from now on"
+    : "a standing permission cannot be given for this tool; it is asked about every time";
+  return { ...plan, approved, notes: [...plan.notes, note] };
+}
+
+function refuseEdit({ entry, notes }: CallPlan): ToolOutcome {
+  const told = {
+    code: "edit_not_possible",
+    message: "The user wanted it changed, which a flow tool cannot do in place. Nothing was run.",
+    hint: "Ask the user what they want instead.",
+    retryable: false,
+  };
+  return createOutcome("declined", entry.name, told, notes);
+}
+
+/** Characters of a human's words that a model is shown. */
+const REASON_MAX = 300;
+
+/** A human's no: what happened instead, the human's words, and not to try again by itself. */
+function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
+  const reason = message === undefined || message.trim() === "" ? "" : ` Reason: ${cleanText(message, REASON_MAX)}`;
+  const told = {
+    code: "declined",
+    message: `The user declined this call. Nothing was run.${reason}`,
+    hint: "Do not make this call again unless the user asks for it.",
+    retryable: false,
+  };
+  return createOutcome("declined", plan.entry.name, told, plan.notes);
+}
+
+/** What an edit of the arguments made of a plan. */
+interface AppliedEdit {
+  readonly plan: CallPlan;
+  /** True when the call would be sent exactly as typed. */
+  readonly isAsTyped: boolean;
+  readonly reason: string;
+}
+
+/** Takes what a human typed through steps 3 and 4; the plan stays as it was when they refuse it. */
+async function applyEdit(context: CallContext, plan: CallPlan, typed: Record<string, unknown>): Promise<AppliedEdit> {
+  const keep = ({ message, details = [] }: ToolOutcome): AppliedEdit => {
+    const why = [message, details.join("; ")].filter(Boolean).join(" ");
+    return { plan, isAsTyped: false, reason: `Your edit cannot be used; this is the call before it. ${why}` };
+  };
+  const parsed = parseArguments(plan.entry.name, typed);
+  if (!parsed.ok) return keep(parsed.outcome);
+  const fresh: CallPlan = { ...plan, arguments: parsed.value.arguments, askReason: undefined, notes: [] };
+  const edited = await takeSteps(context, fresh, [locate, check, inspect]);
+  if (!edited.ok) return keep(edited.outcome);
+  const { arguments: args, files, located, notes, askReason } = edited.value;
+  const kept = [...plan.notes, "the user edited the arguments", ...notes];
+  const next: CallPlan = { ...plan, arguments: args, files, located, notes: kept };
+  const isAsTyped =
+    askReason === undefined &&
+    canonicalJson(args) === canonicalJson(parsed.value.arguments) &&
+    canonicalJson(listFiles(next)) === canonicalJson(listFiles(plan));
+  const adjusted = notes.length === 0 ? "a file changed or the arguments were completed" : notes.join("; ");
+  return { plan: next, isAsTyped, reason: `This is your edit as it would be sent (${adjusted}).` };
+}

@@ -1,0 +1,40 @@
+import { locateFiles } from "../../media/locate/locate-files.ts";
+import { fillFileArguments, inspectFiles } from "../../media/send/inspect-files.ts";
+import { throwIfAborted } from "../ask/abort.ts";
+import { cleanText, createOutcome } from "../outcome.ts";
+import { type CallContext, type CallPlan, mustAskAbout, proceed, type Step, stop } from "./plan.ts";
+
+/** Step 3. Finds the files among the arguments and brings each reference into one form. Nothing is read. */
+export function locate(_: unknown, plan: CallPlan): Step<CallPlan> {
+  const { args, files } = locateFiles(plan.entry.inputSchema, plan.arguments);
+  return proceed({ ...plan, arguments: args, located: files });
+}
+
+/**
+ * Opens and hashes the located files, so that a human can see what would be sent. A refused file ends the call; nothing
+ * was sent and no file stays open.
+ */
+export async function inspect(
+  context: Pick<CallContext, "own" | "roots" | "signal" | "pins">,
+  plan: CallPlan,
+): Promise<Step<CallPlan>> {
+  const { signal } = context;
+  const inspected = await inspectFiles(context.roots, plan.located, { signal });
+  throwIfAborted(signal);
+  if (!inspected.ok) {
+    const { code, message, hint } = inspected.refusal;
+    const told = { code, message: `${cleanText(message)} Nothing was sent.`, hint: cleanText(hint), retryable: false };
+    return stop(createOutcome("failed", plan.entry.name, told));
+  }
+  const { files } = inspected;
+  const fileNotes = files.flatMap(({ field, note }) => (note === undefined ? [] : [`${field}: ${note}`]));
+  // The name and type that are sent, which the look into the file may have corrected.
+  const named = files.map((file) => ({ ...file, pointer: file.reference }));
+  return proceed({
+    ...plan,
+    arguments: fillFileArguments(plan.arguments, named),
+    files,
+    mustAsk: mustAskAbout(context, plan.entry),
+    notes: [...plan.notes, ...fileNotes].map((note) => cleanText(note, 240)),
+  });
+}

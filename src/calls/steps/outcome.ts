@@ -1,0 +1,176 @@
+import { adviseOnCredential, KEY_HINT } from "../../client/failure.ts";
+import type { SvcError } from "../../errors.ts";
+import { redactHint } from "../../media/send/upload-hint.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import {
+  cleanLines,
+  cleanText,
+  createOutcome,
+  limitAction,
+  type OutcomeDetails,
+  type ToolOutcome,
+} from "../outcome.ts";
+import { findConnectUrl, isSignInExpired, toConnectAction } from "./answer/await-connection.ts";
+import { type Answered, type Failure, judgeReply } from "./answer/read-reply.ts";
+import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
+
+/** The outcome of a failure that nobody here can set right. The service's texts are cleaned, upload commands hidden. */
+export function describeFailure(plan: CallPlan, failure: Failure, notes: readonly string[] = []): ToolOutcome {
+  const details = cleanLines(failure.details, redactHint);
+  const told: OutcomeDetails = {
+    code: cleanText(failure.code, 80),
+    message: cleanText(redactHint(failure.message)),
+    hint: failure.hint === undefined ? explainStatus(failure) : cleanText(redactHint(failure.hint)),
+    details: details.length === 0 ? undefined : details,
+    retryable: failure.retryable,
+    retryAfterMs: failure.retryAfterMs,
+    nextAction: failure.nextAction,
+  };
+  return createOutcome("failed", plan.entry.name, told, [...plan.notes, ...notes]);
+}
+
+/** The service does not know the key: calling on is useless until the device is paired again. */
+function describeKeyProblem(plan: CallPlan, failure: Failure): ToolOutcome {
+  const { retryAfterMs: _, nextAction: __, ...outcome } = describeFailure(plan, failure);
+  return { ...outcome, code: "unauthorized", hint: KEY_HINT, retryable: false };
+}
+
+/** The app is not connected, or its sign-in expired: a human follows the link, then the same call is made again. */
+async function describeMissingConnection(
+  { client, signal }: Pick<CallContext, "client" | "signal">,
+  plan: CallPlan,
+  failure: Failure,
+): Promise<ToolOutcome> {
+  const isExpired = isSignInExpired(failure);
+  const nextAction = toConnectAction(plan, failure);
+  const connectUrl = await findConnectUrl(client, nextAction, signal);
+  const outcome = describeFailure(plan, failure);
+  const app = cleanText(plan.entry.integration, 60);
+  const where = connectUrl === undefined ? "on the dashboard of the service" : "with the link";
+  const hint = `Ask the user to ${isExpired ? "sign in again to" : "connect"} ${app} ${where}, then make the same call again.`;
+  return {
+    ...outcome,
+    status: "needs_connection",
+    hint: outcome.hint === undefined ? hint : `${hint} ${outcome.hint}`,
+    retryable: false,
+    nextAction,
+    ...(connectUrl === undefined ? {} : { connectUrl }),
+  };
+}
+
+function explainStatus(failure: Failure): string | undefined {
+  if (failure.status === 402) return "The service's billing limit is reached; the user must settle this, not you.";
+  if (failure.status === 403) return "The account lacks a permission; the user can reconnect the app and grant it.";
+  if (failure.status === 422) return "The app needs to be set up by the user; calling again will not help.";
+  if (failure.status === 429) return "Wait before calling again; the call was not repeated by itself.";
+  return undefined;
+}
+
+/** Step 10. The outcome of an answer that nothing more is done about. */
+export async function settle(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  return plan.answered === undefined ? proceed(plan) : stop(await settleReply(context, plan, plan.answered));
+}
+
+/** The outcome that an answer stands for. */
+export async function settleReply(context: CallContext, plan: CallPlan, answered: Answered): Promise<ToolOutcome> {
+  const judgement = judgeReply(answered);
+  if (judgement.kind === "success") return describeSuccess(context, plan, judgement.result);
+  const { failure } = judgement;
+  if (failure.isOutcomeUnknown && plan.entry.effect !== "read") {
+    return createUnknownOutcome(context, plan.entry, cleanText(failure.message, 300), plan.notes);
+  }
+  if (judgement.kind === "needs_connection") return describeMissingConnection(context, plan, failure);
+  if (judgement.kind === "key") return describeKeyProblem(plan, failure);
+  return describeFailure(plan, failure);
+}
+
+/** The outcome of a call that was sent and not answered; names read tools that can tell what happened. */
+export function createUnknownOutcome(
+  { catalog, own }: Pick<CallContext, "catalog" | "own">,
+  { name, integration }: CatalogEntry,
+  why: string,
+  notes: readonly string[] = [],
+): ToolOutcome {
+  const isRead = (other: CatalogEntry) => other.integration === integration && other.effect === "read";
+  const reads = catalog
+    .list()
+    .filter(isRead)
+    .slice(0, 3)
+    .map((other) => other.name);
+  const tools = reads.length === 0 ? "a read tool of this app" : reads.join(", ");
+  const told = {
+    code: "outcome_unknown",
+    message: `It is not known whether this call took effect. ${why} It will not be sent again by itself.`,
+    hint: own?.howToCheck ?? `Check with ${tools} whether it happened before making the call again.`,
+    retryable: false,
+  };
+  return createOutcome("unknown", name, told, notes);
+}
+
+/** No answer, or one that is not the service's: a gateway's page says nothing about what the service did. */
+export function isLostAnswer(error: SvcError): boolean {
+  if (error.code === "bad_response") return error.status === undefined || error.status < 400 || error.status >= 500;
+  return error.code === "unreachable" || error.code === "timeout" || error.code === "aborted";
+}
+
+/** The outcome of a request that may have acted, and whose answer was lost. */
+export function describeLostAnswer(context: CallContext, { entry, notes }: CallPlan, error: SvcError): ToolOutcome {
+  const why = `The request left, and then: ${cleanText(error.message, 300)}`;
+  return createUnknownOutcome(context, entry, why, notes);
+}
+
+/** The outcome of a request that was refused, or never sent. */
+export function describeRefusal({ entry, notes }: CallPlan, error: SvcError): ToolOutcome {
+  const details = describeSvcError(error);
+  const nothing = error.sent === false ? " Nothing was sent." : "";
+  return createOutcome("failed", entry.name, { ...details, message: `${details.message}${nothing}` }, notes);
+}
+
+/** What was done stays done, even when its result cannot be kept here. */
+async function describeSuccess(context: CallContext, plan: CallPlan, answer: unknown): Promise<ToolOutcome> {
+  const { result, notes } = await receive(context, answer);
+  const allNotes = [...plan.notes, ...notes];
+  try {
+    return createOutcome("succeeded", plan.entry.name, await context.results.cap(result), allNotes);
+  } catch {
+    const note = "the result was too large to show and could not be stored on this machine";
+    return createOutcome("succeeded", plan.entry.name, {}, [...allNotes, note]);
+  }
+}
+
+/** A receiver that fails, or is stopped, changes nothing. */
+async function receive({ receiveResult, signal }: CallContext, result: unknown) {
+  try {
+    return (await receiveResult?.(result, { signal })) ?? { result, notes: [] };
+  } catch {
+    return { result, notes: [] };
+  }
+}
+
+/** A thrown failure as the details of an outcome. */
+export function describeSvcError(error: SvcError): OutcomeDetails {
+  const advice = adviseOnCredential(error);
+  const hint = advice ?? error.hint;
+  return {
+    code: cleanText(error.serviceCode ?? error.code, 80),
+    message: cleanText(error.message),
+    hint: hint === undefined ? undefined : cleanText(hint),
+    retryable: advice === undefined && error.retryable,
+    retryAfterMs: error.retryAfterMs,
+    nextAction: limitAction(error.nextAction),
+  };
+}
+
+/**
+ * What is told of a failure on this machine, such as a full disk under the journal: its code at most, since its text may
+ * hold a path. SQLite has a fixed sentence for each of its codes.
+ */
+export function describeBreakdown(error: unknown): { code: string; message: string; hint: string; retryable: boolean } {
+  const { code = "unexpected", errstr = code } = Object(error) as { code?: unknown; errstr?: unknown };
+  return {
+    code: "internal",
+    message: `The call could not be carried out on this machine (${String(errstr)}).`,
+    hint: "Tell the user; check the disk and the state folder.",
+    retryable: false,
+  };
+}

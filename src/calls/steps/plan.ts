@@ -1,0 +1,214 @@
+import type { SvcError } from "../../errors.ts";
+import type { LocatedFile } from "../../media/locate/locate-files.ts";
+import type { InspectedFile } from "../../media/send/inspect-files.ts";
+import { createFingerprint, type FingerprintSubject } from "../ask/fingerprint.ts";
+import { type CatalogEntry, mustAskFirst } from "../catalog/catalog-entry.ts";
+import type { CallRecord } from "../journal/call-record.ts";
+import type { CallJournal } from "../journal/journal.ts";
+import type { ConnectionChoice, OutcomeDetails, ToolOutcome } from "../outcome.ts";
+import type { Pipeline, ToolCall, UploadMode } from "../pipeline.ts";
+import type { Answered } from "./answer/read-reply.ts";
+
+/** A call on its way through the steps; each step returns a changed copy. */
+export interface CallPlan {
+  readonly entry: CatalogEntry;
+  /** Final arguments; files as the caller referred to them. This is what a human approves. */
+  readonly arguments: Record<string, unknown>;
+  /** Files among the arguments, not opened yet. */
+  readonly located: readonly LocatedFile[];
+  readonly files: readonly InspectedFile[];
+  readonly connectionId: string | undefined;
+  /** True when a human must have approved before the call is sent. */
+  readonly mustAsk: boolean;
+  /** Shown to the human as the reason, when the service asked for the confirmation itself. */
+  readonly askReason: string | undefined;
+  /** Fingerprint a human (or a standing rule) said yes to. */
+  readonly approved: string | undefined;
+  /** What the human was told about a changed tool when they were asked. */
+  readonly toldOfPin: string | undefined;
+  /** How often the tool changed its effect between the yes and the request. */
+  readonly effectChanges: number;
+  readonly upload: UploadMode;
+  /** Storage keys of files already uploaded, by the reference of the file. */
+  readonly uploaded: ReadonlyMap<string, string>;
+  /** The service's answer, from the moment that the call was sent until the answer is dealt with. */
+  readonly answered: Answered | undefined;
+  /** Names of the objections that were answered: each is answered once. */
+  readonly objections: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** One call with all that its steps work with: the parts of the session, and what the call brings in their place. */
+export interface CallContext extends Omit<Pipeline, "journal"> {
+  readonly call: Pick<ToolCall, "callId" | "toolName" | "connectionId" | "connections" | "keepsAnswers">;
+  readonly signal: AbortSignal | undefined;
+  readonly journal: CallJournal;
+  /** Milliseconds a request for approval stays open. */
+  readonly approvalTtlMs: number;
+  /** Set for a tool of the plugin itself, such as one for flows. */
+  readonly own: OwnSend | undefined;
+  /** What the journal knows and is told about this call. */
+  readonly record: CallRecord;
+}
+
+/** The context of a call whose tool and arguments are not known yet. */
+export type OpenedCall = Omit<CallContext, "record">;
+
+/** Makes the context of a call, once. */
+export function openCall(pipeline: Pipeline, call: ToolCall, own?: OwnSend): OpenedCall {
+  return {
+    ...pipeline,
+    call,
+    own,
+    signal: call.signal,
+    journal: call.journal ?? pipeline.journal,
+    memory: call.memory ?? pipeline.memory,
+    approve: call.approve ?? pipeline.approve,
+    chooseConnection: call.chooseConnection ?? pipeline.chooseConnection,
+    presentConnectLink: call.presentConnectLink ?? pipeline.presentConnectLink,
+    approvalTtlMs: call.approvalTtlMs ?? pipeline.settings.approvalTtlMs,
+  };
+}
+
+/**
+ * How a tool of the plugin itself is planned and sent. Its calls are asked about, sent once and remembered like those of
+ * the service's tools. They have no pin and no standing permission, and cannot be edited.
+ */
+export interface OwnSend {
+  /** Reads what would happen now. It is shown to the human and read again after the yes: it must still be the same. */
+  plan(): Promise<Step<OwnPlan>>;
+  /** Acts. Throws SvcError for a refusal and a lost answer. */
+  send(): Promise<OwnAnswer>;
+  /** True when a request that ended with this error may have acted. */
+  mayHaveActed(error: SvcError): boolean;
+  /** Watches what was begun until it rests; undefined when it cannot be watched. */
+  follow(id: string): Promise<ToolOutcome | undefined>;
+  describeError(error: SvcError): OutcomeDetails;
+  /** Hint for a call whose answer was lost. */
+  readonly howToCheck: string;
+}
+
+/** What a call of an own tool would do, as a human sees it. */
+interface OwnPlan {
+  readonly title: string;
+  readonly description: string;
+  readonly reason: string;
+  readonly account?: ConnectionChoice | undefined;
+  readonly arguments: Record<string, unknown>;
+}
+
+/** A success, and the id of what was begun by it: it goes on and is watched. */
+export interface OwnAnswer {
+  readonly outcome: ToolOutcome;
+  readonly watching: string;
+}
+
+/** A step's result: go on with the value, go back to the approval with it, or stop with an outcome. */
+export type Step<T> =
+  | { readonly ok: true; readonly value: T; readonly again?: true }
+  | { readonly ok: false; readonly outcome: ToolOutcome };
+
+/** One step of a call. */
+export type CallStep = (context: CallContext, plan: CallPlan) => Step<CallPlan> | Promise<Step<CallPlan>>;
+
+/** Goes on. */
+export function proceed<T>(value: T): Step<T> {
+  return { ok: true, value };
+}
+
+/** Goes back to the approval. */
+export function again<T>(value: T): Step<T> {
+  return { ok: true, value, again: true };
+}
+
+/** Stops. */
+export function stop<T>(outcome: ToolOutcome): Step<T> {
+  return { ok: false, outcome };
+}
+
+/** Takes the steps in order, until one goes back or stops. */
+export async function takeSteps(
+  context: CallContext,
+  plan: CallPlan,
+  steps: readonly CallStep[],
+): Promise<Step<CallPlan>> {
+  let last = proceed(plan);
+  for (const step of steps) {
+    if (!last.ok || last.again) break;
+    last = await step(context, last.value);
+  }
+  return last;
+}
+
+/** The plan of a call as it came: nothing is checked, chosen or approved. */
+export function startPlan(
+  { settings }: Pick<CallContext, "settings">,
+  entry: CatalogEntry,
+  given: { readonly arguments: Record<string, unknown>; readonly notes: readonly string[] },
+): CallPlan {
+  return {
+    entry,
+    arguments: given.arguments,
+    located: [],
+    files: [],
+    connectionId: undefined,
+    mustAsk: false,
+    askReason: undefined,
+    approved: undefined,
+    toldOfPin: undefined,
+    effectChanges: 0,
+    upload: settings.upload,
+    uploaded: new Map(),
+    answered: undefined,
+    objections: [],
+    notes: given.notes,
+  };
+}
+
+type Pins = Pick<CallContext, "own" | "pins">;
+
+/** Why a human has to agree to the tool itself before its next call; undefined if unchanged since it was pinned. */
+export function findPinObjection({ own, pins }: Pins, entry: CatalogEntry): string | undefined {
+  return own === undefined && pins.mode === "ask" ? pins.judge(entry)?.reason : undefined;
+}
+
+/** True when a human must have approved the call of a tool before it is sent. */
+export function mustAskAbout(context: Pins, entry: CatalogEntry): boolean {
+  return mustAskFirst(entry) || findPinObjection(context, entry) !== undefined;
+}
+
+/**
+ * The plan with what the catalogue knows of the tool's effect by now: one that came to delete while a human was asked
+ * whether it may write needs another answer. The same plan when nothing has changed.
+ */
+export function followEffect(context: Pins & Pick<CallContext, "catalog">, plan: CallPlan): CallPlan {
+  const effect = context.catalog.peek(plan.entry.name)?.effect ?? plan.entry.effect;
+  if (effect === plan.entry.effect) return plan;
+  const entry = { ...plan.entry, effect };
+  return { ...plan, entry, mustAsk: plan.mustAsk || mustAskAbout(context, entry) };
+}
+
+/** Fingerprint of a plan as it would be sent now: tool and effect, arguments, account, file digests and principal. */
+export function fingerprintPlan(context: Pick<CallContext, "client">, plan: CallPlan): string {
+  return createFingerprint({ ...describeRequest(context, plan), effect: plan.entry.effect });
+}
+
+/** Fingerprint of what a plan sends. Unlike the one of a decision it stays the same when the tool changes its effect. */
+export function fingerprintRequest(context: Pick<CallContext, "client">, plan: CallPlan): string {
+  return createFingerprint(describeRequest(context, plan));
+}
+
+function describeRequest({ client }: Pick<CallContext, "client">, plan: CallPlan): FingerprintSubject {
+  const { entry, arguments: args, connectionId: connection, files } = plan;
+  return { tool: entry.name, arguments: args, connection, files, principal: client.principal };
+}
+
+/** True when somebody said yes to exactly this plan: any change since makes it false. */
+export function isApproved(context: Pick<CallContext, "client">, plan: CallPlan): boolean {
+  return plan.approved !== undefined && plan.approved === fingerprintPlan(context, plan);
+}
+
+/** True for a call that the journal knows nothing of. */
+export function isPlainRead(plan: CallPlan): boolean {
+  return plan.entry.effect === "read" && !plan.mustAsk;
+}

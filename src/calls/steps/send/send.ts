@@ -1,0 +1,163 @@
+import { isSvcError, type SvcError } from "../../../errors.ts";
+import { throwIfAborted, toFailure } from "../../ask/abort.ts";
+import { type JournalRecord, toMapKey } from "../../journal/journal-record.ts";
+import { answerFromJournal } from "../../journal/recall.ts";
+import { createOutcome, type ToolOutcome } from "../../outcome.ts";
+import type { Answered } from "../answer/read-reply.ts";
+import { attach, describeChangedFile } from "../attach.ts";
+import { describeLostAnswer, describeRefusal, isLostAnswer } from "../outcome.ts";
+import { planAgain, sendOwnCall } from "../own-call.ts";
+import {
+  again,
+  type CallContext,
+  type CallPlan,
+  findPinObjection,
+  fingerprintRequest,
+  followEffect,
+  isApproved,
+  isPlainRead,
+  proceed,
+  type Step,
+  stop,
+} from "../plan.ts";
+import { unknownTool } from "../resolve.ts";
+import { planKeyedSend, type Repeatable, sendKeyed } from "./keyed.ts";
+
+const READ_TRIES = 3;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 20_000;
+/** How often a tool may change its effect between the yes and the request, of one call. */
+const MAX_CHANGES = 8;
+
+/**
+ * Step 8. Sends the call when it is still as it was approved, and goes back to the approval otherwise. Reads are tried up
+ * to three times on lost connections, 429 and 503; anything that may act is sent once, and when its answer is lost the
+ * outcome is `unknown`. A write under an idempotency key that the service honours is the exception: its answer is asked
+ * for again. Nothing is sent while the journal has something that stands in the way.
+ */
+export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
+  const repeatable = isApproved(context, plan) ? await planKeyedSend(context, plan) : undefined;
+  const same = await planAgain(context, plan);
+  if (!same.ok) return same;
+  const changed = findChange(context, plan);
+  if (changed !== undefined) return changed;
+  // A human agreed to the tool as it is now.
+  if (findPinObjection(context, plan.entry) !== undefined) await context.pins.accept(plan.entry);
+  throwIfAborted(context.signal);
+  const obstacle = isPlainRead(plan) ? undefined : await begin(context, plan, repeatable);
+  if (obstacle !== undefined) return stepAside(context, plan, obstacle);
+  throwIfAborted(context.signal);
+  const { own } = context;
+  if (own !== undefined) return stop(await sendOwnCall(context, plan, own));
+  const sent = await (repeatable === undefined
+    ? sendPlainly(context, plan)
+    : sendKeyed(context, plan, { repeatable, sentAt: context.now(), isRepeat: false }));
+  return sent.ok ? proceed({ ...plan, answered: sent.value }) : sent;
+}
+
+/** Another look at the tool, right before the request: undefined when it is still as the human saw it. */
+function findChange(context: CallContext, plan: CallPlan): Step<CallPlan> | undefined {
+  const { entry, effectChanges } = plan;
+  if (followEffect(context, plan) !== plan) {
+    if (effectChanges < MAX_CHANGES) return again({ ...plan, effectChanges: effectChanges + 1 });
+    return stop(describeChangingEffect(plan));
+  }
+  const pinObjection = findPinObjection(context, entry);
+  // Pinned otherwise while the human was asked: they agreed to the tool without knowing.
+  if (pinObjection !== undefined && pinObjection !== plan.toldOfPin) return again(withoutApproval(plan));
+  // It came to do more since it was found, and the program does not allow that.
+  const isGone =
+    context.own === undefined && context.catalog.isLimited && context.catalog.peek(entry.name) === undefined;
+  return isGone ? stop(unknownTool(context.catalog, entry.name)) : undefined;
+}
+
+/** The tool's effect keeps changing. */
+function describeChangingEffect({ entry, notes }: CallPlan): ToolOutcome {
+  const told = {
+    code: "approval_wrong_fingerprint",
+    message: "What this tool does changed each time before it could be sent. Nothing was run.",
+    hint: "Tell the user that the service cannot say what this tool does.",
+    retryable: false,
+  };
+  return createOutcome("needs_approval", entry.name, told, notes);
+}
+
+/** The plan as it was, for a human to be asked about once more. */
+function withoutApproval(plan: CallPlan): CallPlan {
+  return { ...plan, approved: undefined, mustAsk: true };
+}
+
+/** Writes down that the request is going to be sent; returns what is in its way. */
+async function begin(
+  context: CallContext,
+  plan: CallPlan,
+  repeatable: Repeatable | undefined,
+): Promise<JournalRecord | undefined> {
+  const { record, signal } = context;
+  const request = fingerprintRequest(context, plan);
+  const isRead = plan.entry.effect === "read";
+  const state = isApproved(context, plan) ? "sending" : "probing";
+  const obstacle = await record.begin(state, { request, isRead, repeatable });
+  // Given up meanwhile: this must not be taken for a request whose answer was lost.
+  if (obstacle === undefined && signal?.aborted === true) await record.withdraw();
+  return obstacle;
+}
+
+/** What another process has made of this call in the meantime; a human is asked when an equal call is in the way. */
+async function stepAside(context: CallContext, plan: CallPlan, obstacle: JournalRecord): Promise<Step<CallPlan>> {
+  const isThisCall = toMapKey(obstacle) === toMapKey(context.record.key);
+  const outcome = isThisCall ? await answerFromJournal(context, plan.entry, obstacle) : undefined;
+  return outcome === undefined ? again(withoutApproval(plan)) : stop(outcome);
+}
+
+/** Sends without an idempotency key. */
+async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<Answered>> {
+  const { signal } = context;
+  for (let tries = 1; ; tries += 1) {
+    const sent = await post(context, plan);
+    const wait = isPlainRead(plan) && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
+    if (wait === undefined) return isSvcError(sent) ? stop(describeSendFailure(context, plan, sent)) : proceed(sent);
+    await context.sleep(wait, signal);
+    throwIfAborted(signal);
+  }
+}
+
+async function post(context: CallContext, plan: CallPlan): Promise<Answered | SvcError> {
+  const { call, signal, client, settings } = context;
+  const { name } = plan.entry;
+  const confirmed = isApproved(context, plan);
+  const hasEnvelope = plan.upload === "envelope" && plan.files.length > 0;
+  throwIfAborted(signal);
+  context.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
+  try {
+    const options = { signal, timeoutMs: settings.timeoutMs };
+    return { reply: await client.executeTool(name, attach(context, plan), options), confirmed, hasEnvelope };
+  } catch (error) {
+    return toFailure(error, signal);
+  }
+}
+
+function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tries: number): number | undefined {
+  const jittered = random() * FIRST_WAIT_MS * 2 ** tries;
+  if (isSvcError(sent)) {
+    const { code, retryable, retryAfterMs } = sent;
+    const isTransient = code === "unreachable" || code === "timeout" || (code === "bad_response" && retryable);
+    return isTransient ? fitWait(retryAfterMs ?? jittered) : undefined;
+  }
+  const { reply } = sent;
+  if (reply.status !== 429 && reply.status !== 503) return undefined;
+  // A daily limit is a 429 that says it is not worth another try.
+  if (reply.kind === "envelope" && reply.envelope.error?.retryable === false) return undefined;
+  return fitWait(reply.retryAfterMs ?? jittered);
+}
+
+function fitWait(ms: number): number | undefined {
+  return ms <= MAX_WAIT_MS ? ms : undefined;
+}
+
+/** The outcome of a request that got no answer. */
+function describeSendFailure(context: CallContext, plan: CallPlan, error: SvcError): ToolOutcome {
+  if (error.code === "media_refused" || error.code === "file_missing") return describeChangedFile(plan, error);
+  const mayHaveRun = error.sent !== false && isLostAnswer(error) && !isPlainRead(plan);
+  return mayHaveRun ? describeLostAnswer(context, plan, error) : describeRefusal(plan, error);
+}
