@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openSourceDesk } from "../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc } from "../e2e/run-svc.ts";
 import { waitForTool } from "../service/added/wait-for-tool.ts";
@@ -32,9 +32,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
-  for (const { slug } of await desk.list()) await desk.remove(slug);
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
+  for (const { slug } of await admin.list()) await admin.remove(slug);
+  await admin.close();
   await Promise.all(["changed", "fault"].map((name) => rm(join(home, name), { force: true })));
 });
 

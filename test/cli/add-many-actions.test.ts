@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { describeActions } from "../../src/cli/commands/add-source.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
-import { openSourceDesk } from "../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc } from "../e2e/run-svc.ts";
 
@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
-  for (const { slug } of await desk.list()) await desk.remove(slug);
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
+  for (const { slug } of await admin.list()) await admin.remove(slug);
+  await admin.close();
 });
 
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
-import { openSourceDesk, type SourceDesk } from "../../service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../service/added/open-source-admin.ts";
 import { isStopped } from "../../service/added/source.ts";
 import {
   compareContents,
@@ -91,10 +91,10 @@ export async function addSource(
 export async function withApps<T>(
   { places, env }: CliContext,
   { data, database }: SourceFlags,
-  work: (apps: SourceDesk) => Promise<T>,
+  work: (apps: SourceAdmin) => Promise<T>,
 ): Promise<T> {
   const secretKey = env.SVC_SECRET || undefined;
-  const apps = await openSourceDesk({ dataDir: data ?? places.service, database, secretKey });
+  const apps = await openSourceAdmin({ dataDir: data ?? places.service, database, secretKey });
   try {
     return await work(apps);
   } finally {

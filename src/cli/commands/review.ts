@@ -1,5 +1,5 @@
 import { SvcError } from "../../errors.ts";
-import type { SourceDesk } from "../../service/added/open-source-desk.ts";
+import type { SourceAdmin } from "../../service/added/open-source-admin.ts";
 import { isStopped, type StoredSource } from "../../service/added/source.ts";
 import { compareContents } from "../../service/added/source-content.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
@@ -58,7 +58,7 @@ export async function remove(context: CliContext, slug: string, flags: SourceFla
 }
 
 /** The added app of this short name, whether it can be used or not. Throws SvcError `invalid_config`, field `app`, naming those there are. */
-async function findAdded(apps: SourceDesk, slug: string): Promise<StoredSource> {
+async function findAdded(apps: SourceAdmin, slug: string): Promise<StoredSource> {
   const source = await apps.find(slug);
   if (source !== undefined) return source;
   const names = (await apps.list()).map((item) => toPlainText(item.slug));

@@ -15,7 +15,7 @@ type RunStored = (
 /**
  * The integration of an added app.
  *
- * @param check throws what is wrong with settings that are all there; see `Integration.checkSettings`
+ * @param check throws for a problem of settings that are all there; see `Integration.checkSettings`
  */
 export function createAddedIntegration(
   { slug, name, content }: Pick<IntegrationSource, "slug" | "name" | "content">,

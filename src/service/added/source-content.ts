@@ -59,7 +59,7 @@ const contentSchema = z.object({
 /** One action of an added app, as it is stored. */
 export type StoredAction = z.output<typeof storedActionSchema>;
 
-/** What an added app offers: made once, when it is added, and again when its origin has changed. */
+/** The actions and settings of an added app: made once, when it is added, and again when its origin has changed. */
 export type SourceContent = z.output<typeof contentSchema>;
 
 /** Reads what was stored, also by an earlier version; undefined when it makes no sense. */
@@ -67,7 +67,7 @@ export function parseContent(stored: unknown): SourceContent | undefined {
   return contentSchema.safeParse(stored).data;
 }
 
-/** What an app says of itself now, in the form in which it is kept, compared and shown. Throws when it makes no sense. */
+/** The description an app gives of itself now, in the form in which it is kept, compared and shown. Throws when it makes no sense. */
 export function createContent(said: z.input<typeof contentSchema>): SourceContent {
   return contentSchema.parse(said);
 }
@@ -157,7 +157,7 @@ export interface Difference {
   readonly is: string | undefined;
 }
 
-/** What an owner is asked to agree to. */
+/** Differences that an owner is asked to agree to. */
 export interface ContentDifferences {
   readonly added: readonly StoredAction[];
   /** Ids. */
@@ -191,7 +191,7 @@ export function compareContents(old: SourceContent, next: SourceContent): Conten
   };
 }
 
-/** What two states of an app differ in, in one sentence. */
+/** The differences of two states of an app, in one sentence. */
 export function summariseDifferences({ added, removed, changed }: ContentDifferences): string {
   if (removed.length + changed.length === 0) {
     if (added.length === 0) return "Its actions are the same as before.";

@@ -20,7 +20,7 @@ export interface IntegrationSource {
   readonly name: string;
   /** How to reach it, as the owner gave it: JSON, without secrets; the kind checks it when it opens the source. */
   readonly definition: unknown;
-  /** What the owner agreed to. */
+  /** The content the owner agreed to. */
   readonly content: SourceContent;
   /** Found later and not agreed to yet; the agreed content stays in use meanwhile. */
   readonly proposal: { readonly content: SourceContent; readonly digest: string; readonly foundAt: string } | undefined;
@@ -29,7 +29,7 @@ export interface IntegrationSource {
   readonly addedAt: string;
 }
 
-/** What an open source may use. */
+/** The parts of the service that an open source may use. */
 export interface SourcePorts {
   readonly log: ServiceLog;
   readonly now: () => number;
@@ -42,7 +42,7 @@ export interface SourcePorts {
    * is. Never rejects.
    */
   setConnectionState(connection: Pick<Connection, "id" | "settings">, state: ConnectionState): Promise<void>;
-  /** Puts changed actions before the owner; what is used or proposed already is ignored. Never rejects. */
+  /** Proposes changed actions to the owner; content that is used or proposed already is ignored. Never rejects. */
   propose(slug: string, content: SourceContent): Promise<void>;
 }
 

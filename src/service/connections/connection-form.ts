@@ -3,7 +3,7 @@ import type { Connection } from "./connections.ts";
 
 /** What the owner typed to connect or reconnect an app. */
 export interface ConnectionForm {
-  /** What he calls the connection; the name of the app when empty. */
+  /** Their name for the connection; the name of the app when empty. */
   readonly label: string;
   readonly access: Access;
   /** True when calls that name no account use this one from now on. The first connection of an app is used anyway. */
@@ -12,7 +12,7 @@ export interface ConnectionForm {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** What is wrong with a form: texts by setting name; `""` stands for the form as a whole. */
+/** Problems of a form: texts by setting name; `""` stands for the form as a whole. */
 export type FormProblems = ReadonlyMap<string, string>;
 
 /** Longest text of one setting, in characters: access tokens and certificates are long. */

@@ -86,7 +86,7 @@ export async function saveFile(
 
 const NO_FOLDER = ["passes through something that is not a folder", "Symbolic links are not followed."] as const;
 const TAKEN = ["already exists", "Choose another name."] as const;
-/** What is wrong with the argument, and its hint, by the code of the file system. */
+/** The problem of the argument, and a hint, by the code of the file system. */
 const REFUSALS: Readonly<Record<string, readonly [problem: string, hint?: string]>> = {
   ENOTDIR: NO_FOLDER,
   ELOOP: NO_FOLDER,

@@ -67,14 +67,14 @@ export interface Action {
   run(args: Readonly<Record<string, unknown>>, context: ActionContext): Promise<unknown>;
 }
 
-/** One setting that the owner types when he connects the app in the dashboard. */
+/** One setting that the owner types to connect the app in the dashboard. */
 export interface SettingField {
   /** Key in the connection's settings. */
   readonly name: string;
   readonly label: string;
   /** `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown. */
   readonly kind: "text" | "folder" | "email" | "secret" | "choice";
-  /** What a `choice` offers; the first one is taken unless the owner chooses another. */
+  /** Options of a `choice`; the first one is taken unless the owner chooses another. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
   /** Default true; an optional field that is left empty is left out. */
   readonly optional?: boolean;
@@ -114,11 +114,11 @@ export interface OAuthSignIn extends OAuthClient {
   readonly authUrl: string;
   /** Whether the provider knows PKCE. */
   readonly pkce: boolean;
-  /** Settings that hold what came of it. */
+  /** Settings that hold its tokens. */
   readonly settings: { readonly refreshToken: string; readonly accessToken: string };
 }
 
-/** What a sign-in provider gave. */
+/** A token of a sign-in provider. */
 export interface AccessToken {
   readonly text: string;
   /** Everything else in its answer, without the refresh token. */
@@ -138,7 +138,7 @@ export interface Integration {
   readonly stopped?: string;
   /** True when the levels of its actions are our guess, as nobody trusts its own word. Default false. */
   readonly areLevelsAssumed?: boolean;
-  /** What the dashboard asks for, in this order; an app without settings has none. */
+  /** Fields of the dashboard's form, in this order; an app without settings has none. */
   readonly settingsForm?: readonly SettingField[];
   /** Above the form: which of its optional fields are needed, in one to three sentences. */
   readonly settingsHelp?: string;

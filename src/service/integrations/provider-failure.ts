@@ -2,7 +2,7 @@ import { isRecord, parseJson } from "../../base/json.ts";
 import { refuseMissing, ServiceError } from "../service-error.ts";
 import type { Action } from "./integration.ts";
 
-/** What a provider did instead of what it was asked for. */
+/** How a provider failed. */
 export type ProviderFailure =
   /** It answered with a status of its own. */
   | {
@@ -30,7 +30,7 @@ const MESSAGE_MAX = 300;
 const CHECK_FIRST = "It may have taken effect all the same: check with a read before sending it again.";
 
 /**
- * What the service answers for a provider's failure ("Execution (tool-name model)" and "Errors"): 401 the connection
+ * The answer of the service to a provider's failure ("Execution (tool-name model)" and "Errors"): 401 the connection
  * needs a new sign-in, 403 scopes are missing, 400 the provider refused the arguments, 404 and 409 as they are, 429 with
  * `Retry-After`, 503 for a provider that is down. After a write of which nobody knows whether it took effect:
  * 500 `outcome_unknown`, never to be repeated unseen.
@@ -149,7 +149,7 @@ function findCode(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** What an error answer says for people, wherever its API puts it; undefined when it says nothing, or is a web page. */
+/** The words of an error answer for people, wherever its API puts it; undefined when it says nothing, or is a web page. */
 export function findProviderWords(text: string): string | undefined {
   const value = parseJson(text) ?? undefined;
   if (value === undefined) return /<html|<!doctype/i.test(text) ? undefined : text.slice(0, 300) || undefined;

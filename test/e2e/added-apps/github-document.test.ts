@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createScriptedApprover } from "../../../src/calls/ask/scripted-approver.ts";
 import { createToolSession, type ToolSession } from "../../../src/calls/session.ts";
 import { createArgumentGuard } from "../../../src/schema/repair/argument-guard.ts";
-import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { findUsable } from "../../service/added/find-usable.ts";
 import { startMockApi } from "../../service/added/openapi/mock-api.ts";
 import { waitForTool } from "../../service/added/wait-for-tool.ts";
@@ -90,9 +90,9 @@ test("the service needs no more memory for it than one that finds the actions st
 }, 60_000);
 
 test("every name is legal and one of a kind; every schema compiles and takes a sample", async () => {
-  const desk = await openSourceDesk({ dataDir: join(home, "service") });
-  const source = await findUsable(desk, "github");
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: join(home, "service") });
+  const source = await findUsable(admin, "github");
+  await admin.close();
   const actions = source.content.actions;
   expect(new Set(actions.map(({ id }) => id)).size).toBe(OPERATIONS);
   let strict = 0;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSourceDesk, type SourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { prepareOpenApi } from "../../../src/service/added/openapi/prepare-openapi.ts";
 import { createSourceStore } from "../../../src/service/added/source-store.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
@@ -50,21 +50,21 @@ const CHANGED = {
 
 let browser: Browser;
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-review-"));
   browser = await launchChromium();
   service = await startTestService();
-  desk = await openSourceDesk({ dataDir: service.dataDir });
+  admin = await openSourceAdmin({ dataDir: service.dataDir });
   const prepare = async (content: object) => {
-    const document = join(folder, "desk.json");
+    const document = join(folder, "admin.json");
     await writeFile(document, JSON.stringify(content));
     const place = { slug: "parcels", document, name: undefined, baseUrl: undefined, isPrivate: false };
     return (await prepareOpenApi({ ...place, takesToken: false })).source;
   };
-  await desk.add(await prepare(DOCUMENT));
+  await admin.add(await prepare(DOCUMENT));
   await waitForTool(service, "parcels_find_parcels");
   const store = await openStoreOf(service.dataDir);
   await createSourceStore(store, Date.now).propose("parcels", (await prepare(CHANGED)).content);
@@ -72,7 +72,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await browser?.close();
   await service?.close();
   await rm(folder, { recursive: true, force: true });
@@ -97,5 +97,5 @@ test("the owner reads the changes of an app in every window, and agrees to them"
   await page.getByText("Agreed. The actions are in use within seconds.").waitFor();
   await page.context().close();
   await waitForTool(service, "parcels_move_parcel");
-  expect((await findUsable(desk, "parcels")).proposal).toBeUndefined();
+  expect((await findUsable(admin, "parcels")).proposal).toBeUndefined();
 });

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { execute } from "../http-calls.ts";
 
 /** `svc add` writes to the database of a service that is busy writing to it too. */
 
-const CHILD = fileURLToPath(new URL("desk-child.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("admin-child.ts", import.meta.url));
 const ROUNDS = 40;
 const CALLERS = 8;
 
@@ -38,7 +38,7 @@ test("adding, replacing and removing apps beside running writes disturbs neither
   const problems = changed.map((result) => (result.status === "rejected" ? String(result.reason) : "done"));
   expect(problems).toEqual(["done", "done"]);
   expect(new Set(answers)).toEqual(new Set(["200 done"]));
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
-  expect(await desk.list()).toHaveLength((2 * ROUNDS) / 2);
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
+  expect(await admin.list()).toHaveLength((2 * ROUNDS) / 2);
+  await admin.close();
 }, 60_000);

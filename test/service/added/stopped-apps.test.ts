@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import type { SourceRow } from "../../../src/service/store/schema.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../../calls/open-test-session.ts";
@@ -235,9 +235,9 @@ test("every damaged app can be replaced, and taken away", async () => {
     expect(removed, `${slug}: ${removed.stderr}`).toMatchObject({ code: 0 });
     expectSeen(removed.stdout + removed.stderr);
   }
-  const desk = await openSourceDesk({ dataDir: folder, ...(await findStore(folder)) });
-  for (const { slug } of await desk.list()) if (slug !== "good") expect(await desk.remove(slug), slug).toBe(true);
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: folder, ...(await findStore(folder)) });
+  for (const { slug } of await admin.list()) if (slug !== "good") expect(await admin.remove(slug), slug).toBe(true);
+  await admin.close();
   await expect.poll(async () => (await browser.open(`${url}/connections`)).text).not.toContain("stopped working");
   expect((await listTools()).filter((name: string) => name.endsWith("_look"))).toEqual(["good_look"]);
 }, 120_000);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk } from "../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
 import { type OpenService, openService } from "../../../src/service/create-service.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
 import { waitForTool } from "../added/wait-for-tool.ts";
@@ -59,9 +59,9 @@ test("an app added beside one node reaches all; the node that can start it has t
   const place = { slug: "shelf", name: undefined, definition: { ...definition, trusted: true } };
   const settings = { TOKEN: "token-of-the-shelf" };
   const { source } = await prepareMcp(place, settings, AbortSignal.timeout(30_000));
-  const desk = await openSourceDesk({ dataDir: join(folder, "able"), database, secretKey: SECRET });
-  await desk.add(source, { connection: { label: "Shelf", settings } });
-  await desk.close();
+  const admin = await openSourceAdmin({ dataDir: join(folder, "able"), database, secretKey: SECRET });
+  await admin.add(source, { connection: { label: "Shelf", settings } });
+  await admin.close();
   for (const node of [able, unable]) await waitForTool(node, "shelf_look");
   expect((await execute(able, "shelf_look")).status).toBe(200);
 

@@ -106,8 +106,8 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
 /**
- * The same bytes, which break off where one event of a stream, or a body that is none, has more than `max` of them: whoever
- * reads them collects them first.
+ * The same bytes, which break off where one event of a stream, or a body that is none, has more than `max` of them: the
+ * reader collects them first.
  */
 function boundBody(
   body: AsyncIterable<Uint8Array>,

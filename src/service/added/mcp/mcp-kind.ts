@@ -192,7 +192,7 @@ class McpSource {
     await this.#ports.setConnectionState(own, "healthy");
   }
 
-  /** What the owner agreed to stays in use; what is different is put before him, and not run meanwhile. */
+  /** Actions the owner agreed to stay in use; changed ones are proposed to the owner, and not run meanwhile. */
   async #compare(held: HeldLink, { client }: McpSession, signal?: AbortSignal): Promise<void> {
     const place = { slug: this.#source.slug, name: this.#source.name, definition: this.#definition };
     const { content } = await readMcpTools(client, place, signal);

@@ -13,7 +13,7 @@ const ID_MAX = 64;
 const NAME_MAX = 60;
 const DESCRIPTION_MAX = 500;
 
-/** What a document was made into. */
+/** The app made of a document. */
 export interface ConvertedDocument {
   readonly name: string;
   readonly content: SourceContent;

@@ -15,7 +15,7 @@ export interface DocumentOperation {
   readonly operation: Json;
   /** Parameters of the path, which the operation's own ones replace. */
   readonly shared: readonly unknown[];
-  /** What the whole document asks for, unless the operation says otherwise. */
+  /** Security of the whole document, unless the operation says otherwise. */
   readonly security: unknown;
   /** Longest action id. */
   readonly maxId: number;

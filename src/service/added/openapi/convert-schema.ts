@@ -26,7 +26,7 @@ export interface DroppedMember {
   readonly isRequired: boolean;
 }
 
-/** Finds what a reference of the document leads to; undefined when it leads nowhere. */
+/** Finds the value a reference of the document leads to; undefined when it leads nowhere. */
 export type FindReference = (pointer: string) => unknown;
 
 /**
@@ -121,7 +121,7 @@ export class SchemaConverter {
   }
 }
 
-/** What the server alone sets is not an argument. */
+/** Values that the server alone sets are no arguments. */
 function dropReadOnly(result: Json, schema: Json, resolve: (part: unknown) => unknown): void {
   if (!isRecord(schema.properties) || !isRecord(result.properties)) return;
   for (const [name, part] of Object.entries(schema.properties)) {

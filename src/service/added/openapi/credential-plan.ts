@@ -21,7 +21,7 @@ export interface CredentialPlan {
   listFields(): SettingField[];
 }
 
-/** What the plan is made of. */
+/** The parts of the plan. */
 interface PlanParts {
   /** The arguments of each operation, those of its body included. */
   readonly operations: readonly (readonly DescribedArgument[])[];
@@ -139,13 +139,13 @@ function describeField(name: string, argument: DescribedArgument): SettingField 
   return { name, label: `${nameKind(argument.name)} “${shown}”`, kind: "secret", optional: true, help };
 }
 
-/** What a document says about a value, for the help of its field; empty when that is nothing, or too long. */
+/** The description of a value in a document, for the help of its field; empty when that is nothing, or too long. */
 export function quoteDocument(description: unknown): string {
   const given = typeof description === "string" ? description.replaceAll(/\s+/g, " ").trim() : "";
   return given === "" || given.length > HELP_MAX ? "" : ` The document says: “${given}”`;
 }
 
-/** What people call a credential of this name. */
+/** The kind of credential that has this name, for people. */
 export function nameKind(name: string): string {
   const words = toWords(name);
   if (/key$/.test(words)) return "Key";
@@ -161,7 +161,7 @@ const MAX_WAYS = 5;
 const TITLE_MAX = 60;
 
 /**
- * What a connection is asked for, and in words which of it is needed. Each field is optional where the API can be used
+ * The settings of a connection, and in words which of them are needed. Each field is optional where the API can be used
  * without, or offers a choice.
  */
 export function listApiSettings(schemes: Schemes, actions: readonly StoredAction[], more: Form["settingsForm"]): Form {

@@ -10,7 +10,7 @@ import type { OpenApiDefinition } from "./openapi-definition.ts";
 import { readAddress } from "./read-address.ts";
 import { findServer, readAddressTemplate } from "./server-address.ts";
 
-/** What the owner says about an API. */
+/** An API as the owner names it. */
 export interface ApiPlace {
   readonly slug: string;
   /** File path or address of the document. */

@@ -23,12 +23,12 @@ export interface FoundMessage {
   readonly attachmentNames: readonly string[];
 }
 
-/** What a search found, newest first. */
+/** Finds of a search, newest first. */
 export interface FoundMessages {
   readonly found: readonly FoundMessage[];
   /** True when more messages match, or may match. */
   readonly more: boolean;
-  /** What the caller should know, for example that only the newest messages were looked at. */
+  /** A note to the caller, for example that only the newest messages were looked at. */
   readonly note?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface SentMail {
   /** Addresses that the outgoing server took, or that got the message at once. */
   readonly delivered: readonly string[];
   readonly notDelivered: readonly string[];
-  /** What the caller should know, e.g. why an address was left out. */
+  /** A note to the caller, e.g. why an address was left out. */
   readonly note?: string;
 }
 

@@ -8,7 +8,7 @@ export interface MailAttachment {
   readonly size: number;
 }
 
-/** A message as the actions use it. Whoever wrote it chose how long everything is, so every member is cut somewhere. */
+/** A message as the actions use it. Its sender chose how long everything is, so every member is cut somewhere. */
 export interface MailMessage {
   readonly from: string;
   /** At most 500, as in the other lists of addresses. */
@@ -33,13 +33,13 @@ export interface MailMessage {
   readonly notes: readonly string[];
 }
 
-/** What is wanted of a message besides its headers and the list of its attachments. */
+/** The wanted parts of a message besides its headers and the list of its attachments. */
 export interface MessagePart {
   /** Characters of the text; default none. */
   readonly text?: { readonly from: number; readonly length: number };
   /** Attachment whose bytes are wanted, from 0. */
   readonly attachment?: number;
-  /** What the message has to hold; see {@link ParsedMail.matches}. */
+  /** Terms the message has to meet; see {@link ParsedMail.matches}. */
   readonly query?: MailQuery;
 }
 
@@ -52,13 +52,13 @@ export interface ParsedMail {
   readonly matches: boolean;
 }
 
-/** What the thread is told to parse. */
+/** An order to the thread. */
 export interface ParseOrder {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly part: MessagePart;
 }
 
-/** What the thread says: that it has loaded its code, then one answer for each order. */
+/** An answer of the thread: first that it has loaded its code, then one for each order. */
 export type ParseAnswer =
   | { readonly type: "ready" }
   | { readonly type: "parsed"; readonly mail: ParsedMail }

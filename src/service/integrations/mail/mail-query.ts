@@ -2,7 +2,7 @@ import { foldText } from "../../../base/text.ts";
 import { refuseValue } from "../../service-error.ts";
 import type { MailPlace } from "./mail-box.ts";
 
-/** What an empty query means: the unread filter. */
+/** Stands for an empty query: the unread filter. */
 export const DEFAULT_QUERY = "is:unread";
 
 const SUPPORTED =

@@ -157,7 +157,7 @@ export function summariseMessage({ place, message, attachmentNames }: FoundMessa
   };
 }
 
-/** Names of what is attached to a message. */
+/** Names of the attachments of a message. */
 export function listAttachmentNames({ attachments }: MailMessage): string[] {
   return attachments.map(({ name }) => name);
 }

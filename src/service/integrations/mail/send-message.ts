@@ -90,7 +90,7 @@ export function listRecipients({ to, cc, bcc }: Pick<Draft, "to" | "cc" | "bcc">
   return [...new Set([...to, ...cc, ...bcc].map(({ address }) => address))];
 }
 
-/** What an answer says about a message that was written. */
+/** A written message in an answer. */
 function describeDraft(draft: Draft) {
   return {
     message_id_header: draft.messageId,

@@ -27,7 +27,7 @@ export interface FoundPages<Page extends PageSummary = PageSummary> {
   readonly pages: readonly Page[];
   /** How many there are, as far as was looked. */
   readonly total: number;
-  /** What the caller should know, for example that not everything was looked at. */
+  /** A note to the caller, for example that not everything was looked at. */
   readonly note?: string;
 }
 
@@ -65,7 +65,7 @@ export interface PageDraft {
   readonly ifExists: "rename" | "error";
 }
 
-/** What is to be different; at least one member is there, and not both `body` and `append`. */
+/** Changes of a page; at least one member is there, and not both `body` and `append`. */
 export interface PageChange {
   readonly title?: string | undefined;
   readonly body?: string | undefined;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { McpConnectError, type McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
 import { McpLink } from "../../../../src/service/added/mcp/mcp-link.ts";
 import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { execute } from "../../http-calls.ts";
 import { waitForTool } from "../wait-for-tool.ts";
@@ -17,7 +17,7 @@ let server: Awaited<ReturnType<typeof startHttpMcpServer>>;
 let other: Server;
 const reachedOther: string[] = [];
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 const logged: string[] = [];
 
 beforeAll(async () => {
@@ -31,9 +31,9 @@ beforeAll(async () => {
     providerTimeoutMs: 10_000,
     log: ({ message, cause }) => logged.push(`${message} ${showAll(cause)}`),
   });
-  desk = await openSourceDesk({ dataDir: service.dataDir });
+  admin = await openSourceAdmin({ dataDir: service.dataDir });
   const { source } = await prepareMcp(place(), SETTINGS, AbortSignal.timeout(30_000));
-  await desk.add(source, { connection: { label: "Remote", settings: SETTINGS } });
+  await admin.add(source, { connection: { label: "Remote", settings: SETTINGS } });
   await waitForTool(service, "remote_look");
 }, 60_000);
 
@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await service?.close();
   await server?.close();
   other?.close();
@@ -240,5 +240,5 @@ test("what is disconnected ends its session", async () => {
   const { id } = await findConnection();
   await service.service.connections.remove(id);
   await vi.waitFor(() => expect(server.seen.at(-1)?.method).toBe("DELETE"), { timeout: 30_000, interval: 200 });
-  await desk.remove("remote");
+  await admin.remove("remote");
 });

@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
 import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { findUsable } from "../find-usable.ts";
 
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 let folder: string;
 let definition: McpDefinition;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-mcp-"));
   service = await startTestService();
-  desk = await openSourceDesk({ dataDir: service.dataDir });
+  admin = await openSourceAdmin({ dataDir: service.dataDir });
   const script = fileURLToPath(new URL("fixture-server.ts", import.meta.url));
   definition = {
     transport: "stdio",
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await service?.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -39,7 +39,7 @@ async function add(slug: string, how: McpDefinition) {
   const settings = { SHELF_TOKEN: "token-of-the-shelf" };
   const place = { slug, name: undefined, definition: how };
   const prepared = await prepareMcp(place, settings, AbortSignal.timeout(30_000));
-  await desk.add(prepared.source, { connection: { label: "Shelf", settings } });
+  await admin.add(prepared.source, { connection: { label: "Shelf", settings } });
   await vi.waitFor(async () => expect(await listTools(slug)).not.toEqual([]), { timeout: 30_000, interval: 200 });
   return prepared;
 }
@@ -179,10 +179,10 @@ test("a changed tool is put before the owner and not run until he agrees; the ot
   expect(JSON.stringify(refused.body)).toContain("svc review shelf");
   expect((await call("shelf_note", { text: "two" }, true)).status).toBe(200);
 
-  const { proposal } = await findUsable(desk, "shelf");
+  const { proposal } = await findUsable(admin, "shelf");
   expect(proposal?.content.actions.find(({ id }) => id === "look")?.description).toBe("Looks, and tells others.");
   expect((await describe("shelf_look")).description).toBe("Looks.");
-  expect(await desk.accept("shelf", proposal?.digest ?? "")).toBe(true);
+  expect(await admin.accept("shelf", proposal?.digest ?? "")).toBe(true);
   await expect
     .poll(async () => (await describe("shelf_look")).description, { timeout: 30_000 })
     .toBe("Looks, and tells others.");
@@ -205,11 +205,11 @@ test("a human is told that nobody vouches for it, not that it changes something"
   const { policyReason } = await describe("doubted_look");
   expect(policyReason).toContain("is not trusted, so each counts as a write");
   expect(policyReason).not.toContain("changes something");
-  expect(await desk.remove("doubted")).toBe(true);
+  expect(await admin.remove("doubted")).toBe(true);
 }, 60_000);
 
 test("the token is kept encrypted, apart from the app", async () => {
-  const stored = await desk.list();
+  const stored = await admin.list();
   expect(stored.map(({ slug }) => slug)).toEqual(["shelf"]);
   expect(JSON.stringify(stored)).not.toContain("token-of-the-shelf");
   const files = await Promise.all(
@@ -221,7 +221,7 @@ test("the token is kept encrypted, apart from the app", async () => {
 
 test("a removed app is gone, and its server with it", async () => {
   const { pid } = (await call("shelf_look")).body.result as { pid: number };
-  expect(await desk.remove("shelf")).toBe(true);
+  expect(await admin.remove("shelf")).toBe(true);
   await expect.poll(() => listTools("shelf"), { timeout: 30_000 }).toEqual([]);
   await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
   expect((await call("shelf_look")).status).toBe(404);

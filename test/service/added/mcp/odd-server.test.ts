@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { waitForTool } from "../wait-for-tool.ts";
 
@@ -40,14 +40,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-odd-mcp-"));
   await writeFile(join(folder, "server.mjs"), SERVER);
   service = await startTestService();
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
   const args = [join(folder, "server.mjs")];
   const definition = { transport: "stdio", command: process.execPath, args, env: [], trusted: true } as const;
   const place = { slug: "odd", name: undefined, definition: { ...definition, args, env: [] } };
   const { source, notes: said } = await prepareMcp(place, {}, AbortSignal.timeout(30_000));
   notes = said;
-  await desk.add(source, { connection: { label: "Odd", settings: {} } });
-  await desk.close();
+  await admin.add(source, { connection: { label: "Odd", settings: {} } });
+  await admin.close();
   await waitForTool(service, "odd_second");
 }, 60_000);
 

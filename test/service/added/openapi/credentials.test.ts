@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { openBrowser } from "../../http/pages/browser.ts";
@@ -14,7 +14,7 @@ const REAL = "4321:real-bot-token_of-the-owner";
 const OF_MODEL = "xoxb-secret-that-a-model-holds";
 
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 let folder: string;
 let api: Awaited<ReturnType<typeof startMockApi>>;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-credentials-"));
   api = await startMockApi();
   service = await startTestService();
-  desk = await openSourceDesk({ dataDir: service.dataDir });
+  admin = await openSourceAdmin({ dataDir: service.dataDir });
 });
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await service?.close();
   await api?.close();
   await rm(folder, { recursive: true, force: true });
@@ -54,7 +54,7 @@ async function prepare(slug: string, document: object, more: { baseUrl?: string;
 /** Adds the app and waits until the service offers it. */
 async function add(slug: string, document: object, o: { baseUrl?: string; settings?: Record<string, string> }) {
   const { source, notes } = await prepare(slug, document, { baseUrl: o.baseUrl ?? api.url, isPrivate: true });
-  await desk.add(source, o.settings === undefined ? {} : { connection: { label: slug, settings: o.settings } });
+  await admin.add(source, o.settings === undefined ? {} : { connection: { label: slug, settings: o.settings } });
   const isThere = async () => expect((await ask(`/api/tools?integration=${slug}`)).body.count).toBeGreaterThan(0);
   await vi.waitFor(isThere, { timeout: 30_000, interval: 200 });
   return { source, notes };
@@ -266,7 +266,7 @@ test("an app that was added when keys were arguments does not offer what takes o
   const parameters = [{ argument: "token", name: "token", in: "query", list: "repeat", deep: false }];
   const inputSchema = { type: "object", properties: { token: text } };
   const old = { ...safe, id: "old", inputSchema, call: { ...(safe.call as object), parameters } };
-  await desk.add({ ...source, content: { ...source.content, actions: [safe, old] } });
+  await admin.add({ ...source, content: { ...source.content, actions: [safe, old] } });
   const names = async () => (await ask("/api/tools?integration=older")).body.tools;
   await vi.waitFor(async () => expect(await names()).toMatchObject([{ name: "older_safe" }]), 30_000);
 });

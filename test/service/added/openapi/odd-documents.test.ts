@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { buildRequest } from "../../../../src/service/added/openapi/build-request.ts";
 import {
   operationCallSchema,
@@ -192,7 +192,7 @@ const addressOf = (server: ReturnType<typeof createServer>) =>
 test("an operation whose key the connection lacks is refused alone; the others go on working", async () => {
   const api = await startMockApi();
   const service = await startTestService();
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
   try {
     const bearer = { type: "http", scheme: "bearer" };
     const securitySchemes = { user: bearer, admin: bearer, digest: { type: "http", scheme: "digest" } };
@@ -202,7 +202,7 @@ test("an operation whose key the connection lacks is refused alone; the others g
     };
     await prepare(paths, { components: { securitySchemes } });
     const { source } = await prepareAt(join(folder, "odd.json"), { baseUrl: api.url, isPrivate: true });
-    await desk.add(source, { connection: { label: "Odd", settings: { user: "tok" } } });
+    await admin.add(source, { connection: { label: "Odd", settings: { user: "tok" } } });
     const call = async (action: string) => {
       const headers = { "x-svc-api-key": service.apiKey, "content-type": "application/json" };
       const address = `${service.url}/api/tools/odd_${action}/execute`;
@@ -218,7 +218,7 @@ test("an operation whose key the connection lacks is refused alone; the others g
     ]);
     expect((await call("mine"))[0]).toBe(200);
   } finally {
-    await desk.close();
+    await admin.close();
     await service.close();
     await api.close();
   }

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { startMockApi } from "./mock-api.ts";
 
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 let folder: string;
 let api: Awaited<ReturnType<typeof startMockApi>>;
 
@@ -74,9 +74,9 @@ beforeAll(async () => {
   await writeFile(join(folder, "tracker.yaml"), DOCUMENT);
   api = await startMockApi();
   service = await startTestService();
-  desk = await openSourceDesk({ dataDir: service.dataDir });
+  admin = await openSourceAdmin({ dataDir: service.dataDir });
   const { source } = await prepareOpenApi({ ...place(), baseUrl: api.url, isPrivate: true });
-  await desk.add(source, { connection: { label: "Tracker", settings: { token: "tok-123" } } });
+  await admin.add(source, { connection: { label: "Tracker", settings: { token: "tok-123" } } });
   await vi.waitFor(async () => expect(await listTools()).not.toEqual([]), { timeout: 30_000, interval: 200 });
 }, 60_000);
 
@@ -85,7 +85,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await service?.close();
   await api?.close();
   await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk, type SourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin, type SourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import type { SourceContent } from "../../../../src/service/added/source-content.ts";
 import { createSourceStore } from "../../../../src/service/added/source-store.ts";
@@ -27,7 +27,7 @@ const DOCUMENT = {
 };
 
 let service: TestService;
-let desk: SourceDesk;
+let admin: SourceAdmin;
 let browser: Browser;
 let folder: string;
 let api: Awaited<ReturnType<typeof startMockApi>>;
@@ -36,22 +36,22 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-added-"));
   api = await startMockApi();
   service = await startTestService();
-  desk = await openSourceDesk({ dataDir: service.dataDir, ...(await findStore(service.dataDir)) });
+  admin = await openSourceAdmin({ dataDir: service.dataDir, ...(await findStore(service.dataDir)) });
   const document = join(folder, "door.json");
   await writeFile(document, JSON.stringify(DOCUMENT));
   const place = { slug: "door", document, name: undefined, baseUrl: api.url, isPrivate: true, takesToken: false };
-  await desk.add((await prepareOpenApi(place)).source);
+  await admin.add((await prepareOpenApi(place)).source);
   const script = fileURLToPath(new URL("../../added/mcp/fixture-server.ts", import.meta.url));
   const definition = { transport: "stdio", command: process.execPath, args: [script, folder], env: [] } as const;
   const shelf = { slug: "shelf", name: undefined, definition: { ...definition, trusted: true } };
-  await desk.add((await prepareMcp(shelf, {}, AbortSignal.timeout(30_000))).source);
+  await admin.add((await prepareMcp(shelf, {}, AbortSignal.timeout(30_000))).source);
   await waitForTool(service, "shelf_look");
   browser = openBrowser();
   await browser.open(await service.service.signInUrl());
 }, 60_000);
 
 afterAll(async () => {
-  await desk?.close();
+  await admin?.close();
   await service?.close();
   await api?.close();
   await rm(folder, { recursive: true, force: true });
@@ -67,13 +67,13 @@ async function readCard(slug: string): Promise<string> {
 
 async function propose(change: (content: SourceContent) => SourceContent): Promise<void> {
   const store = await openStoreOf(service.dataDir);
-  const { content } = await findUsable(desk, "shelf");
+  const { content } = await findUsable(admin, "shelf");
   await createSourceStore(store, Date.now).propose("shelf", change(content));
   await store.destroy();
 }
 
 async function findFirst() {
-  const [first] = (await findUsable(desk, "shelf")).content.actions;
+  const [first] = (await findUsable(admin, "shelf")).content.actions;
   if (first === undefined) throw new Error("The app has actions.");
   return first;
 }

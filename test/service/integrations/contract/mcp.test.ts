@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { McpDefinition } from "../../../../src/service/added/mcp/connect-mcp.ts";
 import { prepareMcp } from "../../../../src/service/added/mcp/read-mcp-tools.ts";
-import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { startTestService } from "../../../../src/testing.ts";
 import { startHttpMcpServer } from "../../added/mcp/http-server.ts";
 import { waitForTool } from "../../added/wait-for-tool.ts";
@@ -60,12 +60,12 @@ async function setUpStdio(): Promise<ContractSubject> {
 
 async function startWith(definition: McpDefinition, settings: Record<string, string>) {
   const service = await startTestService({ providerTimeoutMs: 6_000 });
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
   const slug = "shelf";
   const place = { slug, name: undefined, definition };
   const { source } = await prepareMcp(place, settings, AbortSignal.timeout(30_000));
-  await desk.add(source, { connection: { label: "Shelf", settings } });
-  await desk.close();
+  await admin.add(source, { connection: { label: "Shelf", settings } });
+  await admin.close();
   await waitForTool(service, "shelf_look");
   return { service, slug, close: () => service.close() };
 }

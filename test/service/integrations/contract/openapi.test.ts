@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { openSourceDesk } from "../../../../src/service/added/open-source-desk.ts";
+import { openSourceAdmin } from "../../../../src/service/added/open-source-admin.ts";
 import { prepareOpenApi } from "../../../../src/service/added/openapi/prepare-openapi.ts";
 import { startTestService } from "../../../../src/testing.ts";
 import { startMockApi } from "../../added/openapi/mock-api.ts";
@@ -44,12 +44,12 @@ async function setUp() {
   const folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
   const api = await startMockApi();
   const service = await startTestService({ providerTimeoutMs: 3_000 });
-  const desk = await openSourceDesk({ dataDir: service.dataDir });
+  const admin = await openSourceAdmin({ dataDir: service.dataDir });
   const document = join(folder, "tracker.json");
   await writeFile(document, JSON.stringify(DOCUMENT));
   const place = { slug: "tracker", document, name: undefined, baseUrl: api.url, isPrivate: true, takesToken: false };
   const { source } = await prepareOpenApi(place);
-  await desk.add(source, { connection: { label: "Tracker", settings: { token: "tok" } } });
+  await admin.add(source, { connection: { label: "Tracker", settings: { token: "tok" } } });
   await waitForTool(service, "tracker_getIssue");
   return {
     service,
@@ -60,7 +60,7 @@ async function setUp() {
     badSettings: {},
     ...meetsFaults(api),
     async close() {
-      await desk.close();
+      await admin.close();
       await service.close();
       await api.close();
       await rm(folder, { recursive: true, force: true });

@@ -8,7 +8,7 @@ const ENDS_LINK = /^<\/a\s*>$/i;
 
 /**
  * Readable text of an HTML-only message, each link followed by where it leads. Only for reading: nothing here is ever
- * rendered as HTML again. Whoever writes a message chooses its HTML, so every step takes time in proportion to its length,
+ * rendered as HTML again. The sender of a message chooses its HTML, so every step takes time in proportion to its length,
  * whatever it is made of.
  */
 export function stripHtml(html: string): string {

@@ -20,7 +20,7 @@ const IDLE_MS = 30_000;
 /** Parsing the largest message takes some seconds on a busy machine. */
 const LIMIT_MS = 20_000;
 
-/** What a parser may use. */
+/** Limits of a parser. */
 interface ParserOptions {
   /** Milliseconds after which a thread that nobody uses ends; default 30,000. */
   readonly idleMs?: number;
@@ -39,7 +39,7 @@ interface ParseCall extends MessagePart {
   readonly limitMs?: number;
 }
 
-/** Parses messages outside the service's own thread, because whoever sends a mail decides how long that takes. */
+/** Parses messages outside the service's own thread, because the sender of a mail decides how long that takes. */
 export interface MailParser {
   /**
    * Takes the bytes away from the caller. Throws ServiceError 500 `provider_error` for a message that cannot be read, or not
@@ -162,7 +162,7 @@ const HEAP_MB = 512;
 interface ParseThread {
   /**
    * Parses a message; its bytes belong to the thread from then on. Rejects with {@link ParseTimeout} after `limitMs` of
-   * parsing, with the signal's reason, or with what ended the thread. Whoever gets a rejection has to end the thread.
+   * parsing, with the signal's reason, or with the error that ended the thread. The caller ends the thread then.
    */
   carryOut(order: ParseOrder, o: { readonly limitMs: number; readonly signal: AbortSignal }): Promise<ParseAnswer>;
   /** False for a thread that has ended. */

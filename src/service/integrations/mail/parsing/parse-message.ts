@@ -113,7 +113,7 @@ function readText({ text = "", html = "" }: Email): string {
   return text.trim() === "" ? stripHtml(html) : text;
 }
 
-/** What a search looks at. Whoever wrote the message chose its texts: folding them may take minutes. */
+/** The parts of a message that a search looks at. Its sender chose the texts: folding them may take minutes. */
 interface SearchedMessage {
   readonly from: string;
   readonly to: readonly string[];

@@ -15,7 +15,7 @@ const MAX_HEAD = 64 * 1024;
 export interface SearchParser {
   /** The message, or only what its headers say; undefined when it does not match or not even they can be read. */
   parse(bytes: Buffer, place: Pick<MailPlace, "id">, query?: MailQuery): Promise<MailMessage | undefined>;
-  /** What the caller should know, behind what else there is to say; undefined for nothing. */
+  /** A note to the caller, behind `before`; undefined without one. */
   note(before?: string): string | undefined;
 }
 

@@ -31,7 +31,7 @@ import { isRefusal, readFault } from "./mail-failure.ts";
 import { type FetchedMessages, readFound, searchImap } from "./search-imap.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
-/** What a mailbox on a server works with. */
+/** The parts of a mailbox on a server. */
 export interface ImapBoxParts {
   readonly settings: ServerSettings;
   readonly session: ImapSession;

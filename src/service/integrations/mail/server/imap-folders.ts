@@ -14,7 +14,7 @@ export interface ImapFolder {
   readonly specialUse: string | undefined;
 }
 
-/** What the standard names mean on a server that calls its folders otherwise. */
+/** Uses that stand for the standard names on a server with other folder names. */
 const SPECIAL_USES: Readonly<Record<string, string>> = {
   Sent: "\\Sent",
   Drafts: "\\Drafts",

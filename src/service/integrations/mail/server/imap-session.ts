@@ -22,7 +22,7 @@ export interface ImapLine {
   forget(): void;
 }
 
-/** What is to be done, for errors and repetitions. */
+/** One piece of work, as far as errors and repetitions depend on it. */
 interface ImapWork {
   readonly signal: AbortSignal;
   /** Undefined: nothing is changed, so it may be done again. */

@@ -22,7 +22,7 @@ const faultSchema = z.object({
   tlsFailed: z.unknown().optional(),
 });
 
-/** What a mail library tells by the members of its errors. */
+/** The members of an error of a mail library. */
 type MailFault = z.output<typeof faultSchema>;
 
 /** Reads the members of an error that are known to say something; any other value is a fault without more than a text. */

@@ -34,7 +34,7 @@ interface FetchedMessage {
   readonly structure: MessageStructureObject | undefined;
 }
 
-/** What a search of a folder gave. */
+/** Messages of a folder that match. */
 export interface FetchedMessages {
   readonly fetched: readonly FetchedMessage[];
   /** True when more messages match, or may match. */
@@ -80,7 +80,7 @@ async function list(line: ImapLine, uids: readonly number[], o: Scope & { readon
     .sort((a, b) => b.place.receivedAt - a.place.receivedAt || b.message.uid - a.message.uid);
 }
 
-/** Reads what was found. */
+/** Parses the messages of a search. */
 export async function readFound(
   { fetched, more, note }: FetchedMessages,
   parser: SearchParser,

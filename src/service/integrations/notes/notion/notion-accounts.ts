@@ -16,7 +16,7 @@ import { type NotionSettings, readNotionSettings } from "./notion-settings.ts";
 const SILENCE_MS = 50_000;
 const READ = { level: "read", idempotent: true } as const;
 
-/** What the accounts work with. */
+/** Options of the accounts. */
 export interface NotionOptions {
   /** Hosts of the owner that may be reached although they are not public. */
   readonly allowed?: AllowedHosts;

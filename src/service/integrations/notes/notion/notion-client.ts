@@ -32,7 +32,7 @@ interface NotionRequest<Schema extends z.ZodType> {
   readonly isEffect?: boolean;
 }
 
-/** What a {@link NotionClient} works with. */
+/** The parts of a {@link NotionClient}. */
 interface NotionCall {
   readonly settings: NotionSettings;
   readonly dispatcher: Dispatcher;

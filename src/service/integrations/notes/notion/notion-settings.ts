@@ -18,7 +18,7 @@ export interface NotionSettings {
 
 const DEFAULT_URL = "https://api.notion.com";
 
-/** What the connect form asks for. */
+/** Fields of the connect form. */
 export const NOTION_FIELDS: readonly SettingField[] = [
   {
     name: "notionToken",

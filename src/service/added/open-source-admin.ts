@@ -12,11 +12,11 @@ import { createAddedIntegration } from "./create-added-integration.ts";
 import { checkSlug, type IntegrationSource, isStopped } from "./source.ts";
 import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
 
-/** The owner's work on added apps, from the machine of the service; a running service follows within seconds. */
-export interface SourceDesk extends Pick<SourceStore, "list" | "find" | "accept"> {
+/** The owner's administration of added apps, from the machine of the service; a running service follows within seconds. */
+export interface SourceAdmin extends Pick<SourceStore, "list" | "find" | "accept"> {
   /**
    * @param o.replace true when an added app of this name is to be replaced. Default false.
-   * @throws SvcError `invalid_config`, field `slug`, for a name that {@link SourceDesk.add} would refuse.
+   * @throws SvcError `invalid_config`, field `slug`, for a name that {@link SourceAdmin.add} would refuse.
    */
   checkSlug(slug: string, o?: { replace?: boolean }): Promise<void>;
   /**
@@ -38,7 +38,7 @@ export interface SourceDesk extends Pick<SourceStore, "list" | "find" | "accept"
 }
 
 /** Where the service keeps its data. */
-export interface SourceDeskPlace {
+export interface SourcePlace {
   readonly dataDir: string;
   /** Address of its database, when that is not a file in the folder. */
   readonly database?: string | undefined;
@@ -47,11 +47,11 @@ export interface SourceDeskPlace {
 }
 
 /**
- * Opens the store of a service, whether it runs or not. Whoever may read the folder is its owner.
+ * Opens the store of a service, whether it runs or not. A process that may read the folder acts for its owner.
  *
  * @throws SvcError `invalid_config`, field `dataDir`, when no service was ever started there; field `database`.
  */
-export async function openSourceDesk(place: SourceDeskPlace): Promise<SourceDesk> {
+export async function openSourceAdmin(place: SourcePlace): Promise<SourceAdmin> {
   const dataDir = resolve(place.dataDir);
   // A file that is not there would be made.
   if (place.database === undefined && !existsSync(join(dataDir, STORE_FILE))) throw neverStarted();
@@ -59,7 +59,7 @@ export async function openSourceDesk(place: SourceDeskPlace): Promise<SourceDesk
   try {
     const accountId = await findAccount(store);
     if (accountId === undefined) throw neverStarted();
-    return createDesk(store, { accountId, key: await readSecretKey({ ...place, dataDir, isInUse }) });
+    return createAdmin(store, { accountId, key: await readSecretKey({ ...place, dataDir, isInUse }) });
   } catch (error) {
     await store.destroy();
     throw error;
@@ -69,7 +69,7 @@ export async function openSourceDesk(place: SourceDeskPlace): Promise<SourceDesk
 /** Only the service itself, which holds the lock of the folder, makes a damaged key anew. */
 const isInUse = async () => true;
 
-function createDesk(store: Store, o: { accountId: string; key: Buffer }): SourceDesk {
+function createAdmin(store: Store, o: { accountId: string; key: Buffer }): SourceAdmin {
   const sources = createSourceStore(store, Date.now);
 
   async function openConnections(): Promise<Connections> {
@@ -122,7 +122,7 @@ function createDesk(store: Store, o: { accountId: string; key: Buffer }): Source
 
 /** As much of an app as its connections need. */
 function toIntegration(source: IntegrationSource): Integration {
-  const run = () => Promise.reject(new Error("Nothing is run at the owner's desk."));
+  const run = () => Promise.reject(new Error("The owner's administration runs no actions."));
   return createAddedIntegration(source, run);
 }
 
