@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { LeftOutReporter } from "./suites/left-out-reporter.ts";
 import { hasOpenClaw, hasPostgres, SYSTEM_SUITES } from "./suites/suites.ts";
+import { ALONE, IN_OPENCLAW, LONG_TESTS, ON_BOTH_STORES } from "./suites/test-files.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -13,17 +14,18 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
 } as const;
 
-/** Tests of the service that talk to it only from outside, and so run on either store. */
-const ON_BOTH_STORES = [
-  "test/service/{catalog,http,mcp,oauth,auth/registration}/**/*.test.ts",
-  "test/service/executions/{account-and-lookup,canonical-executions,idempotency,offload,two-processes}.test.ts",
-  "test/service/flows/flow-routes.test.ts",
-  "test/service/added/open-sources.test.ts",
-  "test/contract/*.test.ts",
+const EXCLUDED = [
+  "**/node_modules/**",
+  IN_OPENCLAW,
+  ...SYSTEM_SUITES.filter((suite) => !suite.present()).map((suite) => suite.files),
 ];
 
-/** Tests that share one gateway, and so run one after another. */
-const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
+interface ProjectFiles {
+  readonly include?: string[];
+  readonly exclude?: readonly string[];
+  /** Gives each file a process of its own; default true. */
+  readonly isolate?: boolean;
+}
 
 export default defineConfig({
   test: {
@@ -32,23 +34,18 @@ export default defineConfig({
     maxWorkers: 2,
     passWithNoTests: false,
     projects: [
-      {
-        test: {
-          ...shared,
-          name: "tests",
-          include: ["test/**/*.test.ts"],
-          exclude: [
-            "**/node_modules/**",
-            IN_OPENCLAW,
-            ...SYSTEM_SUITES.filter((suite) => !suite.present()).map((suite) => suite.files),
-          ],
-        },
-      },
+      createProject("tests", { exclude: [...LONG_TESTS, ...ALONE], isolate: false }),
+      createProject("alone", { include: ALONE, exclude: LONG_TESTS }),
+      createProject("long", { include: [...LONG_TESTS] }),
       ...(hasPostgres() ? [createPostgresProject()] : []),
       createOpenClawProject(),
     ],
   },
 });
+
+function createProject(name: string, { include = ["test/**/*.test.ts"], exclude = [], isolate = true }: ProjectFiles) {
+  return { test: { ...shared, name, include, exclude: [...EXCLUDED, ...exclude], isolate } };
+}
 
 function createPostgresProject() {
   return {

@@ -88,7 +88,7 @@ async function report({ number, seed, seconds, suites }: Round, output: string):
   const file = join(await mkdtemp(join(tmpdir(), "svc-fuzz-")), `round-${number}.txt`);
   await writeFile(file, output);
   const found = output.split("\n").filter((line) => /FAIL|Counterexample|Caused by|seed:/.test(line));
-  const again = `SVC_FUZZ_SECONDS=${seconds} SVC_FUZZ_SEED=${seed} npm test -- --project tests ${suites.join(" ")}`;
+  const again = `SVC_FUZZ_SECONDS=${seconds} SVC_FUZZ_SEED=${seed} npm run test:all -- ${suites.join(" ")}`;
   return [...found, `All of it: ${file}`, `To find it again: ${again}`].join("\n");
 }
 

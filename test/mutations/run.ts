@@ -72,7 +72,18 @@ async function runSuite(copy: string, suite: string): Promise<Report | undefined
   const output = join(copy, "report.json");
   await rm(output, { force: true });
   const vitest = join(copy, "node_modules/vitest/vitest.mjs");
-  const flags = ["--config", "test/vitest.config.ts", "--project", "tests", "--maxWorkers", "1"];
+  const flags = [
+    "--config",
+    "test/vitest.config.ts",
+    "--project",
+    "tests",
+    "--project",
+    "alone",
+    "--project",
+    "long",
+    "--maxWorkers",
+    "1",
+  ];
   const child = spawn(
     process.execPath,
     [vitest, "run", ...flags, "--reporter", "json", "--outputFile", output, "--bail", "1", suite],

@@ -6,6 +6,7 @@ import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
 import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
 import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
 import { findPostgres } from "./start-postgres.ts";
+import { IN_OPENCLAW } from "./test-files.ts";
 
 /** A group of test files that needs something the project cannot install through npm. */
 export interface SystemSuite {
@@ -84,7 +85,7 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
   },
   {
     name: "openclaw (the packed plugin inside the real OpenClaw)",
-    files: "test/e2e/openclaw/**/*.test.ts",
+    files: IN_OPENCLAW,
     present: hasOpenClaw,
     provide: "npm run openclaw:install && sudo apt-get install -y chromium",
   },

@@ -1,0 +1,30 @@
+/** The groups of test files that do not run like all others, as globs below the root. */
+
+/** What only `npm run test:all` runs, in a few words. */
+export const LONG_NAME = "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw; PostgreSQL)";
+
+/** Tests that only `npm run test:all` runs. */
+export const LONG_TESTS: string[] = [
+  "test/{consumers,faults,fuzz,e2e/added-apps}/**/*.test.ts",
+  "test/**/postgres/**/*.test.ts",
+  "test/**/*.long.test.ts",
+];
+
+/** Tests of the service that talk to it only from outside, and so run on either store. */
+export const ON_BOTH_STORES: string[] = [
+  "test/service/{auth,catalog,http,mcp,oauth}/**/*.test.ts",
+  "test/service/executions/{account-and-lookup,canonical-executions,idempotency,offload,two-processes}.test.ts",
+  "test/service/flows/flow-routes.test.ts",
+  "test/service/added/open-sources.test.ts",
+  "test/contract/*.test.ts",
+];
+
+/** Tests that share one gateway, and so run one after another. */
+export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
+
+/** Tests of what a whole process has done: its memory, its modules, its environment. */
+export const ALONE: string[] = [
+  "test/media/envelope-memory.test.ts",
+  "test/pairing/credentials.test.ts",
+  "test/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",
+];
