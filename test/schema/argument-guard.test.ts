@@ -342,7 +342,7 @@ describe("what would take seconds to judge passes", () => {
     const { allOf = [], ...rest } = schema;
     const fails = { ...rest, allOf: [...Object(allOf), { not: {} }] };
     const args = { x };
-    const result = createArgumentGuard({ properties: { x: fails } }, { limitsMs: [2] })(args);
+    const result = createArgumentGuard({ properties: { x: fails } }, { limitsMs: [] })(args);
     expect(result).toMatchObject({ ok: true, repairs: [], problems: [] });
     expect(result.args).toBe(args);
   });
@@ -353,7 +353,7 @@ describe("what would take seconds to judge passes", () => {
   });
 
   test("JSON text of 15,000 keys for patterns is left as it is", () => {
-    const patterns = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`^k${index}$`, {}]));
+    const patterns = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`^k${index}$`, {}]));
     const object = createArgumentGuard({ properties: { x: { type: "object", patternProperties: patterns } } });
     expect(object({ x: JSON.stringify(keys(15_000)) })).toMatchObject({ ok: false, repairs: [] });
     expect(object({ x: JSON.stringify(keys(30)) })).toMatchObject({

@@ -74,9 +74,11 @@ describe("openJournal", () => {
     const thread = new Worker(code, { eval: true, execArgv: [], workerData: { folder, module } });
     await once(thread, "message");
     await own.record(createRecord({ callId: "after", state: "sending" }));
+    // An exit comes in the same tick as the last message: a listener added after the message may miss it.
+    const ended = once(thread, "exit");
     thread.postMessage("look");
     const [found] = await once(thread, "message");
-    await once(thread, "exit");
+    await ended;
     expect(found).toEqual(["sending", "sending"]);
   });
 

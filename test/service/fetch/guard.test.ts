@@ -1,5 +1,5 @@
 import { buildConnector } from "undici";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readAllowedHosts } from "../../../src/service/fetch/address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "../../../src/service/fetch/guarded-connector.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
@@ -33,6 +33,9 @@ beforeEach(async () => {
   internet.places.set(PUBLIC, web.port);
   for (const address of ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "fd00::7"])
     internet.places.set(address, secret.port);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 function fetchFile(url: string, o: { network?: Network; allow?: string[] } = {}) {
@@ -151,15 +154,11 @@ describe("the guard", () => {
   });
 
   it("asks no proxy", async () => {
-    const before = { ...process.env };
-    Object.assign(process.env, { HTTPS_PROXY: `http://127.0.0.1:${secret.port}`, NODE_USE_ENV_PROXY: "1" });
-    try {
-      const { staged } = await fetchFile("https://files.example.org/a");
-      await staged.discard();
-      expect(secret.asked).toEqual([]);
-    } finally {
-      process.env = before;
-    }
+    vi.stubEnv("HTTPS_PROXY", `http://127.0.0.1:${secret.port}`);
+    vi.stubEnv("NODE_USE_ENV_PROXY", "1");
+    const { staged } = await fetchFile("https://files.example.org/a");
+    await staged.discard();
+    expect(secret.asked).toEqual([]);
   });
 });
 
