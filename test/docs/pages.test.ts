@@ -18,7 +18,7 @@ const PAGES = [...DOCS.map((name) => `docs/${name}`), ...ROOT_PAGES];
 
 /** The test that runs or compares the blocks of a page. */
 const TESTED_BY: Readonly<Record<string, string>> = {
-  "README.md": "test/package/pack.test.ts",
+  "README.md": "test/package/pack.long.test.ts",
   "docs/approvals.md": "test/docs/guides.test.ts",
   "docs/concepts.md": "test/docs/guides.test.ts",
   "docs/files.md": "test/docs/guides.test.ts",
@@ -30,7 +30,7 @@ const TESTED_BY: Readonly<Record<string, string>> = {
   "docs/openclaw.md": "test/docs/openclaw.test.ts",
   "docs/other-runtimes.md": "test/runtimes/library/host-example.ts",
   "docs/self-hosting.md": "test/docs/self-hosting.test.ts",
-  "docs/signing-in.md": "test/package/pack.test.ts",
+  "docs/signing-in.md": "test/package/pack.long.test.ts",
   "docs/testing.md": "test/docs/guides.test.ts",
 };
 

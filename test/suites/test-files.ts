@@ -1,12 +1,12 @@
 /** The groups of test files that do not run like all others, as globs below the root. */
 
 /** What only `npm run test:all` runs, in a few words. */
-export const LONG_NAME = "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw; PostgreSQL)";
+export const LONG_NAME = "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw, PostgreSQL, Dovecot)";
 
 /** Tests that only `npm run test:all` runs. */
 export const LONG_TESTS: string[] = [
   "test/{consumers,faults,fuzz,e2e/added-apps}/**/*.test.ts",
-  "test/**/postgres/**/*.test.ts",
+  "test/**/{dovecot,postgres}/**/*.test.ts",
   "test/**/*.long.test.ts",
 ];
 
@@ -24,6 +24,7 @@ export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 
 /** Tests of what a whole process has done: its memory, its modules, its environment. */
 export const ALONE: string[] = [
+  "test/hostile/service/wire.test.ts",
   "test/media/envelope-memory.test.ts",
   "test/pairing/credentials.test.ts",
   "test/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",

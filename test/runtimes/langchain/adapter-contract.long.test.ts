@@ -1,0 +1,4 @@
+import { describeAdapters } from "./adapter-contract.ts";
+import { ADAPTERS } from "./adapters.ts";
+
+describeAdapters(ADAPTERS.slice(1));
