@@ -1,11 +1,12 @@
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
+import type { AgentMiddleware } from "./agent-middleware.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";
 import type { TaskTurn } from "./graph-task.ts";
 import type { AnswerSheet } from "./human-channel.ts";
-import { type AgentMiddleware, loadLangChain } from "./load-langchain.ts";
+import { loadLangChain } from "./load-langchain.ts";
 import { SvcTool } from "./svc-tool.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 

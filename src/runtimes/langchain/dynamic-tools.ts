@@ -1,7 +1,8 @@
 import { isRecord, parseJson } from "../../base/json.ts";
 import { toModelName } from "../../calls/build.ts";
 import { checkNumbers } from "../../calls/check-settings.ts";
-import { type AgentMiddleware, loadLangChain } from "./load-langchain.ts";
+import type { AgentMiddleware } from "./agent-middleware.ts";
+import { loadLangChain } from "./load-langchain.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 
 /** Settings of {@link createDynamicToolsMiddleware}. */
