@@ -24,7 +24,7 @@ export const IN_OPENCLAW = "test/e2e/openclaw/**/*.test.ts";
 
 /** Tests of what a whole process has done: its memory, its modules, its environment. */
 export const ALONE: string[] = [
-  "test/hostile/service/wire.test.ts",
+  "test/hostile/service/wire.long.test.ts",
   "test/media/envelope-memory.test.ts",
   "test/pairing/credentials.test.ts",
   "test/runtimes/openclaw/{load,repair-params,svc-host}.test.ts",
