@@ -13,12 +13,12 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw toAbortError(signal);
 }
 
-/** `work`, given up with an AbortError as soon as the signal fires, whatever `work` is waiting for. */
+/** `work`, rejected with an AbortError as soon as the signal fires. */
 export function withAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return signal === undefined ? work : stopOnAbort(work, signal, toAbortError);
 }
 
-/** A failure of the service or of the way to it; an abort and every other error is thrown on. */
+/** A failure of the service or of the connection to it. Rethrows an abort and every other error. */
 export function toFailure(error: unknown, signal: AbortSignal | undefined): SvcError {
   throwIfAborted(signal);
   if (!isSvcError(error)) throw error;
@@ -30,7 +30,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
 
-/** True for a runtime's control flow (LangGraph marks it so): never an outcome, always thrown on. */
+/** True for a runtime's control flow (LangGraph marks it): never an outcome, always rethrown. */
 export function isControlFlow(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }
@@ -43,7 +43,7 @@ interface AnswerWindow {
   readonly signal: AbortSignal;
   /** Aborts only when the time is over. */
   readonly expiry: AbortSignal;
-  /** Must be called when there is an answer: nothing is held until the end of the time then. */
+  /** Releases the timer and listeners. Call it once there is an answer. */
   close(): void;
 }
 

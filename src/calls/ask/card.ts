@@ -2,22 +2,21 @@ import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../wire/card-lay
 import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../wire/card-text.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
-/** How a card is drawn. */
 export interface CardOptions {
-  /** Cells of a row where the card is shown: narrower places break its rows. Default 80. */
+  /** Width in cells of the place that shows the card; longer rows are wrapped. Default 80. */
   readonly columns?: number;
   /** Rows for the values. Default 100; `Infinity` shows everything. */
   readonly maxRows?: number;
-  /** How the reader gets at what was cut, e.g. "Answer v to see everything." */
+  /** Tells the reader how to see the text that was cut, e.g. "Answer v to see everything." */
   readonly howToSeeAll?: string;
-  /** True where Markdown or HTML is rendered: the card stands in a fence that nothing in it closes. Default false. */
+  /** True where Markdown or HTML is rendered: puts the card in a fence that its content cannot close. Default false. */
   readonly isMarkdown?: boolean;
 }
 
-/** What a human has to know of a request, to be drawn wherever they are asked. */
+/** The facts of a request that a human must see, ready to be drawn anywhere. */
 export interface ApprovalCard {
   readonly facts: readonly CardFact[];
-  /** Tool, effect and account once more, to stand beside the question. */
+  /** Tool, effect and account again, for display beside the question. */
   readonly question: CardFact;
 }
 
@@ -42,9 +41,9 @@ const COLUMNS = 80;
 const ROWS = 100;
 
 /**
- * The lines a human reads before deciding: app, account, action, final arguments, files, effect and reason, and last the
- * tool with its effect and account once more. No text from the model or the service can stand where labels do; what is
- * cut is said exactly.
+ * The lines a human reads before deciding: app, account, action, final arguments, files, effect and reason, then the
+ * tool with its effect and account again. Text from the model or the service can never stand in the place of a label.
+ * Cuts are stated exactly.
  */
 export function createApprovalCard(request: ApprovalRequest, options: CardOptions = {}): string[] {
   const { columns = COLUMNS, maxRows = ROWS } = options;
@@ -56,7 +55,7 @@ export function createApprovalCard(request: ApprovalRequest, options: CardOption
   return options.isMarkdown === true ? fence(lines) : lines;
 }
 
-/** Facts first, those of this call before those of its tool. Characters in `also` are written out. */
+/** Facts of the call first, then those of its tool. Escapes characters that match `also`. */
 export function describeRequest(request: ApprovalRequest, also?: RegExp): ApprovalCard {
   const { account, connection } = request;
   const text = (value: string) => drawText(value, also);
@@ -91,7 +90,7 @@ export function describeRequest(request: ApprovalRequest, also?: RegExp): Approv
   };
 }
 
-/** A line for each argument that no line of a file tells. Characters in `also` are written out. */
+/** One line for each argument that no file line shows. Escapes characters that match `also`. */
 export function drawUntold({ arguments: args, files }: ApprovalRequest, also?: RegExp): DrawnValue[] {
   return drawArguments(
     Object.entries(args).filter(([name, value]) => !isTold(name, value, files)),
@@ -110,7 +109,7 @@ function isTold(field: string, value: unknown, files: readonly ApprovalFile[]): 
   return Object.entries(value).every(([key, part]) => Object.hasOwn(said, key) && said[key] === part);
 }
 
-/** A file with its place, name, type, size, digest and source, which commas part. */
+/** A file as comma-separated facts: place, name, type, size, digest and source. */
 export function drawFile({ field, name, mimetype, size, md5, reference }: ApprovalFile, also?: RegExp): string {
   const from = reference.endsWith(`/${name}`) ? reference.slice(0, -name.length) : reference;
   const where = field === "file" ? "" : `${drawName(field, also)}: `;

@@ -3,7 +3,7 @@ import type { ApprovalFile, Effect } from "./request.ts";
 
 const MAX_DEPTH = 200;
 
-/** What a decision is bound to, or what names a call. */
+/** The facts that a decision is bound to, or that identify a call. */
 export interface FingerprintSubject {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -12,8 +12,7 @@ export interface FingerprintSubject {
   readonly files: readonly Pick<ApprovalFile, "field" | "name" | "mimetype" | "size" | "md5" | "sha256">[];
   readonly principal: string;
   /**
-   * What a human was told that the call may change. Left out of the name of a call, which stays the same whatever becomes
-   * known about its tool.
+   * The effect a human was told. Left out of a call's identity, which must stay the same when the effect becomes known.
    */
   readonly effect?: Effect | undefined;
 }
@@ -41,7 +40,7 @@ export function createFingerprint(subject: FingerprintSubject): string {
 
 /**
  * JSON text in the order of RFC 8785: member names sorted by UTF-16 code units, no white space, numbers as ECMAScript
- * prints them. Refuses with a TypeError what JSON cannot say: undefined, NaN, infinities, bigint, functions, lone
+ * prints them. Throws TypeError for values that JSON cannot hold: undefined, NaN, infinities, bigint, functions, lone
  * surrogates, class instances, cycles and nesting beyond 200 levels.
  */
 export function canonicalJson(value: unknown): string {

@@ -11,7 +11,7 @@ export type Effect = SideEffectLevel | "unknown";
 
 /** One local file a call would send. */
 export interface ApprovalFile {
-  /** Where it sits in the arguments, e.g. `attachments[0]`. */
+  /** Path in the arguments, e.g. `attachments[0]`. */
   readonly field: string;
   readonly name: string;
   readonly mimetype: string;
@@ -19,7 +19,7 @@ export interface ApprovalFile {
   readonly size: number;
   /** Hex MD5 of the bytes, short enough to be shown. */
   readonly md5: string;
-  /** Hex SHA-256 of the bytes; the decision counts for exactly these. */
+  /** Hex SHA-256 of the bytes; the decision is valid only for these bytes. */
   readonly sha256: string;
   /** The reference as the caller wrote it. */
   readonly reference: string;
@@ -27,7 +27,7 @@ export interface ApprovalFile {
 
 /** Everything a human needs to decide about one call. Render texts with `createApprovalCard`, which neutralises them. */
 export interface ApprovalRequest {
-  /** Random and never reused; for a call that its runtime runs again after an answer, the same each time. */
+  /** Random and never reused. Stable when a runtime repeats the call after an answer. */
   readonly id: string;
   /** See `createFingerprint`. */
   readonly fingerprint: string;
@@ -35,11 +35,11 @@ export interface ApprovalRequest {
   readonly tool: string;
   /** Integration slug. */
   readonly integration: string;
-  /** What the human calls the connected account, when known. */
+  /** The account's label as the human knows it, if known. */
   readonly account?: string;
   /** Connection id, when one is chosen; otherwise the integration's default connection is used. */
   readonly connection?: string;
-  /** False when there is no account to name, as for a flow: each of its apps has its own. Left out: there is one. */
+  /** False when there is no single account to name, as for a flow, whose apps each have their own. Default true. */
   readonly hasAccount?: false;
   /** The final arguments, complete. */
   readonly arguments: Record<string, unknown>;
@@ -98,13 +98,13 @@ export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly askBefore?: readonly string[] | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
-  /** Set when the same request must be known again after a re-run. Default: random. */
+  /** Set when a re-run must find the same request. Default: random. */
   readonly id?: string | undefined;
 }
 
 const TITLE_MAX = 120;
 const DESCRIPTION_MAX = 1_024;
-/** Further questions are counted: a list of them must not push the rest of a card out of sight. */
+/** Further questions are only counted, so that a long list cannot push the rest of a card out of sight. */
 const MOST_QUESTIONS = 8;
 
 /** Builds a request that expires `ttlMs` after `now` (milliseconds since the epoch). */
@@ -138,9 +138,9 @@ function limitQuestions(questions: readonly string[]): string[] {
 }
 
 /**
- * The id of something a human is asked in a call that a graph runs again after the answer: the same parts always give
- * the same id, and other arguments, files or accounts (all in the fingerprint) another. Written as a UUID, which no
- * graph mistakes for one of its own ids.
+ * The id of a question in a call that a graph repeats after the answer. Equal parts always give the same id; other
+ * arguments, files or accounts (all in the fingerprint) give a different one. Formatted as a UUID, so that no graph
+ * mistakes it for one of its own ids.
  */
 export function createStableId(parts: readonly (string | number)[]): string {
   const hex = sha256Hex(JSON.stringify(parts));
@@ -163,7 +163,7 @@ export type Verdict =
   | { readonly accepted: true; readonly decision: ApprovalDecision }
   | { readonly accepted: false; readonly reason: RefusalReason; readonly message: string };
 
-/** Ids of requests that already had their decision, with the time (ms) after which they may be forgotten. */
+/** Ids of decided requests, with the time (ms) after which they may be forgotten. */
 export type SpentRequests = Map<string, number>;
 
 /**
@@ -193,7 +193,7 @@ export function decide(
   return { accepted: true, decision };
 }
 
-/** Looks from the oldest to the first that still counts, so that many open ones cost nothing. */
+/** Stops at the first entry that is still valid, so that many open requests cost nothing. */
 function forgetExpired(spent: SpentRequests, now: number): void {
   for (const [id, until] of spent) {
     if (until > now) return;

@@ -1,7 +1,7 @@
 import { SvcError } from "../../errors.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "./request.ts";
 
-/** What the played human says to one request. */
+/** The scripted human's answer to one request. */
 export type ScriptedAnswer =
   | "approve"
   | "always"
@@ -10,7 +10,7 @@ export type ScriptedAnswer =
   | { readonly edit: Record<string, unknown> }
   | ((request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>);
 
-/** An approver for tests, with everything it was asked. */
+/** An approver for tests that records its requests. */
 export type ScriptedApprover = Approver & { readonly requests: readonly ApprovalRequest[] };
 
 /**

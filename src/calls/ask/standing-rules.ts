@@ -4,11 +4,11 @@ import type { Effect } from "./request.ts";
 
 const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connection: z.string(), addedAt: z.string() });
 
-/** "Always allow this tool on this connection", as a human said it. */
+/** A human's "always allow this tool on this connection". */
 type StandingRule = z.infer<typeof ruleSchema>;
 type RuleKey = Pick<StandingRule, "principal" | "tool" | "connection">;
 
-/** What a rule is looked up by. */
+/** The lookup key of a rule. */
 export interface RuleSubject {
   /** Non-secret id of service and key. */
   readonly principal: string;
@@ -24,22 +24,22 @@ export interface StandingRules {
   allows(subject: RuleSubject): boolean;
   /** Adds a rule; false when none may exist: delete, admin or unknown effect, or no known connection. */
   allow(subject: RuleSubject): Promise<boolean>;
-  /** Takes a permission back; false when there was none. */
+  /** Revokes a permission; false when there was none. */
   revoke(subject: RuleKey): Promise<boolean>;
   list(): readonly StandingRule[];
 }
 
 interface RuleTable {
   list(): readonly StandingRule[];
-  /** Leaves a rule that is there as it is. */
+  /** Keeps an existing rule unchanged. */
   add(rule: StandingRule): Promise<void>;
   /** False when there was none. */
   remove(key: RuleKey): Promise<boolean>;
 }
 
 /**
- * The rules in a state file; without one they last as long as the process. They are read anew each time: what a human
- * took back in another process counts at once.
+ * Rules in a state file, or in memory without one. They are read on every lookup, so that a revocation by another
+ * process takes effect at once.
  */
 export function createStandingRules(state?: StateFile, options: { now?: () => number } = {}): StandingRules {
   const now = options.now ?? Date.now;
@@ -93,7 +93,7 @@ function createStoredRules(state: StateFile): RuleTable {
   };
 }
 
-/** Which account a human wants for an integration from now on. Only a human's own wish is entered here. */
+/** The account a human prefers for each integration. Holds only the human's own choices. */
 export interface ConnectionMemory {
   find(integration: string): string | undefined | Promise<string | undefined>;
   remember(integration: string, connectionId: string): Promise<void>;
@@ -101,8 +101,8 @@ export interface ConnectionMemory {
 }
 
 /**
- * The memory in a state file; without one it lasts as long as the process. It is read anew each time: what a human chose
- * in another process counts at once.
+ * The memory in a state file, or in memory without one. It is read on every lookup, so that a choice made in another
+ * process takes effect at once.
  */
 export function createConnectionMemory(state?: StateFile): ConnectionMemory {
   if (state === undefined) return createHeldMemory();

@@ -34,7 +34,7 @@ const cacheSchema = z.object({
 
 const TOOLS_MEMBER = ',"tools":';
 
-/** What a catalogue keeps between two runs. */
+/** The catalogue data that survives between two runs. */
 interface CachedCatalog {
   /** Undefined while only single tools have been described. */
   readonly listed: ListedApps | undefined;
@@ -51,14 +51,14 @@ type CacheReading =
 
 /** The disk cache of one principal's catalogue. */
 export interface CatalogCache {
-  /** What is on disk; its content hash is checked, so that a torn or edited file is never used. */
+  /** Reads the file and checks its content hash, so that a torn or edited file is never used. */
   read(): Promise<CacheReading>;
   /**
-   * Replaces the file atomically by what `take` returns once it is its turn. Saves are coalesced: while one waits its
-   * turn, later ones go with it. One that cannot be written costs a sync next time and nothing else.
+   * Atomically replaces the file with the result of `take`, called when the write starts. Saves are coalesced: later
+   * saves join one that is still queued. A failed write only costs a sync next time.
    */
   save(take: () => CachedCatalog): void;
-  /** Resolves when what was saved so far is on disk, or could not be written. */
+  /** Resolves when all saves so far are on disk or have failed. */
   settle(): Promise<void>;
 }
 
@@ -107,12 +107,12 @@ async function writeCache(file: string, principal: string, catalog: CachedCatalo
   await replaceFile(file, `${head.slice(0, -1)}${TOOLS_MEMBER}${list}}\n`);
 }
 
-/** The list as it stands in the file, where it is the last member; no text inside of JSON can look like its name. */
+/** The list's text in the file, where it is the last member. Text inside JSON strings cannot look like its name. */
 function cutTools(text: string): string {
   return text.slice(text.indexOf(TOOLS_MEMBER) + TOOLS_MEMBER.length, text.lastIndexOf("}"));
 }
 
-/** Of which apps a list of tools was read, and when. */
+/** The apps whose tool lists were read, and when. */
 export interface ListedApps {
   /** Null for all. */
   readonly integrations: readonly string[] | null;
@@ -120,7 +120,7 @@ export interface ListedApps {
   readonly syncedAt: number;
 }
 
-/** A list younger than this is used as it is; an older one is used while a new one is fetched. */
+/** A younger list is used unchanged; an older one is used while a new one is fetched. */
 const FRESH_MS = 6 * 60 * 60 * 1_000;
 
 /** Whether a list is too young to be read again. */
@@ -134,7 +134,7 @@ export function coversApps({ integrations }: ListedApps, wanted: readonly string
   return wanted?.every((slug) => integrations.includes(slug)) ?? false;
 }
 
-/** What is known after the list of the `read` apps has come, undefined for all: a fresh list of others stays good. */
+/** The known lists after those of the `read` apps (undefined: all) arrive; fresh lists of other apps are kept. */
 export function addListed(
   before: ListedApps | undefined,
   read: readonly string[] | undefined,

@@ -22,13 +22,13 @@ export interface CatalogEntry {
   readonly schemaHash?: string | undefined;
   readonly connections: readonly ConnectionChoice[];
   readonly askBefore: readonly string[];
-  /** The service's own words on why it wants a confirmation. */
+  /** The service's reason for requiring a confirmation. */
   readonly policyReason?: string | undefined;
-  /** Set when the service's description of this tool says that canonical executions honour idempotency keys. */
+  /** Set when the service's description of this tool promises idempotency keys for canonical executions. */
   readonly keys?: KeyPromise | undefined;
 }
 
-/** What a service promises of the idempotency keys of a tool's canonical executions. */
+/** The service's promise about idempotency keys in a tool's canonical executions. */
 export interface KeyPromise {
   /** Milliseconds a key is kept. */
   readonly keptMs: number;
@@ -49,9 +49,9 @@ export function mustAskFirst(entry: Pick<CatalogEntry, "effect" | "needsConfirma
 }
 
 /**
- * Reads a tool of a list, search or describe answer; undefined for a truncation notice. The schema counts only in a
- * describe answer: lists and searches carry placeholders. Services differ in where they put effect and accounts, so
- * several places are looked at; what none says is `unknown`.
+ * Reads a tool of a list, search or describe answer; undefined for a truncation notice. The schema is used only from a
+ * describe answer: lists and searches carry placeholders. Services put effect and accounts in different places, so
+ * several are checked; without any, the effect is `unknown`.
  */
 export function readCatalogEntry(tool: Tool, source: "list" | "describe"): CatalogEntry | undefined {
   if (typeof tool.name !== "string" || tool.name === "") return undefined;
@@ -74,7 +74,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
   };
 }
 
-/** Adds what the action detail knows and the tool's description left out. */
+/** Adds facts from the action detail that the tool's description lacks. */
 export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): CatalogEntry {
   return {
     ...entry,
@@ -84,7 +84,7 @@ export function addActionDetail(entry: CatalogEntry, detail: ActionDetail): Cata
   };
 }
 
-/** A schema that has no canonical form, such as one nested beyond reason, is none: the service checks alone then. */
+/** Ignores a schema without a canonical form, such as one nested too deeply: then only the service checks. */
 function readSchema(schema: JsonSchema | null | undefined): JsonSchema | null {
   if (schema === null || schema === undefined) return null;
   try {
@@ -95,7 +95,7 @@ function readSchema(schema: JsonSchema | null | undefined): JsonSchema | null {
   }
 }
 
-/** Hash by which a changed schema is noticed. */
+/** The hash that detects a changed schema. */
 function hashSchema(schema: JsonSchema | null): string {
   return sha256Hex(canonicalJson(schema));
 }
@@ -140,7 +140,7 @@ function readText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** What is there and not false, such as 1 or "true", counts as true: a human is rather asked once too often. */
+/** Any value that is present and not false, such as 1 or "true", counts as true: an extra question is safer. */
 function readFlag(value: unknown): boolean | undefined {
   return value === undefined || value === null ? undefined : value !== false;
 }
@@ -184,12 +184,12 @@ function readRequired(schema: JsonSchema | null): Set<unknown> {
 
 const MAX_SUGGESTIONS = 3;
 const MIN_SCORE = 0.34;
-/** Of the best score. */
+/** As a share of the best score. */
 const MIN_SHARE = 0.7;
 
 /**
- * Up to three tools whose name is close to `wanted`, reads before everything else. They are shown, never run. A name
- * much further away than the closest one is left out, so that the one that was meant is not crowded out.
+ * Up to three tools whose name is close to `wanted`, reads first. They are shown, never run. Names much less similar
+ * than the closest are left out, so that they do not crowd out the intended one.
  */
 export function suggestTools(entries: Iterable<CatalogEntry>, wanted: string): CatalogEntry[] {
   const words = splitName(wanted);

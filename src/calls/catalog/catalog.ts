@@ -31,28 +31,28 @@ export interface SyncReport {
   readonly syncedAt: number;
 }
 
-/** The tools of the user, as far as they are known here. */
+/** The user's tools, as far as this session knows them. */
 export interface ToolCatalog {
-  /** True when the program lets its model use only some of them; the others are not here. */
+  /** True when the program limits its model to some tools; the others are absent here. */
   readonly isLimited: boolean;
   /** Fetches the list; per integration when one page does not hold everything. Throws SvcError. */
   sync(options?: FetchToolsOptions): Promise<SyncReport>;
   /**
-   * Uses the cache when there is one that has the list of these apps, fetching a new list behind it when it is older than
-   * 6 hours; else syncs.
+   * Uses the cache if it has the list of these apps, and refreshes a list older than 6 hours in the background;
+   * otherwise syncs.
    */
   load(options?: FetchToolsOptions): Promise<SyncReport>;
   /** Known tools by integration, then name. */
   list(): readonly CatalogEntry[];
   /** How many tools are known. */
   readonly size: number;
-  /** A known tool, described or not, without a request. */
+  /** A known tool, described or not. Sends no request. */
   peek(name: string): CatalogEntry | undefined;
   /** A tool with its schema, described on first use; undefined when the service does not know it. */
   find(name: string): Promise<CatalogEntry | undefined>;
   /** Describes again; `change` tells what is different. */
   refresh(name: string): Promise<{ entry: CatalogEntry | undefined; change?: SchemaChange }>;
-  /** Up to three close names, reads first; never to be run without being asked for. */
+  /** Up to three tools with close names, reads first. Never run them without asking. */
   suggest(name: string): CatalogEntry[];
   /** Searches on the service; hits become known tools. */
   search(query: ToolSearchQuery, signal?: AbortSignal): Promise<CatalogEntry[]>;
@@ -76,7 +76,7 @@ class Catalog implements ToolCatalog {
   readonly #entries = new Map<string, CatalogEntry>();
   /** Undefined until a list has been read. */
   #listed: ListedApps | undefined;
-  /** Names whose description was read in this session; a cached one is used but read anew in the background. */
+  /** Tools described in this session. A cached description is used and refreshed in the background. */
   readonly #checked = new Set<string>();
   readonly #describing = new Map<string, Promise<CatalogEntry | undefined>>();
   readonly #background = new Set<Promise<unknown>>();
@@ -172,7 +172,7 @@ class Catalog implements ToolCatalog {
     await this.#cache?.settle();
   }
 
-  /** One request per tool at a time, shared by everybody who waits for it. */
+  /** One request per tool at a time, shared by all callers. */
   #describe(name: string): Promise<CatalogEntry | undefined> {
     const running = this.#describing.get(name);
     if (running !== undefined) return running;

@@ -10,11 +10,10 @@ import { addActionDetail, type CatalogEntry, readCatalogEntry } from "./catalog-
 const INTEGRATION_PAGE = 100;
 const MAX_PAGES = 50;
 const PARALLEL = 4;
-/** Bounds for a service that names apps and tools without end; what is beyond is counted as omitted. */
+/** Bounds against a service that lists apps and tools without end; the excess is counted as omitted. */
 const MOST_INTEGRATIONS = 1_000;
 const MOST_TOOLS = 50_000;
 
-/** What {@link fetchTools} is told. */
 export interface FetchToolsOptions {
   /** Only these integrations; default: all. */
   readonly integrations?: readonly string[] | undefined;
@@ -22,13 +21,13 @@ export interface FetchToolsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tools a list could not show although the service has them. */
+/** Tools that the service has and a list did not show. */
 export interface OmittedTools {
   readonly integration: string | null;
   readonly count: number;
 }
 
-/** Every tool the lists give, notices still among them. */
+/** All tools of the lists, including truncation notices. */
 interface FetchedTools {
   readonly tools: readonly Tool[];
   readonly omitted: readonly OmittedTools[];
@@ -51,7 +50,7 @@ export async function fetchTools(client: SvcClient, options: FetchToolsOptions):
   return addRest(await fetchByIntegration(client, asked, options), all.total ?? 0);
 }
 
-/** Tools of integrations that no list names are still counted, so that a short list never passes for all. */
+/** Counts tools of integrations that no list names, so that a short list never passes for the complete one. */
 function addRest(fetched: FetchedTools, total: number): FetchedTools {
   const named = fetched.omitted.reduce((sum, { count }) => sum + count, 0);
   const rest = total - named - fetched.tools.filter((tool) => typeof tool.name === "string" && tool.name !== "").length;
@@ -116,8 +115,8 @@ function countOmitted(list: ToolList): number {
 }
 
 /**
- * The tool as the service describes it now, completed with what is already known of it (`listed`). Undefined when the
- * service has no description of that name. Throws SvcError for everything else.
+ * The tool's current description, completed with known facts (`listed`). Undefined when the service has no description
+ * of that name. Throws SvcError for every other failure.
  */
 export async function fetchDescription(
   client: SvcClient,
@@ -163,8 +162,8 @@ function fillGaps(described: CatalogEntry, listed: CatalogEntry | undefined): Ca
 }
 
 /**
- * Puts a new list into the entries that are `known`, by name. Their descriptions stay; entries of the apps in `scope`
- * that the list no longer has go when it is complete.
+ * Merges a new list into the `known` entries, by name. Descriptions are kept; entries of the apps in `scope` that a
+ * complete list lacks are removed.
  */
 export function mergeList(
   known: Map<string, CatalogEntry>,

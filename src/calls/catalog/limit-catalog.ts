@@ -5,12 +5,12 @@ import type { SyncReport, ToolCatalog } from "./catalog.ts";
 import { type CatalogEntry, suggestTools } from "./catalog-entry.ts";
 import type { FetchToolsOptions } from "./fetch-tools.ts";
 
-/** Hits that are looked at when a search is not of one app: those of other apps are left out. */
+/** Hits examined when a search is not limited to one app; hits of other apps are dropped. */
 const MOST_HITS = 200;
 
 /**
- * The part of a catalogue that a program lets its model use. Whatever else the service has is not there: it is neither
- * listed nor found nor described, and so it cannot be called. `inner` may be shared and keeps everything it reads.
+ * The part of a catalogue that a program allows its model. All other tools are absent: not listed, found or described,
+ * so they cannot be called. `inner` may be shared and keeps everything it reads.
  */
 export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCatalog {
   const pass = (entry: CatalogEntry | undefined) =>
@@ -77,7 +77,7 @@ export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCat
   };
 }
 
-/** What a model is told about a tool that is not there, when the program leaves some out; else empty. */
+/** Tells a model why a tool is missing when the program limits its tools; otherwise empty. */
 export function explainLimit({ isLimited }: Pick<ToolCatalog, "isLimited">): string {
   return isLimited ? " This program limits which tools can be used." : "";
 }
@@ -85,8 +85,8 @@ export function explainLimit({ isLimited }: Pick<ToolCatalog, "isLimited">): str
 const PARALLEL = 8;
 
 /**
- * Describes the named tools that are not described yet, several at a time. One tool that cannot be described must not
- * cost the others: it keeps its open schema. A cached description is read anew when the tool is first called, not here.
+ * Describes those named tools that have no description yet, several at a time. A tool that cannot be described keeps
+ * its open schema and does not affect the others. Cached descriptions are refreshed on the first call, not here.
  */
 export async function describeTools(catalog: ToolCatalog, names: readonly string[]): Promise<void> {
   const queue = names.filter((name) => catalog.peek(name)?.schemaHash === undefined);
@@ -108,13 +108,13 @@ export function describeUnlisted({ size, report }: Pick<ToolCatalog, "size" | "r
   return count === 0 ? "" : ` ${count} tools are not in your tool list and are found only this way.`;
 }
 
-/** What a program lets its model use. Each member is a limit of its own: a tool has to be within all of them. */
+/** The tools a program allows its model. A tool must be within every limit. */
 export interface AllowedTools {
   /** Slugs of apps. Default: all. */
   readonly integrations?: readonly string[] | undefined;
   /** Full names on the service. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** What tools may change. One whose effect is unknown counts as `admin`. Default: all. */
+  /** Allowed effects. An unknown effect counts as `admin`. Default: all. */
   readonly levels?: readonly CatalogEntry["effect"][] | undefined;
   /** Also the flow tools, which reach every app of the service. Default false, and true where nothing is limited. */
   readonly flows?: boolean | undefined;
@@ -130,9 +130,9 @@ interface LimitingOptions {
 const MEMBERS = ["integrations", "tools", "levels", "flows"];
 
 /**
- * The limits of both settings as one; undefined when there are none.
+ * Combines the limits of both settings; undefined when there are none.
  *
- * @throws SvcError `invalid_config` naming the setting, also for a member that `allow` does not have
+ * @throws SvcError `invalid_config` naming the setting, also for an unknown member of `allow`
  */
 export function readAllowed({ allow, integrations }: LimitingOptions): AllowedTools | undefined {
   checkNames({ integrations }, ["integrations"]);
@@ -173,7 +173,7 @@ function isAllowed(entry: CatalogEntry, allowed: AllowedTools): boolean {
   return entry.effect === "unknown" && levels.includes("admin");
 }
 
-/** Whether a tool can be within the limits, as far as its name and its app tell. */
+/** Whether a tool can be within the limits, judged by its name and app alone. */
 function mayBeAllowed(
   { name, integration }: Pick<CatalogEntry, "name" | "integration">,
   { integrations, tools }: AllowedTools,

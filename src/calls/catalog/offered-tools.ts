@@ -3,7 +3,7 @@ import type { ToolCatalog } from "./catalog.ts";
 import type { CatalogEntry } from "./catalog-entry.ts";
 import { explainLimit } from "./limit-catalog.ts";
 
-/** The actions that a runtime offers under their own names; an action has to pass all of it. */
+/** The actions that a runtime offers under their own names; an action must pass every condition. */
 interface OfferFilter {
   readonly integrations?: readonly string[] | undefined;
   /** Full names on the service. */
@@ -11,13 +11,13 @@ interface OfferFilter {
   readonly levels?: readonly CatalogEntry["effect"][] | undefined;
   /** Most actions to offer, at most 117, or 10,000 with `deferLoading`. Default 64. */
   readonly limit?: number | undefined;
-  /** True when the model's provider searches the actions itself. */
+  /** True when the model's provider searches the actions. */
   readonly deferLoading?: boolean | undefined;
 }
 
 /** Most actions that are offered without a `limit`. */
 const DEFAULT_LIMIT = 64;
-/** Model providers take 128 tools: these and the eleven that are always there. */
+/** Model providers accept 128 tools: these and the eleven static ones. */
 const MAX_LIMIT = 117;
 const MAX_DEFERRED = 10_000;
 
@@ -36,13 +36,13 @@ export function selectEntries(catalog: ToolCatalog, filter: OfferFilter): Catalo
 /** Names in a filter that the toolkit does not know. */
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
 
-/** Tools and apps that a toolkit did not find: the host is told once, the model for as long as they are missing. */
+/** Reports tools and apps that a toolkit did not find: to the host once, to the model while they are missing. */
 export class MissingReport {
   readonly #tell: (missing: MissingTools) => void;
   readonly #told = new Set<string>();
   #last = "";
 
-  /** Without `tell` the process is warned. */
+  /** Without `tell` it emits a process warning. */
   constructor(tell: (missing: MissingTools) => void = warnOfMissing) {
     this.#tell = tell;
   }
@@ -56,13 +56,13 @@ export class MissingReport {
     this.#tell(missing);
   }
 
-  /** A sentence for after a description, with its space; empty when nothing is missing. */
+  /** A sentence to append to a description, with a leading space; empty when nothing is missing. */
   describe(): string {
     return this.#last === "" ? "" : ` ${this.#last}`;
   }
 }
 
-/** Names and apps of a filter that are not known: a slip, or an app that this user has not connected. */
+/** Unknown names and apps in a filter: typos, or apps that this user has not connected. */
 function findMissing(catalog: ToolCatalog, filter: OfferFilter): MissingTools | undefined {
   const apps = new Set(catalog.list().map(({ integration }) => integration));
   const tools = (filter.tools ?? []).filter((name) => catalog.peek(name) === undefined);

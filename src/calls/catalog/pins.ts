@@ -19,20 +19,20 @@ export interface PinChange {
   readonly reason: string;
 }
 
-/** What a pin is compared with. */
+/** The facts compared with a pin. */
 type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
 
 /** The tools a human has agreed to, by name, effect and schema. Only tools that may act are compared. */
 export interface Pins {
-  /** As of now: without a setting it follows the file. */
+  /** The current mode: without a setting it depends on whether the file exists. */
   readonly mode: PinMode;
-  /** Set when the file cannot be used: every tool that may act counts as new then, and the file is left alone. */
+  /** Set when the file cannot be used: then every tool that may act counts as new, and the file is not changed. */
   readonly problem: string | undefined;
-  /** Undefined for a tool as it was pinned, for a plain read, and when nothing is compared. */
+  /** Undefined for an unchanged tool, for a plain read, and when nothing is compared. */
   judge(entry: Pinned): PinChange | undefined;
-  /** {@link judge} for a whole list, and the pinned tools that are not in it any more. */
+  /** {@link judge} for a whole list, and the pinned tools missing from it. */
   check(entries: readonly Pinned[]): PinChange[];
-  /** A human agreed to the tool as it is now. */
+  /** Records that a human agreed to the tool in its current form. */
   accept(entry: Pinned): Promise<void>;
   /** Pins exactly these tools, replacing the file. */
   pin(entries: readonly Pinned[]): Promise<void>;
@@ -50,8 +50,8 @@ interface PinOptions {
 }
 
 /**
- * Opens the pins. Never throws for a damaged file: see {@link Pins.problem}. The file is looked at anew for every answer:
- * what another process pins, or takes back by deleting it, counts at once.
+ * Opens the pins. Never throws for a damaged file: see {@link Pins.problem}. Each lookup checks the file, so that
+ * changes or a deletion by another process take effect at once.
  */
 export async function openPins(options: PinOptions): Promise<Pins> {
   const { file, service } = options;
@@ -62,7 +62,7 @@ export async function openPins(options: PinOptions): Promise<Pins> {
     const isMissing = reading.kind === "missing";
     const mode = options.mode ?? (isMissing ? "off" : "ask");
     if (reading.kind === "found") return { tools: reading.tools, mode, problem: undefined };
-    // What was agreed to counts for this process when there is no file to write it to.
+    // Without a file, agreements are kept for this process.
     const tools = isMissing && file !== undefined ? {} : held;
     return { tools, mode, problem: isMissing ? undefined : reading.reason };
   };
@@ -102,7 +102,7 @@ export async function openPins(options: PinOptions): Promise<Pins> {
 /** Changing the file takes milliseconds. */
 const LOCK_LIMITS = { staleAfterMs: 10_000, giveUpAfterMs: 15_000, field: "stateDir" };
 
-/** Makes changes to one file one after the other, in this process and in others, so that none undoes another. */
+/** Serialises changes to one file, within this process and across processes, so that none is lost. */
 function takeTurns(file: string | undefined): (change: () => Promise<void>) => Promise<void> {
   const alone = async (change: () => Promise<void>): Promise<void> => {
     if (file === undefined) return change();
@@ -153,10 +153,10 @@ const fileSchema = z.object({
   tools: z.record(z.string(), pinSchema),
 });
 
-/** What `tools.lock.json` holds. */
+/** The content of `tools.lock.json`. */
 type PinFile = z.infer<typeof fileSchema>;
 
-/** What a look at the file found: `damaged` says in a sentence why the file does not count. */
+/** The result of reading the file: `damaged` explains in a sentence why it cannot be used. */
 type PinReading =
   | { readonly kind: "found"; readonly tools: PinFile["tools"] }
   | { readonly kind: "missing" }
@@ -169,8 +169,8 @@ function describeDamage(what: string): PinReading {
 }
 
 /**
- * A function that reads the pins of `service` from a file, synchronously and without parsing a file that has not changed
- * since the last look (time, size, inode): what another process pinned counts at once.
+ * Returns a function that reads the pins of `service` from a file, synchronously. The file is parsed only if its time,
+ * size or inode changed, so that pins of another process take effect at once.
  */
 function createPinReader(file: string, service: string): () => PinReading {
   let stamp: string | undefined;
@@ -185,7 +185,7 @@ function createPinReader(file: string, service: string): () => PinReading {
   };
 }
 
-/** Empty when there is no file; undefined when it cannot be looked at. */
+/** Empty when there is no file; undefined when its status cannot be read. */
 function readStamp(file: string): string | undefined {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });

@@ -12,13 +12,13 @@ import {
   toMapKey,
 } from "./journal-record.ts";
 
-/** What the journal knows and is told about one call. Plain reads are never saved. */
+/** The journal's view of one call. Plain reads are never saved. */
 export interface CallRecord {
   readonly key: JournalKey;
   readonly known: JournalRecord | undefined;
-  /** The decision of a human that the call rests on now; undefined where a standing permission counts. */
+  /** The human decision the call currently relies on; undefined under a standing permission. */
   readonly approval: JournalRecord["approval"];
-  /** Equal calls under other ids that were sent and never answered. */
+  /** Duplicates under other ids that were sent and never answered. */
   readonly duplicates: UnansweredDuplicates;
   /**
    * Durable once it resolves. `approved` without a fingerprint: allowed by a standing permission, which counts only while
@@ -26,11 +26,11 @@ export interface CallRecord {
    */
   save(state: "pending" | "approved", change?: RecordChange): Promise<void>;
   /**
-   * Says that the request is going to be sent; nothing may be sent before. Returns what is in the way, and nothing may be
-   * sent then: this call, sent by another process, or an equal one that no human was told of, which is a duplicate now.
+   * Records that the request is about to be sent; call it before sending. If it returns a record, do not send: either
+   * another process sent this call, or the record is a duplicate that no human was told of.
    */
   begin(state: "probing" | "sending", request: LeavingRequest): Promise<JournalRecord | undefined>;
-  /** Takes back a `begin` after which nothing was run: the call may be made again, and no equal one is warned of it. */
+  /** Reverts a `begin` when nothing was run: the call may be made again, and duplicates get no warning of it. */
   withdraw(): Promise<void>;
   /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
@@ -40,16 +40,16 @@ export interface CallRecord {
 interface LeavingRequest {
   /** Fingerprint of what is sent. */
   readonly request: string;
-  /** True for a read: an equal call without an answer does not matter. */
+  /** True for a read: its unanswered duplicates do not matter. */
   readonly isRead: boolean;
   readonly repeatable: JournalRecord["repeatable"];
 }
 
 /** What a new state brings along. */
 interface RecordChange {
-  /** What a human is asked. */
+  /** The request a human is shown. */
   readonly request?: ApprovalRequest | undefined;
-  /** Fingerprint that was agreed to; another one than the request's after an edit. */
+  /** The approved fingerprint; after an edit it differs from the request's. */
   readonly approved?: string | undefined;
 }
 
@@ -99,7 +99,7 @@ export async function openCallRecord(
     async finish(outcome) {
       if (last === undefined || outcome.status === "unknown") return outcome;
       const comesAgain = mayComeAgain(outcome, last);
-      // Any other call is answered from the journal, or by the service under the same key.
+      // All other calls are answered from the journal, or by the service under the same key.
       if (comesAgain && last.repeatable !== undefined) retireKey(endedKeys, last.repeatable.key);
       const sent = last;
       try {
@@ -131,19 +131,19 @@ function mayComeAgain(outcome: ToolOutcome, last: JournalRecord): boolean {
   return outcome.status === "failed" && (outcome.retryable === true || !isUnanswered(last));
 }
 
-/** The idempotency key of the call with this hash: the same each time, until {@link retireKey} is told of it. */
+/** The idempotency key of the call with this hash: stable until {@link retireKey} ends it. */
 export function createKey(endedKeys: ReadonlyMap<string, number>, hash: string): string {
   const ended = endedKeys.get(hash) ?? 0;
   return ended === 0 ? `plugin-${hash}` : `plugin-${hash}-${ended}`;
 }
 
-/** Notes that the execution behind a key is over, so that another try of the call is another execution. */
+/** Records that the execution behind a key has ended, so that a retry of the call starts a new one. */
 function retireKey(endedKeys: Map<string, number>, key: string): void {
   const hash = key.replace(/^plugin-/, "").replace(/-\d+$/, "");
   endedKeys.set(hash, (endedKeys.get(hash) ?? 0) + 1);
 }
 
-/** Calls equal to one, under other ids, that were sent and never answered: a human is told of them before it is sent. */
+/** Unanswered duplicates of a call under other ids. A human is told of them before the call is sent. */
 export class UnansweredDuplicates {
   readonly #journal: CallJournal;
   readonly #key: JournalKey;
@@ -158,7 +158,7 @@ export class UnansweredDuplicates {
     return this.#found.size === 0;
   }
 
-  /** Names them all, whatever the order they were found in. */
+  /** All names, in an order that does not depend on how they were found. */
   get names(): readonly string[] {
     return [...this.#found.keys()].sort();
   }
@@ -171,22 +171,22 @@ export class UnansweredDuplicates {
     this.#found.set(toDuplicateKey(record), record);
   }
 
-  /** Looks for those with this fingerprint, or that were sent as a call with it would be; true when there are new ones. */
+  /** Finds duplicates by requested or sent fingerprint; true when there are new ones. */
   async find(fingerprint: string): Promise<boolean> {
     const before = this.#found.size;
     const self = toMapKey(this.#key);
     const isKnown = (record: JournalRecord) => toMapKey(record) === self || this.has(record);
     for (;;) {
       const record = await this.#journal.findUnanswered(fingerprint, isKnown);
-      // A journal may answer with one that is known.
+      // A journal may return a known record.
       if (record === undefined || isKnown(record)) return this.#found.size > before;
       this.add(record);
     }
   }
 
   /**
-   * A human was told of them, `sent` was sent all the same and has ended: the next equal call need not be asked about
-   * because of those that are equal to what was sent.
+   * Call this after `sent`, of whose duplicates a human was warned, has ended: the next duplicate needs no warning of
+   * those equal to `sent`.
    */
   async markWarned(sent: JournalRecord, now: number): Promise<void> {
     for (const record of this.#found.values()) {
@@ -197,7 +197,7 @@ export class UnansweredDuplicates {
   }
 }
 
-/** A call that was refused and made again under its id is another duplicate than the first one. */
+/** A call that was refused and made again under the same id counts as a new duplicate. */
 function toDuplicateKey(record: JournalRecord): string {
   return `${toMapKey(record)} ${record.at}`;
 }

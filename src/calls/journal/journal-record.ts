@@ -24,7 +24,7 @@ export interface JournalRecord extends JournalKey {
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
   readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string } | undefined;
-  /** Set once a request that may act has left: the fingerprint of what was sent, after edits and with the chosen account. */
+  /** Set once a request that may act has left: fingerprint of the sent request, after edits and account choice. */
   readonly request?: string | undefined;
   /**
    * Set while `sending` under an idempotency key the service honours: the same request may be made again until `until`
@@ -40,17 +40,17 @@ export interface JournalRecord extends JournalKey {
       }
     | undefined;
   /**
-   * Set when a human, told that nobody knows what became of this unanswered call, agreed to an equal one and that one
-   * has ended: milliseconds since the epoch. Equal calls are no longer warned of it.
+   * Time (milliseconds since the epoch) when a duplicate of this unanswered call ended that a human had approved after
+   * a warning. Later duplicates get no warning of this call.
    */
   readonly warnedAt?: number | undefined;
-  /** Set when `sending` is only what must be feared: an earlier run of a graph may have sent the call and left no record. */
+  /** Set when `sending` is an assumption: an earlier run of a graph may have sent the call without a record. */
   readonly isAssumed?: true | undefined;
   /** Set when `done`: the outcome, answered again when the same call comes back. */
   readonly outcome?: unknown;
 }
 
-/** What an approval was given for, which must still hold when its request is made again. */
+/** The facts an approval was given for; they must still hold when its request is repeated. */
 export interface ApprovedFacts {
   readonly effect: Effect;
   /** SHA-256 of the tool's schema; left out when it was not known. */
@@ -68,19 +68,19 @@ export function isUnanswered(record: JournalRecord): boolean {
   return record.state === "sending" || record.state === "probing";
 }
 
-/** Why it is not known what became of an unanswered call. */
+/** Why the outcome of an unanswered call is unknown. */
 export function explainUnanswered({ isAssumed }: JournalRecord): string {
   return isAssumed === true
     ? "An earlier run of this graph may have sent it, and nothing remembers whether it did."
     : "It was sent earlier and never answered.";
 }
 
-/** True when an equal call must be asked about, with a warning. */
+/** True when a human must be warned before a duplicate is sent. */
 export function needsWarning(record: JournalRecord): boolean {
   return isUnanswered(record) && record.warnedAt === undefined;
 }
 
-/** True for a call with this fingerprint, and for one that was sent as a call with this fingerprint would be. */
+/** True if the call was requested or sent with this fingerprint. */
 export function isEqualTo(record: JournalRecord, fingerprint: string): boolean {
   return record.fingerprint === fingerprint || record.request === fingerprint;
 }
@@ -91,16 +91,16 @@ export function hasLeft(record: JournalRecord): boolean {
 }
 
 /**
- * True when something written down at `from` still counts. A clock that has been set back since does not make it last
- * longer: how much time has passed is not known then, and it counts no more.
+ * True while a record from the time `from` is valid. If the clock was set back since, the elapsed time is unknown and
+ * the record is invalid.
  */
 export function isWithin(now: number, from: number, until: number): boolean {
   return from <= now && now < until;
 }
 
 /**
- * Which of two records of one call counts, as two processes wrote them: the one by which more has happened, then the
- * later one. The clock does not decide first: it may have been set back in between.
+ * Chooses between two records of one call, written by two processes: the more advanced state wins, then the later time.
+ * Time does not decide first, because the clock may have been set back.
  */
 export function chooseRecord(a: JournalRecord, b: JournalRecord): JournalRecord {
   const [first, second] = [rank(a), rank(b)];
@@ -109,15 +109,17 @@ export function chooseRecord(a: JournalRecord, b: JournalRecord): JournalRecord 
 }
 
 /**
- * True when `found`, which another process may have written, stays although `record` comes after it: more has happened by
- * it, or it is of a later request of this call.
+ * True when `found`, possibly from another process, must be kept although `record` is newer: its state is more
+ * advanced, or it belongs to a later request of this call.
  */
 export function outranks(found: JournalRecord, record: JournalRecord): boolean {
   const [first, second] = [rank(found), rank(record)];
   return first > second || (first === second && isUnanswered(found) && found.at > record.at);
 }
 
-/** What one process was told not to do, another may have sent; what has an answer is not sent again. */
+/**
+ * A request that one process was told not to send may have been sent by another; an answered call is not sent again.
+ */
 function rank(record: JournalRecord): number {
   if (!hasLeft(record)) return 0;
   if (isUnanswered(record)) return 2;
@@ -127,14 +129,14 @@ function rank(record: JournalRecord): number {
   return isDeclined ? 1 : 3;
 }
 
-/** True for a call without an answer that is left out of a search. */
+/** True for an unanswered call that a search must skip. */
 export type IsKnown = (record: JournalRecord) => boolean;
 
-/** On which terms a request may leave. */
+/** Conditions under which a request may be sent. */
 export interface BeginTerms {
-  /** What the caller has read and written of this call: anything else was written by another process. */
+  /** Records of this call that the caller has read or written; any other was written by another process. */
   readonly known: readonly JournalRecord[];
-  /** True for a call without an answer that a human was told of, and for one that does not matter. */
+  /** True for an unanswered call that a human was told of or that does not matter. */
   readonly isKnown: IsKnown;
 }
 
@@ -144,7 +146,7 @@ export function isOvertaken(found: JournalRecord | undefined, { known }: BeginTe
   return !known.some(({ state, at }) => state === found.state && at === found.at);
 }
 
-/** By which a call is equal to others: what was asked for, and what is sent. */
+/** Fingerprints that identify duplicate calls (requested and sent form). */
 export function listFingerprints({ fingerprint, request }: JournalRecord): string[] {
   return request === undefined || request === fingerprint ? [fingerprint] : [fingerprint, request];
 }
@@ -178,7 +180,7 @@ const recordSchema = z.object({
   outcome: z.unknown().optional(),
 });
 
-/** A record as it was stored; undefined when it is none. */
+/** Reads a stored record; undefined if it is invalid. */
 export function readJournalRecord(value: unknown): JournalRecord | undefined {
   return recordSchema.safeParse(value).data;
 }
