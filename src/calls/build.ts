@@ -14,7 +14,7 @@ export { toModelName };
 
 const DESCRIPTION_MAX = 1_024;
 
-/** A tool as a model is offered it; runtimes only translate its shape. */
+/** A tool in the form offered to a model; runtimes only translate its shape. */
 export interface ToolDefinition {
   /** Legal for every provider: at most 64 of `[A-Za-z0-9_-]`. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface ToolDefinition {
   readonly effect: Effect;
   /** At most 1,024 characters. */
   readonly description: string;
-  /** The service's schema as the model may see it; worked out when it is first read. */
+  /** The service's schema, projected for the model. Computed on first read. */
   readonly schema: JsonSchema;
 }
 
@@ -55,7 +55,7 @@ export function buildTools(
   }));
 }
 
-/** What the model reads about a tool: the service's words, cut at a sentence end, and what to expect of us. */
+/** The model's description of a tool: the service's text, cut at a sentence end, and notes of the plugin. */
 function describeEntry(entry: CatalogEntry): string {
   const additions = [
     ...(mustAskFirst(entry) ? ["Asks the user for approval before it runs."] : []),
@@ -81,7 +81,7 @@ const OPEN_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProp
 
 const projections = new WeakMap<object, Partial<Record<SchemaProfile, ProjectedSchema>>>();
 
-/** What a model sees of the tool's schema, with the keys that had to be renamed; computed once per schema. */
+/** The projection of the tool's schema for a model, with the renamed keys; computed once per schema. */
 export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: SchemaProfile): ProjectedSchema {
   const schema = entry.inputSchema;
   if (schema === null) return { schema: OPEN_SCHEMA, renamed: [], notes: [] };
@@ -102,8 +102,8 @@ type SchemaConverter = (schema: ZodType) => unknown;
 const verdicts = new WeakMap<SchemaConverter, boolean>();
 
 /**
- * The form in which a runtime that expects zod takes a schema: a carrier that accepts every input, so that checking
- * stays with the pipeline; or the JSON Schema itself when the runtime's converter would not give it back unchanged.
+ * A schema in the form a runtime that expects zod accepts: a carrier that accepts every input, so that only the
+ * pipeline checks it, or the JSON Schema itself when the runtime's converter would change it.
  */
 export function carrySchema(schema: JsonSchema, toJsonSchema: SchemaConverter): ZodType | JsonSchema {
   const isExact = verdicts.get(toJsonSchema) ?? isCarrierExact(toJsonSchema);
@@ -112,9 +112,9 @@ export function carrySchema(schema: JsonSchema, toJsonSchema: SchemaConverter): 
 }
 
 /**
- * A projected schema without controls, direction marks and invisible letters in what a model reads: texts show them as
- * codes, defaults and examples that hold any are left out. Names are legal already; values to choose from stay as they
- * are, since the model must be able to give them back.
+ * Removes control characters, direction marks and invisible letters from the texts of a projected schema: descriptions
+ * show them as codes, defaults and examples that contain any are dropped. Names are already legal. Enum values stay
+ * unchanged, because the model must be able to return them.
  */
 function cleanSchema(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).filter(([keyword, value]) => !SAMPLES.has(keyword) || isPlain(value));

@@ -1,31 +1,31 @@
 import { SvcError } from "../errors.ts";
 
-/** Bounds of a number among the settings, both allowed. */
+/** Inclusive bounds of a numeric setting. */
 export interface NumberBounds {
   readonly min: number;
   readonly max: number;
-  /** True where a fraction means nothing. */
+  /** True for settings that must be whole numbers. */
   readonly isWhole?: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What a wait can be, in milliseconds: timers reach 24 days. */
+/** Bounds of a wait in milliseconds: timers reach 24 days. */
 export const WAIT_BOUNDS: NumberBounds = { min: 1, max: 24 * DAY_MS };
 
-/** A number with no upper bound, or with one that is applied instead of refused. */
+/** Bounds without a maximum, also for settings whose maximum is applied instead of refused. */
 export function atLeast(min: number): NumberBounds {
   return { min, max: Number.POSITIVE_INFINITY };
 }
 
-/** {@link atLeast} for what is counted. */
+/** {@link atLeast} for whole numbers. */
 export function countFrom(min: number): NumberBounds {
   return { ...atLeast(min), isWhole: true };
 }
 
 /**
- * Refuses settings that are no number or out of bounds; what is undefined has its default. A number
- * that is none would otherwise show much later, and as something else.
+ * Refuses settings that are not numbers or out of bounds; undefined means the default. Checked early, because a bad
+ * number would otherwise cause a different error much later.
  *
  * @throws SvcError `invalid_config` naming the setting
  */
@@ -43,8 +43,8 @@ export function checkNumbers<Settings extends object>(
 }
 
 /**
- * Refuses lists of names that are no list, or hold what is no name; what is undefined has its default. A single text would
- * pass for a list and find every name that is part of it.
+ * Refuses settings that are not lists of names; undefined means the default. A plain string would pass for a list and
+ * match each of its substrings.
  *
  * @throws SvcError `invalid_config` naming the setting
  */
@@ -64,7 +64,7 @@ function isName(value: unknown): boolean {
 }
 
 /**
- * Refuses settings that are none of their choices; what is undefined has its default.
+ * Refuses settings outside their choices; undefined means the default.
  *
  * @throws SvcError `invalid_config` naming the setting
  */

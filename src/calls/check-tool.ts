@@ -3,7 +3,7 @@ import { isRecord } from "../base/json.ts";
 import { createArgumentGuard } from "../schema/repair/argument-guard.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 
-/** A tool as LangChain and others know it; only what the checks use. */
+/** A tool in the shape of LangChain and others, reduced to the members that the checks use. */
 export interface CheckedTool {
   readonly name: string;
   readonly description: string;
@@ -12,10 +12,9 @@ export interface CheckedTool {
   invoke(input: never, config?: never): Promise<unknown>;
 }
 
-/** What {@link createToolChecks} checks. */
 export interface ToolCheckSubject {
   readonly tool: CheckedTool;
-  /** Arguments that fit. Default: the smallest the schema allows. */
+  /** Valid arguments. Default: the smallest the schema allows. */
   readonly exampleArguments?: Record<string, unknown> | undefined;
   /** How many effects the service has seen, e.g. `async () => (await service.effects()).length`. */
   readonly countEffects?: (() => Promise<number>) | undefined;
@@ -24,7 +23,7 @@ export interface ToolCheckSubject {
 /** One rule every tool must keep. */
 export interface ToolCheck {
   readonly name: string;
-  /** Rejects with an Error that says what is wrong. */
+  /** Rejects with an Error that explains the failure. */
   run(): Promise<void>;
 }
 
@@ -145,8 +144,8 @@ function createExampleArguments(schema: JsonSchema): Record<string, unknown> {
 }
 
 /**
- * Arguments a schema refuses because of one named field; undefined when it accepts everything, as one without
- * properties does.
+ * Arguments that a schema refuses because of one named field; undefined when it accepts everything, like a schema
+ * without properties.
  */
 function createWrongArguments(
   schema: JsonSchema,

@@ -14,7 +14,7 @@ import type { ResultStore } from "./results.ts";
 import { createTool, type StaticCall, type StaticTool } from "./static-tools.ts";
 import { describeSvcError } from "./steps/outcome.ts";
 
-/** What the static tools reach for. */
+/** The parts of a session that the static tools use. */
 export interface StaticToolParts {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -70,7 +70,7 @@ const DESCRIBE_TEXT =
 const CALL_TEXT =
   "Runs a tool by its full name. Anything that changes something is shown to the user for approval first; only the user can approve.";
 const READ_TEXT = "Reads on in a result that was too long to be shown whole.";
-/** Milliseconds the service may take to say that it accepts this device. */
+/** Milliseconds to wait for the service to confirm this device. */
 const STATUS_MS = 10_000;
 const STATUS_TEXT =
   "Tells which service is used, whether it accepts this device now, and how many tools and apps are known. Runs nothing.";
@@ -98,7 +98,7 @@ async function searchTools(
   });
 }
 
-/** A search that fills its limit may have more to show: that is said, never left to be guessed. */
+/** Says that there may be more results when a search fills its limit. */
 function adviseSearch(count: number, limit: number, limits: string): string | undefined {
   if (count === 0) return `Try other words; an app that is not connected shows no tools.${limits}`;
   if (count < limit) return undefined;
@@ -158,7 +158,7 @@ async function readResult(parts: StaticToolParts, args: z.output<typeof readSche
   });
 }
 
-/** What is known here, and whether the service can be used now: a key that was revoked looks like any other. */
+/** The local state, and whether the service accepts the key now: a revoked key looks like any other. */
 async function describeStatus({ client, catalog }: StaticToolParts, signal?: AbortSignal): Promise<ToolOutcome> {
   const { report } = catalog;
   const apps = [...new Set(catalog.list().map((entry) => entry.integration))];

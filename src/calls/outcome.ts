@@ -9,7 +9,7 @@ export type OutcomeStatus = "succeeded" | "needs_approval" | "declined" | "needs
 /** One connected account a human can choose. */
 export interface ConnectionChoice {
   readonly id: string;
-  /** What the human calls it; the id when the service gives no label. */
+  /** The human's name for it; the id when the service gives no label. */
   readonly label: string;
   readonly isDefault?: boolean;
 }
@@ -39,7 +39,7 @@ export interface ToolOutcome {
   readonly resultPreview?: string;
   /** Characters of the stored result's JSON text. */
   readonly resultSize?: number;
-  /** What was done on the way: repairs, ignored arguments, changed file types. */
+  /** What the plugin did on the way: repairs, ignored arguments, changed file types. */
   readonly notes: readonly string[];
   /** "recommended_next_action" of the API document. */
   readonly nextAction?: NextAction;
@@ -47,11 +47,11 @@ export interface ToolOutcome {
   readonly connectUrl?: string;
   /** Accounts to choose from, when several are connected. */
   readonly choices?: readonly ConnectionChoice[];
-  /** The request nobody has answered. */
+  /** The unanswered request. */
   readonly approval?: ApprovalRequest;
 }
 
-/** An outcome without the parts every outcome has. */
+/** The optional members of an outcome. */
 export type OutcomeDetails = {
   -readonly [Key in keyof Omit<ToolOutcome, "status" | "toolName" | "notes">]?: ToolOutcome[Key] | undefined;
 };
@@ -72,23 +72,25 @@ const LINE_MAX = 240;
 const MAX_LINES = 8;
 const ACTION_MAX = 1_000;
 
-/** Text of the service or an app, fit to be read by a model or a human: secrets masked, controls visible, cut short. */
+/**
+ * Makes text of the service or an app safe for a model or a human: masks secrets, shows control characters, cuts it.
+ */
 export function cleanText(text: string, max = MESSAGE_MAX): string {
   return toPlainText(redact(text), { max });
 }
 
-/** Lines of the service, at most eight of 240 characters; `hide` is run on those eight only. */
+/** Cleans at most eight lines of the service, 240 characters each; `hide` runs on those lines only. */
 export function cleanLines(lines: readonly string[], hide = (line: string) => line): string[] {
   const shown = lines.slice(0, MAX_LINES).map((line) => cleanText(hide(line), LINE_MAX));
   return lines.length > MAX_LINES ? [...shown, `${lines.length - MAX_LINES} more lines`] : shown;
 }
 
-/** A next step of the service, when it is as short as any real one: a model reads all of it. */
+/** The service's next step; dropped when it is unusually long, because a model reads all of it. */
 export function limitAction(action: NextAction | undefined): NextAction | undefined {
   return action !== undefined && JSON.stringify(action).length <= ACTION_MAX ? action : undefined;
 }
 
-/** JSON text of a result as a model reads it: our own kind of key masked, invisible characters written as escapes. */
+/** JSON text of a result for a model: our own kind of key masked, invisible characters written as escapes. */
 export function toSafeJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   return toPlainText(text.replaceAll(/svc_live_[A-Za-z0-9_-]{4,}/g, "svc_live_[redacted]"));
@@ -99,8 +101,8 @@ const NOTICE =
 const NOTES_MAX = 12;
 
 /**
- * The outcome as a model reads it: one JSON object, the result once, nothing of this machine but what the model wrote
- * itself. Text from outside is named as data.
+ * The outcome as one JSON object for a model, with the result once. It holds nothing about this machine except text
+ * that the model itself wrote. Text from outside is marked as data.
  */
 export function renderOutcome(outcome: ToolOutcome): string {
   const { toolName, retryAfterMs, nextAction, connectUrl, choices, approval, resultRef } = outcome;

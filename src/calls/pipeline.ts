@@ -10,21 +10,21 @@ import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
 
-/** How a human is reached. */
+/** The ways to reach the human. */
 export interface HumanChannel {
-  /** Asked for every call that may change something; without one such calls end as `needs_approval`. */
+  /** Asked before every call that may change something; without it such calls end as `needs_approval`. */
   readonly approve?: Approver | undefined;
   readonly chooseConnection?: ConnectionChooser | undefined;
   /**
-   * Shown the link when an app must be connected, or connected again; the call then waits and goes on by itself. Without
-   * it such calls end as `needs_connection`.
+   * Shows the link when an app must be connected or reconnected; the call waits and then continues. Without it such
+   * calls end as `needs_connection`.
    */
   readonly presentConnectLink?: ConnectPresenter | undefined;
 }
 
-/** One call as a runtime hands it over. Its own human is asked instead of the session's. */
+/** One call from a runtime. Its own human channel replaces the session's. */
 export interface ToolCall extends HumanChannel {
-  /** The runtime's id of this call; equal id and arguments mean the same call, made again after a crash or a re-run. */
+  /** The runtime's id of this call. Equal id and arguments mean the same call, repeated after a crash or a re-run. */
   readonly callId: string;
   /** Full tool name. */
   readonly toolName: string;
@@ -33,38 +33,38 @@ export interface ToolCall extends HumanChannel {
   /** The account to use, chosen by a human or by `svc_call_tool`, never read from the arguments. */
   readonly connectionId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The host's own choice of accounts, by integration; `connectionId` wins over it. */
+  /** The host's choice of accounts, by integration; `connectionId` overrides it. */
   readonly connections?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the session's memory of accounts. */
   readonly memory?: ConnectionMemory | undefined;
   /** Used instead of the session's journal. */
   readonly journal?: CallJournal | undefined;
   /**
-   * True in a runtime that makes the whole call again after each answer and keeps the answers itself: the same question
-   * then has the same id each time, and its answer counts each time. Default false.
+   * True in a runtime that repeats the whole call after each answer and stores the answers itself: equal questions then
+   * keep their id, and their answers count every time. Default false.
    */
   readonly keepsAnswers?: boolean | undefined;
-  /** Milliseconds a request for approval stays open, instead of the session's. */
+  /** Milliseconds a request for approval stays open. Overrides the session's setting. */
   readonly approvalTtlMs?: number | undefined;
 }
 
-/** A question to the human: which account? */
+/** Asks the human to choose an account. */
 export interface ConnectionQuestion {
   readonly toolName: string;
   readonly integration: string;
   readonly choices: readonly ConnectionChoice[];
 }
 
-/** What a human chose. A bare id is remembered for the integration while the session lasts. */
+/** The human's choice. A bare id is remembered for the integration during the session. */
 export type ConnectionAnswer =
   | string
   | {
       readonly id: string;
-      /** True when the human wants this account from now on; otherwise it counts for this call only. */
+      /** True to use this account from now on; otherwise the choice counts for this call only. */
       readonly remember: boolean;
     };
 
-/** Lets a human choose an account; undefined means: none. */
+/** Lets a human choose an account; undefined when they choose none. */
 export type ConnectionChooser = (
   question: ConnectionQuestion,
   options: { readonly signal: AbortSignal },
@@ -80,18 +80,20 @@ export interface ConnectLink {
 }
 
 /**
- * What became of a shown link. `connected`: a human says that it is done, make the call again now · true: wait until the
- * app is healthy, then make the call again · false: end the call as `needs_connection`.
+ * The result of showing a link. `connected`: the human says it is done, retry the call now · true: wait until the app
+ * is healthy, then retry the call · false: end the call as `needs_connection`.
  */
 export type ConnectAnswer = boolean | "connected";
 
 /**
- * Shows a human the link. May take as long as the human does: the app is looked at meanwhile, and `signal` fires when it
- * is healthy or the time is over.
+ * Shows a human the link. It may take as long as the human does: the app is polled meanwhile, and `signal` fires when
+ * it is healthy or the time is over.
  */
 export type ConnectPresenter = (link: ConnectLink, options: { readonly signal: AbortSignal }) => Promise<ConnectAnswer>;
 
-/** Takes what a runtime keeps elsewhere, such as the bytes of files, out of a result; the notes go into the outcome. */
+/**
+ * Moves parts of a result that the runtime stores elsewhere, such as file bytes, out of it; its notes join the outcome.
+ */
 export type ResultReceiver = (
   result: unknown,
   options: { readonly signal: AbortSignal | undefined },
@@ -101,7 +103,7 @@ export type ResultReceiver = (
 export type UploadMode = "envelope" | "ingest";
 
 /**
- * What a failed local check of the arguments means. advise: refused once, sent when repeated unchanged · strict: always
+ * Effect of a failed local check of the arguments. advise: refused once, sent when repeated unchanged · strict: always
  * refused · off: not checked.
  */
 export type ValidationMode = "advise" | "strict" | "off";
@@ -112,23 +114,23 @@ export interface PipelineSettings {
   readonly upload: UploadMode;
   /** Default `advise`. */
   readonly validation: ValidationMode;
-  /** Which model family the schemas are shown to. Default `full`. */
+  /** The model family the schemas are projected for. Default `full`. */
   readonly profile: SchemaProfile;
   /**
-   * when_known, the default: a write without files goes through `POST /api/executions` under an idempotency key when the
-   * service's description of the tool promises to keep one; on another account than the default one when it says that a
-   * request may name it · off: never.
+   * when_known, the default: a write without files goes through `POST /api/executions` under an idempotency key when
+   * the service's description of the tool promises to keep keys; for an account other than the default one, only if it
+   * also says that a request may name its account · off: never.
    */
   readonly idempotencyKeys: "when_known" | "off";
   /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
   readonly approvalTtlMs: number;
-  /** Milliseconds to wait for a human who connects an app, at most 24 days. Default 10 minutes. */
+  /** Milliseconds to wait while a human connects an app, at most 24 days. Default 10 minutes. */
   readonly connectTimeoutMs: number;
   /** Milliseconds for one request. Default: the client's. */
   readonly timeoutMs: number | undefined;
 }
 
-/** What the steps work with. */
+/** The settings and shared state that the steps of a call use. */
 export interface Pipeline extends HumanChannel {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -139,17 +141,17 @@ export interface Pipeline extends HumanChannel {
   readonly results: ResultStore;
   readonly settings: PipelineSettings;
   readonly receiveResult: ResultReceiver | undefined;
-  /** Requests for approval that had their decision. */
+  /** Decided requests for approval. */
   readonly spent: SpentRequests;
-  /** Calls the local check refused: the same call again goes to the service. */
+  /** Calls that the local check refused: when repeated unchanged they are sent. */
   readonly advised: Set<string>;
-  /** Accounts a human wants for good. */
+  /** Accounts that a human chose permanently. */
   readonly memory: ConnectionMemory;
-  /** Accounts a human chose for the session, by integration. */
+  /** Accounts that a human chose for the session, by integration. */
   readonly chosen: Map<string, string>;
-  /** How many executions of a call have ended under its idempotency key, so that another try gets another key. */
+  /** Number of ended executions per idempotency key, so that a retry of the call gets a new key. */
   readonly endedKeys: Map<string, number>;
-  /** Calls under way, so that the same call made twice at once runs once. */
+  /** Calls in progress, so that a call made twice at the same time runs once. */
   readonly running: Map<string, Promise<ToolOutcome>>;
   readonly emit: (event: SessionEvent) => void;
   readonly now: () => number;

@@ -17,7 +17,7 @@ export interface ResultPage {
   readonly offset: number;
   readonly text: string;
   readonly total: number;
-  /** Where the next page starts; undefined at the end. */
+  /** Offset of the next page; undefined at the end. */
   readonly nextOffset: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ResultQuery {
   readonly limit?: number | undefined;
 }
 
-/** A result as an outcome carries it: whole, or its first part and where the rest is. */
+/** A result inside an outcome: whole, or its first part and a reference to the rest. */
 type CappedResult =
   | { readonly result: unknown }
   | { readonly resultRef: string; readonly resultPreview: string; readonly resultSize: number };

@@ -32,22 +32,22 @@ import { resolve } from "./steps/resolve.ts";
 import { parseArguments, restore } from "./steps/restore.ts";
 import { send } from "./steps/send/send.ts";
 
-/** Steps 2 to 5, which follow {@link resolve}; the files are looked at last, for the human to see. */
+/** Steps 2 to 5, which follow {@link resolve}. Files are inspected last, for the human to see. */
 const PREPARATION: readonly CallStep[] = [restore, locate, check, choose, inspect];
-/** The same for a tool of the plugin itself. */
+/** Preparation of the plugin's own tools. */
 const OWN_PREPARATION: readonly CallStep[] = [planOwnCall];
-/** Steps 6 to 10: `send` attaches the files. They are gone through again whenever one of them says so. */
+/** Steps 6 to 10: `send` attaches the files. They run again whenever one of them asks for it. */
 const EXECUTION: readonly CallStep[] = [approve, send, answer, settle];
 
-/** A tool of the plugin itself: it is in no catalogue. */
+/** A tool of the plugin itself, which is in no catalogue. */
 interface OwnTool {
   readonly entry: CatalogEntry;
   readonly send: OwnSend;
 }
 
 /**
- * THE pipeline: every call of every runtime takes these steps in this order. The result is a value whatever the
- * service or the human says; it throws an AbortError when the signal fires (within a tick, and nothing is sent again)
+ * The one pipeline: every call of every runtime takes these steps in this order. Every answer of the service or the
+ * human becomes an outcome. Throws only an AbortError when the signal fires (within a tick, and nothing is sent again)
  * and a runtime's own control flow.
  */
 export async function runTool(pipeline: Pipeline, call: ToolCall, own?: OwnTool): Promise<ToolOutcome> {
@@ -76,7 +76,7 @@ async function runCall(opened: OpenedCall, args: unknown, own: CatalogEntry | un
   }
 }
 
-/** Step 1, and the plan of the call as it came. */
+/** Step 1, and the initial plan of the call. */
 async function beginPlan(
   opened: OpenedCall,
   args: unknown,
@@ -87,7 +87,7 @@ async function beginPlan(
   const entry = resolved.value;
   const parsed = parseArguments(entry.name, args);
   if (!parsed.ok) return parsed;
-  // What the caller asked for, not what becomes of it on the way.
+  // The key uses the caller's arguments, before any step changes them.
   const { call, client } = opened;
   const asked = { tool: entry.name, arguments: parsed.value.arguments, connection: findGivenConnection(call, entry) };
   const fingerprint = createFingerprint({ ...asked, files: [], principal: client.principal });
@@ -95,8 +95,8 @@ async function beginPlan(
 }
 
 /**
- * The same call made twice at once has one outcome; one that its own caller gave up has none. A run that a graph has left
- * may still be under way: what it did counts, its questions and its abort do not.
+ * Shares one outcome between identical concurrent calls; undefined if that run was aborted by its own caller. A run
+ * that a graph has left may still be in progress: its result counts, its questions and its abort do not.
  */
 async function joinRun({ call, signal }: OpenedCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
   const keepsAnswers = call.keepsAnswers === true;
@@ -141,14 +141,14 @@ async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcom
   return round.outcome;
 }
 
-/** Something only a human can answer. */
+/** A question that only a human can answer. */
 export type OpenQuestion =
   | { readonly kind: "approval"; readonly request: ApprovalRequest }
   | { readonly kind: "connection"; readonly question: ConnectionQuestion };
 
 /**
- * The steps before sending, up to the first question. Nothing is sent, remembered or written down; a call that would
- * be refused, or that is answered from the journal, has no question.
+ * Runs the steps before sending, up to the first question. Nothing is sent, remembered or written. A call that would be
+ * refused, or answered from the journal, has no question.
  */
 export async function previewCall(pipeline: Pipeline, call: ToolCall): Promise<OpenQuestion | undefined> {
   throwIfAborted(call.signal);
@@ -157,7 +157,7 @@ export async function previewCall(pipeline: Pipeline, call: ToolCall): Promise<O
   } catch (error) {
     throwIfAborted(call.signal);
     if (isControlFlow(error)) throw error;
-    // The call itself will say what is wrong.
+    // The call itself will report the problem.
     return undefined;
   }
 }
@@ -166,7 +166,7 @@ async function findQuestion(pipeline: Pipeline, call: ToolCall): Promise<OpenQue
   let question: ConnectionQuestion | undefined;
   const opened: OpenedCall = {
     ...openCall(pipeline, call),
-    // A refusal of the local check must not count as given: the call itself has yet to be made.
+    // A preview must not use up the one refusal of the local check.
     advised: new Set(pipeline.advised),
     emit: () => undefined,
     async chooseConnection(asked, options) {

@@ -10,14 +10,14 @@ export interface SchemaChange {
   readonly lines: readonly string[];
 }
 
-/** What a session tells its host while it works; for progress lines and logs, never for decisions. */
+/** Progress of a session for its host; for progress lines and logs, never for decisions. */
 export type SessionEvent =
   | { readonly type: "sync_progress"; readonly integration: string | null; readonly tools: number }
   | { readonly type: "cache_rebuilt"; readonly reason: string }
   | { readonly type: "tools_omitted"; readonly integration: string | null; readonly count: number }
-  /** Asked for by name, and not known: a slip, or an app that is not connected. */
+  /** Names that were requested and are unknown: typos, or apps that are not connected. */
   | { readonly type: "tools_not_found"; readonly tools: readonly string[]; readonly integrations: readonly string[] }
-  /** A LangGraph run can be resumed by a process that knows nothing of what this one sends. */
+  /** A LangGraph run may be resumed by a process that does not know the requests sent by this one. */
   | { readonly type: "writes_not_remembered" }
   | { readonly type: "schema_changed"; readonly change: SchemaChange }
   | { readonly type: "tool_not_pinned"; readonly change: PinChange }
@@ -30,20 +30,20 @@ export type SessionEvent =
       readonly toolName: string;
       readonly flowId: string;
       readonly status: string;
-      /** The step the flow is at. */
+      /** The current step. */
       readonly step: string | null;
     }
   | { readonly type: "finished"; readonly callId: string; readonly toolName: string; readonly status: OutcomeStatus };
 
-/** Who is told of a session's events. An async function fits the type as well. */
+/** Receives a session's events. An async function fits the type as well. */
 type EventListener = (event: SessionEvent) => void;
 
 /**
- * Makes what tells `listener` of an event at once, and goes on whatever it does: what it throws or rejects with is
- * dropped, since a call that has acted must not lose its outcome over a line of a log.
+ * Wraps `listener` so that it is called at once and its errors and rejections are dropped: a call that has acted must
+ * not lose its outcome to a failing logger.
  */
 export function createEmitter(listener: EventListener): EventListener {
-  // Async, so that what is thrown and what is rejected later end in the same place.
+  // Async, so that errors and rejections take the same path.
   const tell = async (event: SessionEvent): Promise<void> => await listener(event);
   return (event) => void tell(event).catch(() => undefined);
 }

@@ -24,7 +24,7 @@ import { type OpenQuestion, previewCall, runTool } from "./run.ts";
 import { createEmitter, type SessionEvent } from "./session-events.ts";
 import type { StaticTool } from "./static-tools.ts";
 
-/** Settings of {@link createToolSession}: a client, or address and key to make one. */
+/** Settings of {@link createToolSession}: a client, or an address and key to create one. */
 export type ToolSessionOptions = SessionSettings &
   ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
 
@@ -33,30 +33,30 @@ type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | 
 
 /** Settings of a session besides the client. */
 export interface SessionSettings extends Choices<PipelineSettings>, HumanChannel {
-  /** What the model may use: everything else is neither listed, found, described nor run. Default: everything. */
+  /** The tools allowed to the model: all others are neither listed, found, described nor run. Default: all. */
   readonly allow?: AllowedTools | undefined;
-  /** Folders local files may be read from, whole or in part; default none. */
+  /** Folders from which local files may be read, whole or in part; default none. */
   readonly mediaRoots?: readonly (string | MediaFolder)[] | undefined;
-  /** Folders of the runtime that no media root may contain, or lie in but as they say; default none. */
+  /** Folders of the runtime that no media root may contain, or lie in except as they allow; default none. */
   readonly privateFolders?: readonly PrivateFolder[] | undefined;
   /** Single files outside the roots that a human named by absolute path; default none. */
   readonly mediaFiles?: readonly string[] | undefined;
   /**
    * Folder (created 0700) for journal, standing permissions and chosen accounts (`state.db`), the tool cache and large
-   * results. Without it all of them live in memory and a crash forgets what was sent.
+   * results. Without it they live in memory, and after a crash sent calls are unknown.
    */
   readonly stateDir?: string | undefined;
-  /** Where the pinned tools are kept. Default `tools.lock.json` in `stateDir`. */
+  /** File of the pinned tools. Default `tools.lock.json` in `stateDir`. */
   readonly pinFile?: string | undefined;
-  /** What happens to tools that are new or changed since they were pinned. Default `ask` once there is a pin file. */
+  /** Treatment of tools that are new or changed since they were pinned. Default `ask` once there is a pin file. */
   readonly pinning?: PinMode | undefined;
   /** Longest JSON text of a result that is shown whole. Default 24,000 characters. */
   readonly maxResultChars?: number | undefined;
-  /** Applied to every successful result before it is cut to size; one that fails changes nothing. */
+  /** Applied to every successful result before it is cut to size; a failing receiver changes nothing. */
   readonly receiveResult?: ResultReceiver | undefined;
   /**
-   * Told at once of each {@link SessionEvent}; not waited for. What it throws or rejects with changes nothing and is
-   * told to nobody: catch inside it what you want to know. Default none.
+   * Called at once for each {@link SessionEvent}, and not awaited. Its errors and rejections are dropped without a
+   * report: catch them inside if you need them. Default none.
    */
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
   readonly now?: (() => number) | undefined;
@@ -64,18 +64,18 @@ export interface SessionSettings extends Choices<PipelineSettings>, HumanChannel
   readonly random?: (() => number) | undefined;
 }
 
-/** One host's way to the user's tools: catalogue, pipeline and what they remember. */
+/** One host's access to the user's tools: catalogue, pipeline and their state. */
 export interface ToolSession {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
   /** svc_search_tools, svc_describe_tool, svc_call_tool, svc_read_result, svc_status. */
   readonly staticTools: readonly StaticTool[];
-  /** Tools for flows, started, approved and resumed like any call; none where `allow` leaves them out. */
+  /** Tools for flows; start, approve and resume run like any call. Empty when `allow` excludes them. */
   readonly flowTools: readonly StaticTool[];
-  /** Permissions a human gave for good; list and revoke them here. */
+  /** A human's standing permissions; list and revoke them here. */
   readonly rules: StandingRules;
   readonly journal: Journal;
-  /** Accounts a human wants for good, by integration. */
+  /** Accounts that a human chose permanently, by integration. */
   readonly memory: ConnectionMemory;
   /** The tools a human agreed to. */
   readonly pins: Pins;
@@ -85,13 +85,13 @@ export interface ToolSession {
   /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
   call(call: ToolCall): Promise<ToolOutcome>;
   /**
-   * What a human would be asked before this call is made, without sending anything; undefined when nothing. Not every
-   * question is known beforehand: the service may object later.
+   * The question a human would be asked before this call, without sending anything; undefined if there is none. Some
+   * questions are not known beforehand: the service may object later.
    */
   preview(call: ToolCall): Promise<OpenQuestion | undefined>;
-  /** Reads on in a result that was too large; undefined when it is not there any more. */
+  /** Reads the next part of a result that was too large; undefined when it is no longer stored. */
   readResult(page: ResultQuery): Promise<ResultPage | undefined>;
-  /** Writes the cache and closes what the session opened; a client that was passed in stays open. */
+  /** Writes the cache and closes the session's resources; a client that was passed in stays open. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ToolCall } from "./pipeline.ts";
 import { describeBreakdown, describeSvcError } from "./steps/outcome.ts";
 
-/** Names of the tools that are always there, whatever the service offers. */
+/** Names of the static tools, available with every service. */
 export const STATIC_TOOL_NAMES = [
   "svc_search_tools",
   "svc_describe_tool",
@@ -27,7 +27,7 @@ export const FLOW_TOOL_NAMES = [
 export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
 export type FlowToolName = (typeof FLOW_TOOL_NAMES)[number];
 
-/** A static tool's call: all of a call but the tool of the service that it stands for. */
+/** A call of a static tool: a {@link ToolCall} without tool, arguments and account. */
 export type StaticCall = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
 
 /** A tool of the plugin itself. Runtimes translate it like any other. */
@@ -35,13 +35,13 @@ export interface StaticTool {
   readonly name: StaticToolName | FlowToolName;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Never throws but for an aborted call and a runtime's control flow. */
+  /** Throws only for an aborted call and a runtime's control flow. */
   run(args: unknown, call: StaticCall): Promise<ToolOutcome>;
-  /** The call of a service's tool these arguments stand for; undefined when they stand for none. */
+  /** The service tool call that these arguments stand for, if any. */
   readTarget(args: unknown): Pick<ToolCall, "toolName" | "arguments" | "connectionId"> | undefined;
 }
 
-/** A tool whose arguments are checked by `schema`. A refusal and a failure become outcomes; `describe` words the latter. */
+/** A tool whose arguments are checked by `schema`. Refusals and failures become outcomes; `describe` words failures. */
 export function createTool<Schema extends z.ZodType>(
   name: StaticTool["name"],
   description: string,

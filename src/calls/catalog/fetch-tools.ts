@@ -169,7 +169,7 @@ export function mergeList(
   known: Map<string, CatalogEntry>,
   listed: readonly CatalogEntry[],
   scope: {
-    /** Apps the list is of; undefined for all. */
+    /** Apps in the list; undefined for all. */
     readonly integrations: readonly string[] | undefined;
     readonly isComplete: boolean;
   },

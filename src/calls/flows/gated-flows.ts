@@ -62,7 +62,7 @@ export async function startFlow(
   });
 }
 
-/** Lets a waiting flow go on after a human saw what it is about to do. */
+/** Continues a waiting flow after a human saw its next steps and agreed. */
 export async function approveFlow(
   pipeline: Pipeline,
   call: StaticCall,
@@ -107,7 +107,7 @@ function refuseApproval(tool: FlowToolName, view: FlowView, waiting: string | un
   });
 }
 
-/** Tries a failed flow again after a human agreed. */
+/** Retries a failed flow after a human agreed. */
 export async function resumeFlow(
   pipeline: Pipeline,
   call: StaticCall,
@@ -156,15 +156,15 @@ function refuse(tool: FlowToolName, details: OutcomeDetails): Step<never> {
 
 interface FlowChange extends Pick<OwnSend, "plan"> {
   readonly tool: FlowToolName;
-  /** How long the flow is watched afterwards. */
+  /** Seconds to watch the flow afterwards. */
   readonly seconds: number | undefined;
-  /** What the caller asked for; with the call id it names the call in the journal. */
+  /** The caller's arguments; with the call id they identify the call in the journal. */
   readonly arguments: Record<string, unknown>;
-  /** Does it; the flow as the service answers. */
+  /** Sends the change; returns the flow as the service answers. */
   send(): Promise<FlowView>;
 }
 
-/** Does it through the pipeline, after a human said yes, and watches the flow then. */
+/** Runs the change through the pipeline, which asks a human, then watches the flow. */
 function runFlowTool(pipeline: Pipeline, call: StaticCall, change: FlowChange): Promise<ToolOutcome> {
   const { tool, seconds, arguments: args, plan, send } = change;
   const own: OwnSend = {

@@ -12,16 +12,16 @@ import { describeSvcError } from "../steps/outcome.ts";
 import { NOT_WATCHED } from "../steps/own-call.ts";
 
 const VALUE_MAX = 6_000;
-/** What a timed wait shows of its time; a service need not. */
+/** The end of a timed wait; services may leave it out. */
 const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
-/** The step a flow stands at. */
+/** The flow's current step. */
 export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined {
   return steps.find((step) => step.stepKey === flow.currentStep) ?? steps.find((step) => step.status === "waiting");
 }
 
-/** The approval a flow waits for; undefined when it waits for none. */
+/** The approval a flow waits for, if any. */
 export function findWaitingApproval(view: FlowView): FlowStep | undefined {
   if (view.flow.status !== "waiting") return undefined;
   const current = findCurrentStep(view);
@@ -29,12 +29,12 @@ export function findWaitingApproval(view: FlowView): FlowStep | undefined {
   return view.steps.find((step) => step.stepType === "approval" && step.status === "waiting");
 }
 
-/** True when nothing more happens by itself: the flow has ended or waits for a human. */
+/** True when the flow changes no more by itself: it has ended or waits for a human. */
 function isAtRest(view: FlowView): boolean {
   return ENDED.has(view.flow.status) || findWaitingApproval(view) !== undefined;
 }
 
-/** True when resuming can do something: the flow has failed, or waits for a time that is not known to lie ahead. */
+/** True when resuming can have an effect: the flow has failed, or waits for a time that may have passed. */
 export function isResumable(view: FlowView, now: number): boolean {
   if (view.flow.status === "failed") return true;
   if (view.flow.status !== "waiting" || findWaitingApproval(view) !== undefined) return false;
@@ -43,7 +43,7 @@ export function isResumable(view: FlowView, now: number): boolean {
 }
 
 /**
- * What approving `step` lets happen: what the step itself shows, else what the step before it prepared, and the steps
+ * The effects of approving `step`: its own content, else the content that the step before it prepared, and the steps
  * that follow up to the next approval.
  */
 export function readApprovalContent(view: FlowView, step: FlowStep): Record<string, unknown> {
@@ -63,7 +63,7 @@ const accountsSchema = z.looseObject({
   accounts: z.array(z.looseObject({ account: z.string(), connection: z.string() })).length(1),
 });
 
-/** The account that the steps after a waiting approval use, when the service names one. Several stand in what it shows. */
+/** The account used by the steps after a waiting approval, if the service names exactly one. */
 export function readOnlyAccount({ output }: FlowStep): ConnectionChoice | undefined {
   const [only] = accountsSchema.safeParse(output).data?.accounts ?? [];
   return only && { id: only.connection, label: only.account };
@@ -118,7 +118,7 @@ function showValue(value: unknown): unknown {
   return `${toPlainText(text, { max: VALUE_MAX })} (cut: ${text.length} characters of JSON)`;
 }
 
-/** What the service refused, or why it cannot be reached. The flow routes refuse with bare texts. */
+/** A refusal of the service, or the reason it cannot be reached. The flow routes refuse with plain texts. */
 export function describeFlowError(error: SvcError): OutcomeDetails {
   const details = describeSvcError(error);
   if (error.status !== 404) return { ...details, code: readCode(error) };
@@ -126,14 +126,14 @@ export function describeFlowError(error: SvcError): OutcomeDetails {
   return { ...details, code: "flow_not_found", hint, retryable: false };
 }
 
-/** Their status says which kind of refusal it is. */
+/** The code of a refusal, from its HTTP status. */
 function readCode({ status, serviceCode, code }: SvcError): string {
   if (serviceCode !== undefined) return serviceCode;
   if (status === 400) return "invalid_arguments";
   return status === 409 ? "flow_conflict" : code;
 }
 
-/** True when a request that changes a flow was sent, and nothing says that it was refused. */
+/** True when a request that changes a flow was sent and no refusal is known. */
 export function mayHaveActed({ sent, status }: SvcError): boolean {
   const isRefused = status !== undefined && status >= 400 && status < 500;
   return sent !== false && !isRefused;
@@ -141,12 +141,11 @@ export function mayHaveActed({ sent, status }: SvcError): boolean {
 
 const WATCH_SECONDS = 20;
 
-/** What the flow tools work with. */
+/** The parts of the pipeline that the flow tools use. */
 type FlowParts = Pick<Pipeline, "client" | "emit" | "now" | "sleep">;
 
 /**
- * Waits for the flow to end or to need the user, and shows how it stands then. Throws SvcError when it cannot be read
- * at all.
+ * Waits until the flow ends or needs the user, and shows its state then. Throws SvcError when it cannot be read at all.
  */
 export async function followFlow(
   { client, emit, now, sleep }: FlowParts,
@@ -171,12 +170,12 @@ export async function followFlow(
   return describeFlow(toolName, view, notes);
 }
 
-/** The outcome for a flow as it stands, and what comes next. */
+/** The outcome for a flow's current state, with the next step. */
 export function describeFlow(tool: FlowToolName, view: FlowView, notes: readonly string[] = []): ToolOutcome {
   return createOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view) }, notes);
 }
 
-/** What comes next for a flow as it stands; undefined when it is over. */
+/** The next step for a flow's current state; undefined when it is over. */
 export function adviseNext(view: FlowView): string | undefined {
   if (findWaitingApproval(view) !== undefined) {
     return "The flow waits for the user: tell them what it is about to do and call svc_approve_flow, which asks them.";
@@ -189,19 +188,17 @@ export function adviseNext(view: FlowView): string | undefined {
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 3_000;
 
-/** How long and how a flow is watched. */
 interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to watch at most; default without limit. */
+  /** Most milliseconds to watch. Default: no limit. */
   readonly forMs?: number | undefined;
   readonly now?: (() => number) | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /**
- * Polls a flow and yields its view whenever something about it changed, the first one at once. Ends when the flow has
- * ended, waits for a human, or the time is over. Waits grow from a quarter of a second to three seconds while nothing
- * changes.
+ * Polls a flow and yields its view at first and after every change. Ends when the flow has ended, waits for a human, or
+ * the time is over. The poll interval grows from 250 ms to 3 s while nothing changes.
  */
 export async function* watchFlow(client: SvcClient, id: string, options: WatchOptions): AsyncGenerator<FlowView> {
   const { signal, forMs = Number.POSITIVE_INFINITY, now = Date.now, sleep } = options;

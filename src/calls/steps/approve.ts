@@ -28,22 +28,22 @@ import {
 } from "./plan.ts";
 import { parseArguments } from "./restore.ts";
 
-/** Edits of one call before it counts as declined. */
+/** Most edits of one call; after that it counts as declined. */
 const MAX_EDITS = 8;
 const WARNING = "An equal call was sent before and never answered: it may already have happened.";
 
-/** Step 6. Asks a human, or finds a standing permission, where a call may act and nobody has said yes to it yet. */
+/** Step 6. If a call may act and is not approved yet, finds a standing permission or asks a human. */
 export async function approve(context: CallContext, given: CallPlan): Promise<Step<CallPlan>> {
   const plan = followEffect(context, given);
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
-  // Looked at again: the tool may have changed while the human was asked.
+  // Checked again: the tool may have changed while the human was asked.
   return agreed.ok ? again(agreed.value) : agreed;
 }
 
 /**
- * The plan with the fingerprint that was approved. An edit is a yes only when the edited arguments pass every check
- * exactly as typed, with the same files and account; otherwise a new request shows what they became.
+ * Returns the plan with the approved fingerprint. An edit is an approval only when the edited arguments pass every
+ * check exactly as typed, with the same files and account; otherwise a new request shows the changed arguments.
  */
 async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const { record } = context;
@@ -53,7 +53,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(context, plan), notes: [...plan.notes, note] });
   }
-  // A refused edit may be insisted on like a refused call, but only here: the next run starts with the same rules.
+  // A refused edit may be repeated like a refused call, but only here: the next run starts with the same rules.
   const apart: CallContext = { ...context, advised: new Set() };
   const agree = async (agreed: CallPlan) => {
     await record.save("approved", { approved: agreed.approved });
@@ -81,7 +81,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
   return stop(decline(current, "The arguments were edited too often; start again with a new call."));
 }
 
-/** The request that a call would put before a human first; undefined when nobody has to be asked. */
+/** The first request that a call would put before a human; undefined when no approval is needed. */
 export async function previewRequest(context: CallContext, plan: CallPlan): Promise<ApprovalRequest | undefined> {
   if (!plan.mustAsk || isApproved(context, plan)) return undefined;
   await context.record.duplicates.find(fingerprintRequest(context, plan));
@@ -89,7 +89,7 @@ export async function previewRequest(context: CallContext, plan: CallPlan): Prom
   return createRequest(context, plan, { reason: explainReason(context, plan), round: 0 });
 }
 
-/** A rule allows the tool, not another try of a call that may have happened. */
+/** A rule allows the tool, but not a retry of a call that may have happened. */
 function isAllowedByRule(context: CallContext, plan: CallPlan): boolean {
   const { entry } = plan;
   if (context.own !== undefined || !context.record.duplicates.isEmpty) return false;
@@ -120,7 +120,7 @@ function createRequest(
 ): ApprovalRequest {
   const { entry, connectionId } = plan;
   const { call, client, record } = context;
-  // An answer to a question without the warning does not answer the one with it.
+  // An answer to the question without the warning must not answer the question with it.
   const parts = [call.callId, fingerprintPlan(context, plan), round, ...record.duplicates.names];
   const used = entry.connections.find((choice) => choice.id === connectionId);
   return createApprovalRequest(
@@ -140,14 +140,14 @@ function createRequest(
   );
 }
 
-/** The files of a call as an approval names them. */
+/** The files of a call in the form of an approval. */
 function listFiles({ files }: CallPlan): ApprovalFile[] {
   return files.map(({ field, name, mimetype, size, md5, sha256, reference }) => {
     return { field, name, mimetype, size, md5, sha256, reference };
   });
 }
 
-/** One decision that counts, or the outcome when none came: an error, a late or a foreign answer approves nothing. */
+/** Returns one valid decision, or the outcome without one: an error, a late or a foreign answer approves nothing. */
 async function ask(context: CallContext, request: ApprovalRequest): Promise<Step<ApprovalDecision>> {
   const { call, approve: approver } = context;
   throwIfAborted(context.signal);
@@ -161,7 +161,7 @@ async function ask(context: CallContext, request: ApprovalRequest): Promise<Step
   const { signal, expiry, close } = openAnswerWindow(context.approvalTtlMs, context.signal);
   let answer: unknown;
   try {
-    // A copy: whatever the approver does to it, the call that was planned is the one that is sent.
+    // A copy, so that the approver cannot change the planned call.
     answer = await withAbort(Promise.resolve(approver(structuredClone(request), { signal })), signal);
   } catch (error) {
     if (isControlFlow(error)) throw error;
@@ -198,10 +198,10 @@ function refuseEdit({ entry, notes }: CallPlan): ToolOutcome {
   return createOutcome("declined", entry.name, told, notes);
 }
 
-/** Characters of a human's words that a model is shown. */
+/** Most characters of a human's message that a model is shown. */
 const REASON_MAX = 300;
 
-/** A human's no: what happened instead, the human's words, and not to try again by itself. */
+/** The outcome of a declined call: the facts, the human's message, and advice not to retry. */
 function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
   const reason = message === undefined || message.trim() === "" ? "" : ` Reason: ${cleanText(message, REASON_MAX)}`;
   const told = {
@@ -213,7 +213,7 @@ function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
   return createOutcome("declined", plan.entry.name, told, plan.notes);
 }
 
-/** What an edit of the arguments made of a plan. */
+/** The result of applying an edit to a plan. */
 interface AppliedEdit {
   readonly plan: CallPlan;
   /** True when the call would be sent exactly as typed. */
@@ -221,7 +221,7 @@ interface AppliedEdit {
   readonly reason: string;
 }
 
-/** Takes what a human typed through steps 3 and 4; the plan stays as it was when they refuse it. */
+/** Runs the typed arguments through steps 3 and 4; if they are refused, the plan stays unchanged. */
 async function applyEdit(context: CallContext, plan: CallPlan, typed: Record<string, unknown>): Promise<AppliedEdit> {
   const keep = ({ message, details = [] }: ToolOutcome): AppliedEdit => {
     const why = [message, details.join("; ")].filter(Boolean).join(" ");

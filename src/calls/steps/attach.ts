@@ -4,7 +4,7 @@ import { createFilesBody } from "../../media/send/send-files.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
 import { type CallContext, type CallPlan, isApproved } from "./plan.ts";
 
-/** Step 7. The body of the request. Files are opened and read as they are sent, and must be as they were approved. */
+/** Step 7. Builds the request body. Files are opened and read while they are sent, and must match the approval. */
 export function attach(context: Pick<CallContext, "client" | "roots">, plan: CallPlan) {
   const request = {
     arguments: plan.arguments,
@@ -13,13 +13,13 @@ export function attach(context: Pick<CallContext, "client" | "roots">, plan: Cal
   };
   if (plan.files.length === 0) return request;
   if (plan.upload === "envelope") return createFilesBody(request, plan.files, context.roots);
-  // Uploaded files go by their storage key; one that is not uploaded yet by its own reference, to be asked for. Fields
-  // tell no files apart: one named "a.b" and the b of an a read the same.
+  // Uploaded files are sent as their storage key, others as their own reference, so that the service can ask for them.
+  // Field paths cannot identify files: a field "a.b" and the field b of an object a look the same.
   const files = plan.files.map((file) => ({ ...file, pointer: plan.uploaded.get(file.reference) ?? file.reference }));
   return { ...request, arguments: fillFileArguments(plan.arguments, files) };
 }
 
-/** The outcome when a file could not be attached as it was approved. */
+/** The outcome for a file that no longer matches the approval. */
 export function describeChangedFile(plan: CallPlan, error: SvcError): ToolOutcome {
   const told = {
     code: error.serviceCode ?? error.code,

@@ -11,13 +11,13 @@ import { type CallContext, type CallPlan, proceed, type Step, stop } from "./pla
 
 type Guard = ReturnType<typeof createArgumentGuard>;
 
-/** Refused calls that are remembered: a model makes the same call again at once, or not at all. */
+/** Number of remembered refusals. A model repeats a refused call at once or not at all. */
 const MAX_ADVISED = 500;
 const guards = new WeakMap<object, Guard>();
 
 /**
- * Step 4. Checks the arguments and repairs only what failed. A refusal is advice: the service's schemas are sometimes
- * wrong, so the same call made again goes to the service.
+ * Step 4. Checks the arguments and repairs only those that failed. A refusal is advice: the service's schemas are
+ * sometimes wrong, so the same call is sent when it is repeated.
  */
 export function check(context: Pick<CallContext, "settings" | "advised">, plan: CallPlan): Step<CallPlan> {
   const { validation } = context.settings;
@@ -85,15 +85,15 @@ function remember(advised: Set<string>, key: string): void {
   if (advised.size > MAX_ADVISED && oldest.done !== true) advised.delete(oldest.value);
 }
 
-/** Arguments made ready for a host that checks them itself, before a call reaches the pipeline. */
+/** Repaired arguments for a host that checks them itself before a call reaches the pipeline. */
 export interface RepairedArguments {
-  /** With every repair that makes a value fit; the very value given when there was none. */
+  /** With every repair that makes a value fit; the original object if there was none. */
   readonly args: unknown;
-  /** What to tell the model about each null that stands where a value is required; hosts that bend types invent one. */
+  /** Messages for the model about nulls in place of required values; hosts that coerce types invent them. */
   readonly wrongNulls: readonly string[];
 }
 
-/** Repairs arguments by the schema a model was shown. What cannot be repaired stays as given. Never throws. */
+/** Repairs arguments by the schema a model was shown. Values it cannot repair stay unchanged. Never throws. */
 export function repairForSchema(schema: JsonSchema, args: unknown): RepairedArguments {
   if (isPlaceholderSchema(schema)) return { args, wrongNulls: [] };
   const { repairs, problems, args: repaired } = getGuard(schema)(args);

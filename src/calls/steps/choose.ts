@@ -7,13 +7,13 @@ import type { Failure } from "./answer/read-reply.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 const QUESTION_MS = 10 * 60 * 1_000;
-/** Nobody has more accounts of one app, and a model reads the whole list. */
+/** More than the accounts anyone has of one app; a model reads the whole list. */
 const MOST_CHOICES = 50;
 const LONGEST_ID = 200;
 
 /**
- * Step 5. The account the caller named, or one a human chose before. A call that a human will approve gets the default
- * account's id, so that what was shown is what is used even when the default changes in between.
+ * Step 5. Uses the account that the caller named or a human chose before. A call that needs an approval gets the
+ * default account's id, so that the shown account is used even if the default changes in between.
  */
 export async function choose(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const { entry } = plan;
@@ -23,7 +23,7 @@ export async function choose(context: CallContext, plan: CallPlan): Promise<Step
     context.chosen.get(entry.integration);
   if (wanted !== undefined && wanted !== "") return proceed({ ...plan, connectionId: wanted });
   const isAsked = isAmbiguous(entry.connections) && context.chooseConnection !== undefined;
-  // A human is asked about the accounts there are now, not about those of the last look.
+  // Refreshes the accounts before a human is asked about them.
   const refreshed = isAsked ? await context.catalog.refresh(entry.name).catch(() => undefined) : undefined;
   const connections = refreshed?.entry?.connections ?? entry.connections;
   const looked = { ...plan, entry: { ...entry, connections } };
@@ -34,7 +34,7 @@ export async function choose(context: CallContext, plan: CallPlan): Promise<Step
   return asked.ok ? proceed({ ...looked, connectionId: asked.value }) : asked;
 }
 
-/** An id that the caller named and the service does not take is another mistake than naming none. */
+/** Distinguishes an id that the service does not accept from a missing one. */
 function explainQuestion(
   call: CallContext["call"],
   entry: CatalogEntry,
@@ -47,7 +47,7 @@ function explainQuestion(
   return `The account "${cleanText(given, 80)}" cannot be used for ${app}: ${said.replace(/\.?$/, ".")} Nothing was run.`;
 }
 
-/** The service's own words on how to go on, when the accounts could not be read from its answer. */
+/** The service's hint when the accounts could not be read from its answer. */
 function readHint(failure: Pick<Failure, "hint"> | undefined): string | undefined {
   return failure?.hint === undefined ? undefined : cleanText(redactHint(failure.hint));
 }
@@ -56,7 +56,7 @@ function isAmbiguous(choices: readonly ConnectionChoice[]): boolean {
   return choices.length > 1 && !choices.some((choice) => choice.isDefault);
 }
 
-/** The account the service would use, for a call that a human sees before. */
+/** The account the service would use, for a call that needs an approval. */
 function findOnly(entry: CatalogEntry, choices: readonly ConnectionChoice[]): ConnectionChoice | undefined {
   if (!mustAskFirst(entry)) return undefined;
   return choices.find((choice) => choice.isDefault) ?? (choices.length === 1 ? choices[0] : undefined);
@@ -72,7 +72,7 @@ export function findGivenConnection(
   return Object.hasOwn(connections, entry.integration) ? connections[entry.integration] : undefined;
 }
 
-/** Forgets an account that cannot be used any more. */
+/** Forgets an account that can no longer be used. */
 export async function forgetConnection(
   { chosen, memory }: Pick<CallContext, "chosen" | "memory">,
   integration: string,
@@ -81,7 +81,7 @@ export async function forgetConnection(
   await memory.forget(integration);
 }
 
-/** Lets the human choose among `choices`; without an answer the outcome lists them by label. */
+/** Lets the human choose among `choices`; without an answer, the outcome lists their labels. */
 export async function askForConnection(
   context: Pick<CallContext, "call" | "signal" | "chooseConnection" | "chosen" | "memory">,
   entry: CatalogEntry,
@@ -108,7 +108,7 @@ export async function askForConnection(
     if (isControlFlow(error) || !expiry.aborted) throw error;
     return undefined;
   };
-  // Given up when the time is over or the caller gave up, also when the chooser does not listen.
+  // Ends on timeout or abort, even if the chooser ignores the signal.
   const answer = await withAbort(chooseConnection(question, { signal }), signal).catch(giveUp).finally(close);
   const wanted = typeof answer === "string" ? answer : answer?.id;
   const chosen = clean.find((choice) => choice.id === wanted);

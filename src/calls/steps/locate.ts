@@ -4,15 +4,15 @@ import { throwIfAborted } from "../ask/abort.ts";
 import { cleanText, createOutcome } from "../outcome.ts";
 import { type CallContext, type CallPlan, mustAskAbout, proceed, type Step, stop } from "./plan.ts";
 
-/** Step 3. Finds the files among the arguments and brings each reference into one form. Nothing is read. */
+/** Step 3. Finds the files among the arguments and normalises their references. Reads no file. */
 export function locate(_: unknown, plan: CallPlan): Step<CallPlan> {
   const { args, files } = locateFiles(plan.entry.inputSchema, plan.arguments);
   return proceed({ ...plan, arguments: args, located: files });
 }
 
 /**
- * Opens and hashes the located files, so that a human can see what would be sent. A refused file ends the call; nothing
- * was sent and no file stays open.
+ * Opens and hashes the located files, so that a human can see them before they are sent. A refused file ends the call;
+ * nothing is sent and no file stays open.
  */
 export async function inspect(
   context: Pick<CallContext, "own" | "roots" | "signal" | "pins">,
@@ -28,7 +28,7 @@ export async function inspect(
   }
   const { files } = inspected;
   const fileNotes = files.flatMap(({ field, note }) => (note === undefined ? [] : [`${field}: ${note}`]));
-  // The name and type that are sent, which the look into the file may have corrected.
+  // With the name and type to be sent, which the inspection may have corrected.
   const named = files.map((file) => ({ ...file, pointer: file.reference }));
   return proceed({
     ...plan,

@@ -14,7 +14,7 @@ import { findConnectUrl, isSignInExpired, toConnectAction } from "./answer/await
 import { type Answered, type Failure, judgeReply } from "./answer/read-reply.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
-/** The outcome of a failure that nobody here can set right. The service's texts are cleaned, upload commands hidden. */
+/** The outcome of a failure without a remedy. The service's texts are cleaned and upload commands hidden. */
 export function describeFailure(plan: CallPlan, failure: Failure, notes: readonly string[] = []): ToolOutcome {
   const details = cleanLines(failure.details, redactHint);
   const told: OutcomeDetails = {
@@ -29,7 +29,7 @@ export function describeFailure(plan: CallPlan, failure: Failure, notes: readonl
   return createOutcome("failed", plan.entry.name, told, [...plan.notes, ...notes]);
 }
 
-/** The service does not know the key: calling on is useless until the device is paired again. */
+/** The service refuses the key: further calls are useless until the device is paired again. */
 function describeKeyProblem(plan: CallPlan, failure: Failure): ToolOutcome {
   const { retryAfterMs: _, nextAction: __, ...outcome } = describeFailure(plan, failure);
   return { ...outcome, code: "unauthorized", hint: KEY_HINT, retryable: false };
@@ -66,12 +66,12 @@ function explainStatus(failure: Failure): string | undefined {
   return undefined;
 }
 
-/** Step 10. The outcome of an answer that nothing more is done about. */
+/** Step 10. The outcome of an answer without a remedy. */
 export async function settle(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   return plan.answered === undefined ? proceed(plan) : stop(await settleReply(context, plan, plan.answered));
 }
 
-/** The outcome that an answer stands for. */
+/** Turns an answer into the call's outcome. */
 export async function settleReply(context: CallContext, plan: CallPlan, answered: Answered): Promise<ToolOutcome> {
   const judgement = judgeReply(answered);
   if (judgement.kind === "success") return describeSuccess(context, plan, judgement.result);
@@ -84,7 +84,7 @@ export async function settleReply(context: CallContext, plan: CallPlan, answered
   return describeFailure(plan, failure);
 }
 
-/** The outcome of a call that was sent and not answered; names read tools that can tell what happened. */
+/** The outcome of a call that was sent and not answered; it names read tools that can show the effect. */
 export function createUnknownOutcome(
   { catalog, own }: Pick<CallContext, "catalog" | "own">,
   { name, integration }: CatalogEntry,
@@ -107,7 +107,7 @@ export function createUnknownOutcome(
   return createOutcome("unknown", name, told, notes);
 }
 
-/** No answer, or one that is not the service's: a gateway's page says nothing about what the service did. */
+/** True without an answer, or for a gateway's answer, which says nothing about the service. */
 export function isLostAnswer(error: SvcError): boolean {
   if (error.code === "bad_response") return error.status === undefined || error.status < 400 || error.status >= 500;
   return error.code === "unreachable" || error.code === "timeout" || error.code === "aborted";
@@ -126,7 +126,7 @@ export function describeRefusal({ entry, notes }: CallPlan, error: SvcError): To
   return createOutcome("failed", entry.name, { ...details, message: `${details.message}${nothing}` }, notes);
 }
 
-/** What was done stays done, even when its result cannot be kept here. */
+/** A success stays a success even when its result cannot be stored here. */
 async function describeSuccess(context: CallContext, plan: CallPlan, answer: unknown): Promise<ToolOutcome> {
   const { result, notes } = await receive(context, answer);
   const allNotes = [...plan.notes, ...notes];
@@ -138,7 +138,7 @@ async function describeSuccess(context: CallContext, plan: CallPlan, answer: unk
   }
 }
 
-/** A receiver that fails, or is stopped, changes nothing. */
+/** If a receiver fails or is stopped, the result stays unchanged. */
 async function receive({ receiveResult, signal }: CallContext, result: unknown) {
   try {
     return (await receiveResult?.(result, { signal })) ?? { result, notes: [] };
@@ -162,7 +162,7 @@ export function describeSvcError(error: SvcError): OutcomeDetails {
 }
 
 /**
- * What is told of a failure on this machine, such as a full disk under the journal: its code at most, since its text may
+ * Describes a failure on this machine, such as a full disk under the journal: at most its code, because its text may
  * hold a path. SQLite has a fixed sentence for each of its codes.
  */
 export function describeBreakdown(error: unknown): { code: string; message: string; hint: string; retryable: boolean } {

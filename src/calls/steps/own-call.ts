@@ -12,15 +12,15 @@ import {
   stop,
 } from "./plan.ts";
 
-/** An outcome as the journal has it: with the id of the flow while it is watched. */
+/** An outcome in the journal, with the id of the flow while it is watched. */
 interface KeptOutcome extends ToolOutcome {
   readonly watching?: string;
 }
 
-/** Note on something that was begun, and whose watch was cut off. */
+/** Note for a flow whose watch was interrupted. */
 export const NOT_WATCHED = "the flow could not be watched to the end; look at it with svc_get_flow";
 
-/** Steps 2 to 5 of an own tool: what it says would happen now. */
+/** Steps 2 to 5 of an own tool: plans the call from its current state. */
 export async function planOwnCall(
   context: Pick<CallContext, "own" | "signal">,
   plan: CallPlan,
@@ -41,7 +41,7 @@ export async function planOwnCall(
   }
 }
 
-/** The plan when it is still as it was approved, else the outcome. */
+/** The plan if it still matches the approval, else the outcome. */
 export async function planAgain(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const now = await planOwnCall(context, plan);
   if (!now.ok) return now;
@@ -55,7 +55,9 @@ export async function planAgain(context: CallContext, plan: CallPlan): Promise<S
   return stop(createOutcome("failed", plan.entry.name, told));
 }
 
-/** Sends, and watches what was begun: the journal has the answer before, as the watch may outlive this process. */
+/**
+ * Sends and then watches. The answer is written to the journal first, because this process may end during the watch.
+ */
 export async function sendOwnCall(context: CallContext, plan: CallPlan, own: OwnSend): Promise<ToolOutcome> {
   const { entry, notes } = plan;
   context.emit({ type: "sending", callId: context.call.callId, toolName: entry.name, confirmed: true });
@@ -74,7 +76,7 @@ export async function sendOwnCall(context: CallContext, plan: CallPlan, own: Own
   return watched === undefined ? addNotes(outcome, NOT_WATCHED) : addNotes(watched, ...notes);
 }
 
-/** The outcome of a success in the journal. A watch that was cut off goes on; else it is shown as it was then. */
+/** The recorded outcome of a success. An interrupted watch continues; if it cannot, the recorded state is returned. */
 export async function recallOwnCall(
   { record }: Pick<CallContext, "record">,
   own: OwnSend,

@@ -12,7 +12,7 @@ import type { Answered } from "./answer/read-reply.ts";
 /** A call on its way through the steps; each step returns a changed copy. */
 export interface CallPlan {
   readonly entry: CatalogEntry;
-  /** Final arguments; files as the caller referred to them. This is what a human approves. */
+  /** Final arguments, with file references as the caller wrote them. A human approves these. */
   readonly arguments: Record<string, unknown>;
   /** Files among the arguments, not opened yet. */
   readonly located: readonly LocatedFile[];
@@ -22,23 +22,23 @@ export interface CallPlan {
   readonly mustAsk: boolean;
   /** Shown to the human as the reason, when the service asked for the confirmation itself. */
   readonly askReason: string | undefined;
-  /** Fingerprint a human (or a standing rule) said yes to. */
+  /** Fingerprint approved by a human or a standing rule. */
   readonly approved: string | undefined;
-  /** What the human was told about a changed tool when they were asked. */
+  /** The pin warning shown to the human, if any. */
   readonly toldOfPin: string | undefined;
-  /** How often the tool changed its effect between the yes and the request. */
+  /** Number of times the tool's effect changed between approval and request. */
   readonly effectChanges: number;
   readonly upload: UploadMode;
   /** Storage keys of files already uploaded, by the reference of the file. */
   readonly uploaded: ReadonlyMap<string, string>;
-  /** The service's answer, from the moment that the call was sent until the answer is dealt with. */
+  /** The service's answer, from its arrival until it is handled. */
   readonly answered: Answered | undefined;
-  /** Names of the objections that were answered: each is answered once. */
+  /** Names of the objections handled so far: each is handled once. */
   readonly objections: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** One call with all that its steps work with: the parts of the session, and what the call brings in their place. */
+/** One call with everything its steps use: parts of the session, with the call's own overrides. */
 export interface CallContext extends Omit<Pipeline, "journal"> {
   readonly call: Pick<ToolCall, "callId" | "toolName" | "connectionId" | "connections" | "keepsAnswers">;
   readonly signal: AbortSignal | undefined;
@@ -47,7 +47,7 @@ export interface CallContext extends Omit<Pipeline, "journal"> {
   readonly approvalTtlMs: number;
   /** Set for a tool of the plugin itself, such as one for flows. */
   readonly own: OwnSend | undefined;
-  /** What the journal knows and is told about this call. */
+  /** The journal's view of this call. */
   readonly record: CallRecord;
 }
 
@@ -71,24 +71,26 @@ export function openCall(pipeline: Pipeline, call: ToolCall, own?: OwnSend): Ope
 }
 
 /**
- * How a tool of the plugin itself is planned and sent. Its calls are asked about, sent once and remembered like those of
- * the service's tools. They have no pin and no standing permission, and cannot be edited.
+ * Plans and sends a tool of the plugin itself. Its calls are approved, sent once and recorded like those of the
+ * service's tools. They have no pin and no standing permission, and cannot be edited.
  */
 export interface OwnSend {
-  /** Reads what would happen now. It is shown to the human and read again after the yes: it must still be the same. */
+  /**
+   * Plans from the current state. The plan is shown to the human and computed again after the approval; it must match.
+   */
   plan(): Promise<Step<OwnPlan>>;
   /** Acts. Throws SvcError for a refusal and a lost answer. */
   send(): Promise<OwnAnswer>;
   /** True when a request that ended with this error may have acted. */
   mayHaveActed(error: SvcError): boolean;
-  /** Watches what was begun until it rests; undefined when it cannot be watched. */
+  /** Watches the started flow until it ends or waits; undefined when it cannot be watched. */
   follow(id: string): Promise<ToolOutcome | undefined>;
   describeError(error: SvcError): OutcomeDetails;
   /** Hint for a call whose answer was lost. */
   readonly howToCheck: string;
 }
 
-/** What a call of an own tool would do, as a human sees it. */
+/** The effect of an own tool's call, in the form a human sees. */
 interface OwnPlan {
   readonly title: string;
   readonly description: string;
@@ -97,7 +99,7 @@ interface OwnPlan {
   readonly arguments: Record<string, unknown>;
 }
 
-/** A success, and the id of what was begun by it: it goes on and is watched. */
+/** A success, with the id of the flow it started, if that is to be watched. */
 export interface OwnAnswer {
   readonly outcome: ToolOutcome;
   readonly watching: string;
@@ -140,7 +142,7 @@ export async function takeSteps(
   return last;
 }
 
-/** The plan of a call as it came: nothing is checked, chosen or approved. */
+/** The initial plan of a call: nothing is checked, chosen or approved. */
 export function startPlan(
   { settings }: Pick<CallContext, "settings">,
   entry: CatalogEntry,
@@ -178,8 +180,8 @@ export function mustAskAbout(context: Pins, entry: CatalogEntry): boolean {
 }
 
 /**
- * The plan with what the catalogue knows of the tool's effect by now: one that came to delete while a human was asked
- * whether it may write needs another answer. The same plan when nothing has changed.
+ * Updates the plan with the tool's current effect: if a tool changed from write to delete while a human was asked, a
+ * new approval is needed. Returns the same plan when nothing has changed.
  */
 export function followEffect(context: Pins & Pick<CallContext, "catalog">, plan: CallPlan): CallPlan {
   const effect = context.catalog.peek(plan.entry.name)?.effect ?? plan.entry.effect;
@@ -193,7 +195,7 @@ export function fingerprintPlan(context: Pick<CallContext, "client">, plan: Call
   return createFingerprint({ ...describeRequest(context, plan), effect: plan.entry.effect });
 }
 
-/** Fingerprint of what a plan sends. Unlike the one of a decision it stays the same when the tool changes its effect. */
+/** Fingerprint of the request a plan sends. Unlike a decision's, it does not depend on the tool's effect. */
 export function fingerprintRequest(context: Pick<CallContext, "client">, plan: CallPlan): string {
   return createFingerprint(describeRequest(context, plan));
 }
@@ -203,12 +205,12 @@ function describeRequest({ client }: Pick<CallContext, "client">, plan: CallPlan
   return { tool: entry.name, arguments: args, connection, files, principal: client.principal };
 }
 
-/** True when somebody said yes to exactly this plan: any change since makes it false. */
+/** True when exactly this plan was approved; any later change makes it false. */
 export function isApproved(context: Pick<CallContext, "client">, plan: CallPlan): boolean {
   return plan.approved !== undefined && plan.approved === fingerprintPlan(context, plan);
 }
 
-/** True for a call that the journal knows nothing of. */
+/** True for a read that is never journaled. */
 export function isPlainRead(plan: CallPlan): boolean {
   return plan.entry.effect === "read" && !plan.mustAsk;
 }

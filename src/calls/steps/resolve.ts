@@ -6,12 +6,12 @@ import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
 import { describeSvcError } from "./outcome.ts";
 import { type CallContext, proceed, type Step, stop } from "./plan.ts";
 
-/** Longer names are those of no tool, and would be searched for word by word. */
+/** No tool has a longer name, and every word of it would be searched for. */
 const MAX_NAME = 256;
 
 /**
- * Step 1. Finds the tool by its full name, described. A name that is not known is answered with up to three close
- * ones, which are never run by themselves. An unnamed list entry is the notice of a truncated list and not callable.
+ * Step 1. Finds the tool by its full name, with its description. An unknown name is answered with up to three close
+ * names, which are never run automatically. An unnamed list entry is a truncation notice and not callable.
  */
 export async function resolve(
   context: Pick<CallContext, "call" | "signal" | "catalog" | "pins" | "emit">,
@@ -39,8 +39,8 @@ export async function resolve(
 }
 
 /**
- * A session that never listed its tools knows no close names: the words of the name are searched for. Without an answer
- * there are none.
+ * Searches for the words of the name, because a session that never listed its tools knows no close names. If the search
+ * fails, none are suggested.
  */
 async function findLikely({ catalog, signal }: Pick<CallContext, "catalog" | "signal">, name: string): Promise<void> {
   const query = name.replaceAll(/[^a-zA-Z0-9]+/g, " ").trim();
@@ -52,7 +52,7 @@ async function findLikely({ catalog, signal }: Pick<CallContext, "catalog" | "si
   }
 }
 
-/** The outcome of a call of a tool that is not there. */
+/** The outcome of a call to an unknown tool. */
 export function unknownTool(catalog: ToolCatalog, name: string): ToolOutcome {
   const close = catalog.suggest(name);
   const details = close.map((entry) => `${entry.name} (${entry.effect}): ${cleanText(firstSentence(entry), 160)}`);

@@ -9,7 +9,7 @@ import { type CallContext, type CallPlan, proceed, type Step, stop } from "./pla
 const RESERVED = ["confirmed", "confirm", "files", "connectionId"] as const;
 const MAX_JSON_TEXT = 256 * 1024;
 
-/** The arguments as a JSON object, before anything is changed in them. */
+/** Parses the arguments as a JSON object, unchanged otherwise. */
 export function parseArguments(
   toolName: string,
   raw: unknown,
@@ -37,8 +37,8 @@ export function parseArguments(
 }
 
 /**
- * Step 2. Service names for renamed keys, and nothing the model may not set. What a tool declares is read off the
- * projection too: its own schema may say it behind a reference or in a union.
+ * Step 2. Restores the service's names of renamed keys and drops members the model may not set. Declared arguments are
+ * read from the projection too: the schema itself may declare them behind a reference or in a union.
  */
 export function restore({ settings }: Pick<CallContext, "settings">, plan: CallPlan): Step<CallPlan> {
   const { entry, arguments: given } = plan;

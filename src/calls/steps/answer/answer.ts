@@ -10,8 +10,8 @@ import { awaitConnection } from "./await-connection.ts";
 import { type Answered, type Failure, type Judgement, judgeReply, type Objection } from "./read-reply.ts";
 
 /**
- * Step 9. Meets what the service objects to, each objection once per call: the call goes back to the approval with a
- * changed plan. An answer that nothing more can be done about goes on to its outcome.
+ * Step 9. Handles objections of the service, each once per call: the call goes back to the approval with a changed
+ * plan. An answer without a remedy goes on to its outcome.
  */
 export async function answer(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const { answered } = plan;
@@ -24,7 +24,7 @@ export async function answer(context: CallContext, plan: CallPlan): Promise<Step
   const met: CallPlan = { ...plan, answered: undefined, objections: [...plan.objections, name] };
   if (kind === "needs_connection" && isNew) {
     await withdraw(context, plan);
-    // Made again unchanged, as the document says, once the app can be used.
+    // The document says to repeat the call unchanged once the app can be used.
     return (await awaitConnection(context, plan, failure)) ? again(met) : proceed(plan);
   }
   if (!isNew || !isObjection(kind, answered)) return proceed(plan);
@@ -33,20 +33,20 @@ export async function answer(context: CallContext, plan: CallPlan): Promise<Step
   return next.ok ? again(next.value) : next;
 }
 
-/** A confirmation asked for after it was given is a refusal. */
+/** If the call was already confirmed, a request for confirmation is a refusal. */
 function isObjection(kind: Judgement["kind"], { confirmed }: Answered): kind is Objection {
   return kind === "confirmation" ? !confirmed : kind in ANSWERS;
 }
 
-/** Names the objection for counting: each is answered once per call, missing bytes once per file. */
+/** Names the objection for counting: each is handled once per call, missing bytes once per file. */
 function nameObjection({ kind, failure }: Exclude<Judgement, { kind: "success" }>): string {
   if (kind !== "missing_bytes") return kind;
   return `${kind} ${failure.upload?.field ?? ""} ${failure.fields.join(" ")}`;
 }
 
 /**
- * While a human is asked, connects the app, or a file is uploaded, no request is in flight: an abort is safe then. A
- * runtime that keeps the human's answers gives them again, to the same questions in the same order.
+ * No request is in flight while a human is asked, an app is connected or a file is uploaded, so an abort is safe. A
+ * runtime that keeps the human's answers repeats them for the same questions in the same order.
  */
 async function withdraw(context: CallContext, plan: CallPlan): Promise<void> {
   if (isPlainRead(plan)) return;
@@ -56,7 +56,7 @@ async function withdraw(context: CallContext, plan: CallPlan): Promise<void> {
   if (keeps) await record.save("approved", { approved: plan.approved });
 }
 
-/** What each objection is met with: the changed plan, or the outcome when it cannot be met. */
+/** The remedy for each objection: the changed plan, or the outcome when there is no remedy. */
 const ANSWERS: Readonly<
   Record<Objection, (context: CallContext, plan: CallPlan, failure: Failure) => Promise<Step<CallPlan>>>
 > = {
@@ -68,9 +68,9 @@ const ANSWERS: Readonly<
 };
 
 /**
- * A confirmation nobody expected: what is known about the tool is stale, so it is read again for the human. A runtime
- * that makes the call again will know this from the start and name the account; so it is named now, and the question
- * stays the same.
+ * Handles an unexpected demand for confirmation: the catalogue entry is stale, so it is refreshed for the human. A
+ * runtime that repeats the call will then know the demand from the start and name the account; naming it now keeps the
+ * question the same.
  */
 async function demandApproval(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
   const refreshed = await context.catalog.refresh(plan.entry.name).catch(() => undefined);
@@ -86,12 +86,12 @@ async function demandApproval(context: CallContext, plan: CallPlan, failure: Fai
 async function chooseAccount(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
   await forgetConnection(context, plan.entry.integration);
   const choices = failure.choices.length > 0 ? failure.choices : plan.entry.connections;
-  // The account this call would have used is gone and one is left: there is nothing to choose, only to approve.
+  // The call's account is gone and one is left: no choice is needed, only an approval.
   const only =
     choices.length === 1 && findGivenConnection(context.call, plan.entry) === undefined ? choices[0] : undefined;
   const chosen = only === undefined ? await askForConnection(context, plan.entry, choices, failure) : proceed(only.id);
   if (!chosen.ok) return stop({ ...chosen.outcome, notes: [...plan.notes] });
-  // Another account is another call: the fingerprint no longer fits, so a human is asked again.
+  // A different account changes the fingerprint, so a human is asked again.
   const entry = { ...plan.entry, connections: choices };
   return proceed({ ...plan, entry, connectionId: chosen.value });
 }
@@ -122,7 +122,7 @@ async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure
   }
 }
 
-/** The file of this call that the service is missing; by the field it names, else the only one not uploaded yet. */
+/** The file of this call that the service is missing: the named field's, else the only one not uploaded yet. */
 function findMissingFile(plan: CallPlan, failure: Failure): InspectedFile | undefined {
   const named = [failure.upload?.field, ...failure.fields].flatMap((field) =>
     field === undefined ? [] : [field.replace(/^arguments\./, "").replace(/\.s3key$/, "")],
@@ -132,7 +132,7 @@ function findMissingFile(plan: CallPlan, failure: Failure): InspectedFile | unde
   return match ?? (waiting.length === 1 ? waiting[0] : undefined);
 }
 
-/** Arguments the service refused: when its schema changed since it was read, what changed is said. */
+/** Handles refused arguments; if the schema has changed since it was read, the outcome lists the changes. */
 async function explainArguments(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {
   const refreshed = await context.catalog.refresh(plan.entry.name).catch(() => undefined);
   const lines = refreshed?.change?.lines ?? [];

@@ -12,8 +12,8 @@ const POLL_MS = 2_000;
 const LOOK_MS = 10_000;
 
 /**
- * Lets the host show the link and waits until the service says that the app can be used (`svc.get_connection` over MCP).
- * False when there is no link or nobody to show it, when the host does not want to wait, or when the time is over.
+ * Shows the link through the host and waits until the service reports that the app can be used (`svc.get_connection`
+ * over MCP). False without a link or a presenter, when the host does not want to wait, or when the time is over.
  */
 export async function awaitConnection(context: CallContext, plan: CallPlan, failure: Failure): Promise<boolean> {
   const { client, settings, presentConnectLink } = context;
@@ -24,13 +24,13 @@ export async function awaitConnection(context: CallContext, plan: CallPlan, fail
   const { integration, name: toolName } = plan.entry;
   const account = { integration, connectionId: action.input.connection_id };
   const isReconnect = action.input.force_reconnect === true;
-  // While another account of the app can be used, only the human knows when this one can.
+  // While another account of the app is usable, only the human knows when this one is.
   const canTell = !(await isUsable(context, account));
   const over = new AbortController();
   const answering = openAnswerWindow(settings.connectTimeoutMs, context.signal);
   const signal = AbortSignal.any([over.signal, answering.signal]);
   try {
-    // Given up when the time is over or the caller gave up, also when the presenter does not listen.
+    // Ends on timeout or abort, even if the presenter ignores the signal.
     const shown = withAbort(presentConnectLink({ toolName, integration, url, isReconnect }, { signal }), signal);
     return await waitUntilUsable(context, { account, shown, canTell });
   } finally {
@@ -63,7 +63,7 @@ async function waitUntilUsable(
   return false;
 }
 
-/** The account that a call failed with; without an id the app as a whole. */
+/** The account of a failed call; without an id, the whole app. */
 interface Account {
   readonly integration: string;
   readonly connectionId: unknown;
@@ -82,8 +82,8 @@ const CONNECT_MS = 10_000;
 const MAX_LINK = 2_048;
 
 /**
- * Asks the service where a human connects the app (`svc.connect_app` over MCP, the document's recommended next action).
- * Undefined when the service has no such tool or gives no usable address; never throws.
+ * Asks the service for the page where a human connects the app (`svc.connect_app` over MCP, the document's recommended
+ * next action). Undefined when the service has no such tool or gives no usable address; never throws.
  */
 export async function findConnectUrl(
   client: SvcClient,
@@ -99,8 +99,8 @@ export async function findConnectUrl(
 }
 
 /**
- * https anywhere (accounts live on other hosts), plain http only on the service's own origin. Spelled out as a browser
- * would read it: look-alike letters of a host and everything else that is not plain ASCII stand there in code.
+ * Accepts https on any host (accounts live on other hosts) and plain http only on the service's own origin. The result
+ * is spelled as a browser reads it: look-alike host letters and other non-ASCII characters are encoded.
  */
 function toSafeLink(text: string, baseUrl: string): string | undefined {
   const url = text.length <= MAX_LINK ? URL.parse(text) : null;
@@ -109,7 +109,7 @@ function toSafeLink(text: string, baseUrl: string): string | undefined {
   return url.protocol === "https:" || isOwn ? url.href : undefined;
 }
 
-/** The service's recommended way to a usable connection, or the one the document names. */
+/** The service's recommended action for restoring the connection, else the one in the document. */
 export function toConnectAction(plan: CallPlan, failure: Failure): NextAction {
   const reconnect = isSignInExpired(failure) ? { force_reconnect: true } : {};
   const usual = { tool: "svc.connect_app", input: { integration_id: plan.entry.integration, ...reconnect } };

@@ -4,15 +4,15 @@ import type { NextAction } from "../../../errors.ts";
 import { type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
 import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
-/** What an answer means for the call. Objections can be answered, each at most once per call. */
+/** The meaning of an answer for the call. Objections can be handled, each at most once per call. */
 export type Judgement =
   | { readonly kind: "success"; readonly result: unknown }
   | { readonly kind: Objection | "needs_connection" | "key" | "failure"; readonly failure: Failure };
 
-/** What a service can object to that we can set right. */
+/** Objections of the service that the plugin can handle. */
 export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
 
-/** An answer, and what the answered request held. */
+/** An answer, with facts about its request. */
 export interface Answered {
   readonly reply: ExecuteReply;
   readonly confirmed: boolean;
@@ -26,8 +26,8 @@ const REAUTH_CODES = new Set(["needs_reauth", "reauth_required"]);
 const ENVELOPE_CODES = /^(malformed_files|(files?|envelopes?)_.*(not_accepted|refused|disabled|unsupported|off))$/;
 
 /**
- * Decides by body shape and code first and by status last: a 401 is a bad key or an expired connection, a 404 a missing
- * tool or a provider's 404, a 409 one of three things.
+ * Judges by body shape and code first and by status last: a 401 may be a bad key or an expired connection, a 404 a
+ * missing tool or a provider's 404, a 409 one of three things.
  */
 export function judgeReply({ reply, ...sent }: Answered): Judgement {
   if (reply.kind === "envelope" && reply.envelope.ok && reply.status < 300) {
@@ -51,7 +51,7 @@ function classify(failure: Failure, sent: Omit<Answered, "reply">): Exclude<Judg
   if (REAUTH_CODES.has(code) || canonicalCode === "reauth_required" || failure.type === "reauth_required") {
     return "needs_connection";
   }
-  // The document uses one code for both: once confirmed, only the choice of an account is left.
+  // The document uses one code for both: after a confirmation, only the choice of an account remains.
   if (canonicalCode === "policy_blocked") return sent.confirmed ? "accounts" : "confirmation";
   if (code === "invalid_arguments" || canonicalCode === "validation_error") return "arguments";
   if (status === 401) return isConnectionProblem(failure) ? "needs_connection" : "key";
@@ -62,17 +62,17 @@ function isConnectionProblem(failure: Failure): boolean {
   return failure.nextAction !== undefined && failure.code !== "unauthorized";
 }
 
-/** Some services take no bytes in the request and say so with a guard error. */
+/** Some services accept no bytes in the request and answer with a guard error. */
 function isEnvelopeRefused(failure: Failure, sent: Omit<Answered, "reply">): boolean {
   if (!sent.hasEnvelope) return false;
   if (ENVELOPE_CODES.test(failure.code)) return true;
   return !failure.isStructured && (failure.status === 400 || failure.status === 413 || failure.status === 415);
 }
 
-/** The facts of a failed execution, wherever the answer carried them. Texts are still as the service wrote them. */
+/** The facts of a failed execution, from any place in the answer. Texts are not cleaned yet. */
 export interface Failure {
   readonly status: number;
-  /** The service's code; a name for the status when it gave none. */
+  /** The service's code, else a name for the status. */
   readonly code: string;
   /** `error_code` of the canonical block or summary. */
   readonly canonicalCode: string | undefined;
@@ -84,12 +84,12 @@ export interface Failure {
   readonly retryAfterMs: number | undefined;
   readonly nextAction: NextAction | undefined;
   readonly upload: UploadInstruction | undefined;
-  /** Arguments the failure is about, as dotted paths without a leading `arguments.`. */
+  /** The arguments at fault, as dotted paths without a leading `arguments.`. */
   readonly fields: readonly string[];
   readonly choices: readonly ConnectionChoice[];
   readonly policyReason: string | undefined;
   readonly askBefore: readonly string[];
-  /** True when the service does not know, or does not say, whether the call took effect. */
+  /** True when the service does not know or does not say whether the call took effect. */
   readonly isOutcomeUnknown: boolean;
   /** False for a guard error, which has neither code nor canonical block. */
   readonly isStructured: boolean;
@@ -109,7 +109,7 @@ const CODE_BY_STATUS: Readonly<Record<number, string>> = {
   503: "provider_unavailable",
 };
 
-/** Canonical codes in the words of the tool-name endpoint, so that one failure has one name whichever way it took. */
+/** Canonical codes mapped to those of the tool-name endpoint, so that a failure has the same name on both routes. */
 const TOOL_CODE_BY_CANONICAL: Readonly<Record<string, string>> = {
   action_not_found: "tool_not_found",
   integration_not_connected: "needs_connection",
@@ -156,12 +156,12 @@ function readFailure(reply: ExecuteReply): Failure {
   };
 }
 
-/** Codes of an action that may have taken effect: nobody knows, or the app took longer than anybody waited. */
+/** Codes of an action that may have taken effect: its outcome is unknown, or the app took too long. */
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
 
 /**
- * An answer that does not say that the action failed: of a gateway that gave up or a service that broke on the way, of
- * an execution that has not ended, or one whose body says that it succeeded and whose status says that it did not.
+ * True for an answer that does not prove a failure: from a gateway that timed out or a service that broke, about an
+ * execution that has not ended, or with a body that reports success under an error status.
  */
 function isUndecided(reply: ExecuteReply): boolean {
   if (reply.kind === "bare") return reply.status >= 500 && reply.status !== 503;
@@ -189,7 +189,7 @@ function readChoices(value: unknown, details: readonly string[]): ConnectionChoi
   if (!Array.isArray(value)) {
     return details.flatMap((line) => {
       const [, prefix, id, label] = ACCOUNT_LINE.exec(line.trim()) ?? [];
-      // The first word of a sentence is no id.
+      // The first word of a sentence is not an id.
       const isTold =
         prefix !== undefined || label === undefined || /\d/.test(id ?? "") || /^[\w-]+\s*[:|]/.test(line.trim());
       return id !== undefined && isTold ? [{ id, label: label ?? id }] : [];

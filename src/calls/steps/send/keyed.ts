@@ -25,14 +25,14 @@ import {
 const TRIES = 4;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
-/** Longer arguments are not kept in the journal, so their request is not repeatable. */
+/** Longer arguments are not stored in the journal, so their request cannot be repeated. */
 const MAX_ARGUMENTS = 256 * 1024;
-/** A request is asked for again only this long, however long the service keeps its keys. */
+/** A request is repeated only this long, even if the service keeps its keys longer. */
 const REPEAT_FOR_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * How a keyed request ended. `lost`: it left at least once and no answer of the service came. `stopped`: so it did, and it
- * is not sent again, because something is not as it was approved; `why` says what.
+ * How a keyed request ended. `lost`: it was sent at least once and the service did not answer. `stopped`: the same, but
+ * it is not sent again because the approval no longer matches; `why` gives the reason.
  */
 type KeyedAnswer =
   | { readonly kind: "reply"; readonly reply: ExecuteReply }
@@ -40,10 +40,10 @@ type KeyedAnswer =
   | { readonly kind: "stopped"; readonly why: string };
 
 /**
- * Chooses the canonical endpoint for an approved call without files, when the service's own description of the tool says
- * that it keeps idempotency keys; on another account than the default one only where a request may name it. Undefined
- * for everything else. The tool is described once more, so that neither an old promise nor a default account that
- * changed since the approval counts.
+ * Chooses the canonical endpoint for an approved call without files, when the service's description of the tool
+ * promises to keep idempotency keys; for an account other than the default one, only if a request may name its account.
+ * Undefined otherwise. The tool is described again first, so that neither an old promise nor a changed default account
+ * is used.
  */
 export async function planKeyedSend(context: CallContext, plan: CallPlan): Promise<Repeatable | undefined> {
   const { entry } = plan;
@@ -57,24 +57,24 @@ export async function planKeyedSend(context: CallContext, plan: CallPlan): Promi
   if (!isDefault && !fresh.keys.namesAccount) return undefined;
   const until = context.now() + Math.min(fresh.keys.keptMs, REPEAT_FOR_MS);
   const approved = describeApproved(plan, context.record.approval, { fresh, promise: fresh.keys });
-  // The same for the same call made again, also by a process that knows nothing of this one.
+  // Stable per call, also when another process repeats it.
   const subject = [context.client.principal, entry.name, fingerprintRequest(context, plan), context.call.callId];
   const key = createKey(context.endedKeys, sha256Hex(canonicalJson(subject)));
   return { key, arguments: plan.arguments, until, approved };
 }
 
-/** A keyed request that is sent; `isRepeat` when it has been sent before, by a process that is gone. */
+/** A keyed request; `isRepeat` when an earlier process has already sent it. */
 interface KeyedSend {
   readonly repeatable: Repeatable;
-  /** When it was first sent, in milliseconds since the epoch. */
+  /** Time of the first sending, in milliseconds since the epoch. */
   readonly sentAt: number;
   readonly isRepeat: boolean;
 }
 
 /**
- * Sends a repeatable request, and again with the same key while its answer is lost: four times in all. Each time it is
- * sent again, account, effect, schema, pin, expiry and permission have to be as they were approved; else its result is
- * looked up by its key where the service can do that, and nothing is sent.
+ * Sends a repeatable request, and repeats it with the same key while its answer is lost: at most four times in all.
+ * Before each repeat, account, effect, schema, pin, expiry and permission must match the approval; otherwise nothing is
+ * sent, and the result is looked up by its key where the service supports it.
  */
 export async function sendKeyed(context: CallContext, plan: CallPlan, send: KeyedSend): Promise<Step<Answered>> {
   const answer = await trySeveralTimes(context, plan.entry, send);
@@ -131,7 +131,7 @@ function buildBody({ integration, name }: CatalogEntry, { key, arguments: args, 
   };
 }
 
-/** What became of a request that is not sent again. That nothing was done so far does not say that nothing will be. */
+/** Looks up a request that is not sent again. If nothing was done so far, it may still be done later. */
 async function lookUp(
   client: SvcClient,
   key: string,
@@ -144,13 +144,13 @@ async function lookUp(
   return { kind: "stopped", why: `${stopped} The service has done nothing under its key so far.` };
 }
 
-/** An execution that another request with this key started is waited for no longer than the service did. */
+/** Waits for an execution that another request with this key started, no longer than the service did. */
 async function settleRunning(client: SvcClient, reply: ExecuteReply, options: CallOptions): Promise<KeyedAnswer> {
   const id = reply.kind === "summary" && reply.summary.error_code === "timeout" ? reply.summary.execution_id : null;
   return id == null ? { kind: "reply", reply } : toAnswer(await client.getExecution(id, options));
 }
 
-/** A stored execution as the answer of its request; one that has not ended is as good as no answer yet. */
+/** A stored execution as the answer of its request; an execution that has not ended counts as no answer. */
 function toAnswer(summary: ExecutionSummary): KeyedAnswer {
   if (summary.status === "running") {
     const error = new SvcError("timeout", "The service is still at it.", { sent: true, retryable: true });
@@ -159,16 +159,19 @@ function toAnswer(summary: ExecutionSummary): KeyedAnswer {
   return { kind: "reply", reply: { kind: "summary", status: summary.status === "succeeded" ? 200 : 500, summary } };
 }
 
-/** A request that may be made again: it acts at most once per key. */
+/** A request that may be repeated: it acts at most once per key. */
 export type Repeatable = NonNullable<JournalRecord["repeatable"]>;
 
-/** Why a request may not be made again: `why` is a clause that says what is not as it was approved. */
+/** Why a request may not be repeated: `why` is a clause naming the mismatch with the approval. */
 interface ChangedRequest {
   readonly why: string;
   readonly canLookUp: boolean;
 }
 
-/** What the approval of a plan was given for, with the account that the request will act on; `fresh` is the tool now. */
+/**
+ * The facts a plan was approved for, with the account that the request will act on; `fresh` is the tool's current
+ * entry.
+ */
 function describeApproved(
   plan: CallPlan,
   approval: JournalRecord["approval"],
@@ -192,8 +195,8 @@ function findDefault({ connections }: CatalogEntry): ConnectionChoice | undefine
 }
 
 /**
- * Compares what a human saw with the tool as the service describes it now, before a request that was sent at `sentAt`
- * (milliseconds since the epoch) is made again. Throws SvcError when the service cannot be asked.
+ * Compares the approved facts with the tool's current description, before a request first sent at `sentAt`
+ * (milliseconds since the epoch) is repeated. Throws SvcError when the service cannot be asked.
  */
 async function findChange(
   context: CallContext,
@@ -203,7 +206,7 @@ async function findChange(
   const before = context.catalog.peek(name);
   const { entry } = await context.catalog.refresh(name);
   const canLookUp = entry?.keys?.canLookUp === true;
-  // The entry stays the same object where the service has no description any more.
+  // The catalogue returns the same entry object when the service no longer describes the tool.
   const why =
     entry === undefined || entry === before
       ? "the service does not describe this tool any more"

@@ -26,14 +26,14 @@ import { planKeyedSend, type Repeatable, sendKeyed } from "./keyed.ts";
 const READ_TRIES = 3;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
-/** How often a tool may change its effect between the yes and the request, of one call. */
+/** Most changes of a tool's effect between approval and request, per call. */
 const MAX_CHANGES = 8;
 
 /**
- * Step 8. Sends the call when it is still as it was approved, and goes back to the approval otherwise. Reads are tried up
- * to three times on lost connections, 429 and 503; anything that may act is sent once, and when its answer is lost the
- * outcome is `unknown`. A write under an idempotency key that the service honours is the exception: its answer is asked
- * for again. Nothing is sent while the journal has something that stands in the way.
+ * Step 8. Sends the call if it still matches the approval; otherwise goes back to the approval. Reads are tried up to
+ * three times on lost connections, 429 and 503. Requests that may act are sent once, and when the answer is lost the
+ * outcome is `unknown`; only a write under an idempotency key that the service honours is repeated. Nothing is sent
+ * while a journal record forbids it.
  */
 export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const repeatable = isApproved(context, plan) ? await planKeyedSend(context, plan) : undefined;
@@ -41,7 +41,7 @@ export async function send(context: CallContext, plan: CallPlan): Promise<Step<C
   if (!same.ok) return same;
   const changed = findChange(context, plan);
   if (changed !== undefined) return changed;
-  // A human agreed to the tool as it is now.
+  // The human agreed to the tool in its current form.
   if (findPinObjection(context, plan.entry) !== undefined) await context.pins.accept(plan.entry);
   throwIfAborted(context.signal);
   const obstacle = isPlainRead(plan) ? undefined : await begin(context, plan, repeatable);
@@ -55,7 +55,7 @@ export async function send(context: CallContext, plan: CallPlan): Promise<Step<C
   return sent.ok ? proceed({ ...plan, answered: sent.value }) : sent;
 }
 
-/** Another look at the tool, right before the request: undefined when it is still as the human saw it. */
+/** Checks the tool again right before the request: undefined when it still matches the approval. */
 function findChange(context: CallContext, plan: CallPlan): Step<CallPlan> | undefined {
   const { entry, effectChanges } = plan;
   if (followEffect(context, plan) !== plan) {
@@ -63,9 +63,9 @@ function findChange(context: CallContext, plan: CallPlan): Step<CallPlan> | unde
     return stop(describeChangingEffect(plan));
   }
   const pinObjection = findPinObjection(context, entry);
-  // Pinned otherwise while the human was asked: they agreed to the tool without knowing.
+  // The pin changed while the human was asked, so they approved without knowing it.
   if (pinObjection !== undefined && pinObjection !== plan.toldOfPin) return again(withoutApproval(plan));
-  // It came to do more since it was found, and the program does not allow that.
+  // The tool's effect has grown beyond the limits of the program.
   const isGone =
     context.own === undefined && context.catalog.isLimited && context.catalog.peek(entry.name) === undefined;
   return isGone ? stop(unknownTool(context.catalog, entry.name)) : undefined;
@@ -82,12 +82,12 @@ function describeChangingEffect({ entry, notes }: CallPlan): ToolOutcome {
   return createOutcome("needs_approval", entry.name, told, notes);
 }
 
-/** The plan as it was, for a human to be asked about once more. */
+/** The plan without its approval, so that a human is asked again. */
 function withoutApproval(plan: CallPlan): CallPlan {
   return { ...plan, approved: undefined, mustAsk: true };
 }
 
-/** Writes down that the request is going to be sent; returns what is in its way. */
+/** Records that the request is about to be sent; returns a record that forbids it, if any. */
 async function begin(
   context: CallContext,
   plan: CallPlan,
@@ -98,12 +98,12 @@ async function begin(
   const isRead = plan.entry.effect === "read";
   const state = isApproved(context, plan) ? "sending" : "probing";
   const obstacle = await record.begin(state, { request, isRead, repeatable });
-  // Given up meanwhile: this must not be taken for a request whose answer was lost.
+  // Aborted meanwhile: the record must not count as a request whose answer was lost.
   if (obstacle === undefined && signal?.aborted === true) await record.withdraw();
   return obstacle;
 }
 
-/** What another process has made of this call in the meantime; a human is asked when an equal call is in the way. */
+/** Another process sent this call or a duplicate; for a duplicate a human is asked. */
 async function stepAside(context: CallContext, plan: CallPlan, obstacle: JournalRecord): Promise<Step<CallPlan>> {
   const isThisCall = toMapKey(obstacle) === toMapKey(context.record.key);
   const outcome = isThisCall ? await answerFromJournal(context, plan.entry, obstacle) : undefined;
@@ -146,7 +146,7 @@ function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tri
   }
   const { reply } = sent;
   if (reply.status !== 429 && reply.status !== 503) return undefined;
-  // A daily limit is a 429 that says it is not worth another try.
+  // A daily limit is a 429 marked as not retryable.
   if (reply.kind === "envelope" && reply.envelope.error?.retryable === false) return undefined;
   return fitWait(reply.retryAfterMs ?? jittered);
 }
