@@ -2,13 +2,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Terminal } from "./terminal.ts";
 
-/** Context of every command. */
 export interface CliContext {
   readonly places: Places;
   readonly env: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly input: NodeJS.ReadStream;
-  /** Where the human reads: stderr with `--json`. */
+  /** The stream for people: stderr with `--json`. */
   readonly output: NodeJS.WriteStream;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
@@ -17,12 +16,12 @@ export interface CliContext {
 /** A command's body; the number is the exit code. */
 export type RunCommand<Args extends unknown[]> = (context: CliContext, ...args: Args) => Promise<number>;
 
-/** Makes the action of a command from its body, which is loaded when the command runs. */
+/** Makes a command's action from its body, which is loaded when the command runs. */
 export type Run = <Args extends unknown[]>(
   load: () => Promise<RunCommand<Args>>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** Folders the command line works in. All can be moved together with `SVC_HOME`. */
+/** Folders of the command line. `SVC_HOME` moves them all. */
 export interface Places {
   /** `config.json` and `credentials.json`. */
   readonly config: string;
@@ -32,7 +31,7 @@ export interface Places {
   readonly state: string;
   /** Tool catalogue; may be deleted at any time. */
   readonly cache: string;
-  /** The one media root used when none is configured. */
+  /** The only media root if none is configured. */
   readonly media: string;
 }
 
@@ -51,7 +50,7 @@ export function findPlaces(env: NodeJS.ProcessEnv): Places {
   };
 }
 
-/** The same folders all below one, as `SVC_HOME` and the demo use them. */
+/** All folders below one, for `SVC_HOME` and the demo. */
 export function placesUnder(home: string): Places {
   return {
     config: join(home, "config"),

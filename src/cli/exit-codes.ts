@@ -44,7 +44,7 @@ const BY_STATUS: Readonly<Record<OutcomeStatus, number>> = {
   unknown: EXIT.unknownOutcome,
 };
 
-/** The exit code of an outcome; a call refused for its key ends like the thrown error. */
+/** The exit code of an outcome; a refused key has the same code as the thrown error. */
 export function exitCodeForOutcome({ status, code }: Pick<ToolOutcome, "status" | "code">): number {
   const isAccess = code === "unauthorized" || code === "credentials_missing";
   return status === "failed" && isAccess ? EXIT.notPaired : BY_STATUS[status];

@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   return exitCode;
 }
 
-/** A reader that closed the pipe early (`svc tools | head`) is no failure of the command. */
+/** A reader that closes the pipe early (`svc tools | head`) is not a failure of the command. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
@@ -75,7 +75,7 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
   return program;
 }
 
-/** Ends the refusal of a command line with the help that fits it. */
+/** Adds the matching help command to errors about the command line. */
 function nameHelpAfterErrors(command: Command, words: string): void {
   command.showHelpAfterError(`Next: "${words} --help" shows how it is used.`);
   for (const child of command.commands) nameHelpAfterErrors(child, `${words} ${child.name()}`);
@@ -86,7 +86,7 @@ async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Pr
     return await body();
   } catch (error) {
     terminal.endProgress();
-    // Ctrl-C at a prompt comes as an error, elsewhere as a signal.
+    // Ctrl-C is an error at a prompt and a signal elsewhere.
     if (signal.aborted || (error instanceof Error && error.name === "AbortError")) {
       terminal.say("Interrupted.");
       return EXIT.interrupted;

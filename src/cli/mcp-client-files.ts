@@ -10,14 +10,14 @@ import type { InstallConfig } from "../pairing/bootstrap.ts";
 export const MCP_CLIENT_NAMES = ["claude-code", "claude-desktop", "cursor", "vscode"] as const;
 export type McpClientName = (typeof MCP_CLIENT_NAMES)[number];
 
-/** How one agent client is told about an MCP server. */
+/** The configuration of one agent client for MCP servers. */
 export interface McpClient {
   readonly name: McpClientName;
-  /** What people call it. */
+  /** Display name. */
   readonly title: string;
   /** Its configuration file for this user. */
   readonly file: string;
-  /** Exists when the client is on this machine. */
+  /** A path that exists if the client is installed. */
   readonly trace: string;
   /** Member of the file that holds the servers by name. */
   readonly serversKey: "mcpServers" | "servers";
@@ -25,7 +25,7 @@ export interface McpClient {
   describe(config: InstallConfig): Record<string, unknown>;
 }
 
-/** What the files of a user depend on. */
+/** The facts that determine a user's file paths. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
@@ -80,8 +80,8 @@ function findAppData(platform: NodeJS.Platform, env: NodeJS.ProcessEnv, home: st
 }
 
 /**
- * Claude Desktop's file takes only programs that it starts itself, so a bridge stands between. The headers go through
- * the environment: arguments of a running program can be read by everybody on the machine.
+ * Claude Desktop's file accepts only programs that it starts itself, so a bridge is needed. The headers are passed in
+ * the environment, because everybody on the machine can read the arguments of a running program.
  */
 function describeBridge({ url, headers }: InstallConfig): Record<string, unknown> {
   const entries = Object.entries(headers).map(([name, value], index) => ({
@@ -139,7 +139,7 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   return hadContent ? backup : undefined;
 }
 
-/** One server that a client's configuration shall hold. */
+/** One server for a client's configuration. */
 interface ServerEntry {
   readonly serversKey: string;
   readonly serverName: string;
@@ -168,13 +168,13 @@ export function mergeConfig(file: string, text: string, { serversKey, serverName
   return { text: `${JSON.stringify(merged, null, indent)}\n`, replaced: Object.hasOwn(servers, serverName) };
 }
 
-/** Numbers that a double cannot hold are carried through as they are written. */
+/** Keeps numbers that a double cannot hold exactly as written. */
 const keepNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown => {
   const source = context?.source;
   return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
 };
 
-/** `JSON.rawJSON` where this Node has it, else the nearest number. */
+/** `JSON.rawJSON` if this Node has it, else the nearest number. */
 function rawJson(source: string): unknown {
   const make: unknown = Reflect.get(JSON, "rawJSON");
   return typeof make === "function" ? make(source) : Number(source);

@@ -20,7 +20,7 @@ export interface OpenClient {
 
 /**
  * Opens a client with the key from `SVC_API_KEY` or the credential file. A stored key is used only for the address that
- * gave it.
+ * issued it.
  *
  * @throws SvcError `invalid_config` for an unusable address, `credentials_missing` without a key for it
  */
@@ -77,18 +77,18 @@ export function withCatalog<T>(
   });
 }
 
-/** The address to pair with: the one of the settings, else the one of the stored key, else {@link DEFAULT_BASE_URL}. */
+/** The address to pair with: from the settings, else of the stored key, else {@link DEFAULT_BASE_URL}. */
 export async function chooseBaseUrl({ places }: CliContext, settings: Settings): Promise<string> {
   if (settings.baseUrl !== undefined) return settings.baseUrl;
   return (await openCredentialStore(places.config).read())?.baseUrl ?? DEFAULT_BASE_URL;
 }
 
-/** A client that goes through the proxy of the environment, when one is set; pairing needs no key. */
+/** A client that uses the proxy of the environment, if one is set; pairing needs no key. */
 export function createClient({ env }: CliContext, baseUrl: string, apiKey?: string): SvcClient {
   return new SvcClient({ baseUrl, apiKey, proxy: readProxy(env) });
 }
 
-/** The proxy variables other command line tools honour; undefined when none is set. */
+/** The proxy variables that other command line tools use; undefined when none is set. */
 export function readProxy(env: NodeJS.ProcessEnv): ProxySettings | undefined {
   const httpProxy = env.http_proxy || env.HTTP_PROXY;
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY;

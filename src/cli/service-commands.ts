@@ -7,7 +7,7 @@ const databaseOption = () =>
     "PostgreSQL database that several processes share, postgres://… (default: a file in the data folder)",
   ).env("SVC_DATABASE");
 
-/** Gathers the values of an option that may stand more than once. */
+/** Collects the values of a repeatable option. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -14,9 +14,9 @@ const fileSchema = z.strictObject({
   validation: z.enum(["advise", "strict", "off"]).optional(),
 });
 
-/** Settings after file < environment < flags were laid over each other. */
+/** Settings merged from file, environment and flags; later ones override earlier ones. */
 export interface Settings {
-  /** In its one spelling; not checked yet. */
+  /** Normalised spelling; not checked yet. */
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
   readonly mediaRoots: readonly string[];
@@ -24,7 +24,7 @@ export interface Settings {
   readonly validation: "advise" | "strict" | "off";
 }
 
-/** Flags that have a setting behind them. */
+/** Flags that override a setting. */
 export interface SettingFlags {
   readonly baseUrl?: string | undefined;
   readonly upload?: "envelope" | "ingest" | undefined;

@@ -5,16 +5,16 @@ import { toPlainText } from "../wire/plain-text.ts";
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
-/** Where commands write. Data goes to stdout, everything for the human around it to stderr when `--json` is on. */
+/** Output of the commands. Data goes to stdout; with `--json`, text for people goes to stderr. */
 export interface Terminal {
   readonly json: boolean;
   /** True when progress lines may be redrawn in place. */
   readonly interactive: boolean;
-  /** Width of the terminal that people read, in characters; undefined where the text goes elsewhere. */
+  /** Width in characters of the terminal that people read; undefined if the text goes elsewhere. */
   readonly columns: number | undefined;
   /** A line for the human. */
   say(line?: string): void;
-  /** The answer of a read command: pretty text for people, or the value as JSON with `--json`. */
+  /** The result of a read command: text for people, or the value as JSON with `--json`. */
   answer(value: unknown, text: () => string): void;
   /** Styled text, plain where colour is off. */
   style(style: Style, text: string): string;
@@ -32,7 +32,7 @@ interface TerminalOptions {
   readonly json: boolean;
 }
 
-/** What {@link Terminal.style} writes. Anything else that steers a terminal comes from outside and is shown as text. */
+/** The escapes that {@link Terminal.style} writes. All others come from outside and are shown as text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
 const OWN_STYLES = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
@@ -50,7 +50,7 @@ export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): 
   return {
     json,
     interactive,
-    // Some terminals say 0 when they do not know.
+    // Some terminals report 0 for an unknown width.
     columns: human.isTTY === true ? human.columns || undefined : undefined,
     say: (line = "") => void human.write(`${cleanForTerminal(line)}\n`),
     answer: (value, text) => void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
@@ -61,9 +61,9 @@ export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): 
   };
 }
 
-/** A command of ours in quotes, which people copy. */
+/** A quoted svc command, which people copy. */
 const COMMAND = /"svc [^"\n]*"/g;
-/** Stands for a space that no line is broken at: a character without a meaning of its own. */
+/** Replaces a space where no line may break: a private-use character. */
 const TIED = "\ue000";
 
 /**
@@ -88,7 +88,7 @@ export function measureLastColumn(
   return Math.min(longest, Math.max(shortest, (columns ?? Infinity) - taken));
 }
 
-/** Text from outside with a full stop, where it has no end of its own, so that another sentence can follow. */
+/** Text from outside, ended with a full stop if needed, so that another sentence can follow. */
 export function endSentence(text: string): string {
   return /[.!?…]$/.test(text.trimEnd()) ? text : `${text}.`;
 }

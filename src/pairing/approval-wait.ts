@@ -16,12 +16,12 @@ export function readShownUrl(text: string, baseUrl: string, field: string): stri
   });
 }
 
-/** The short code to compare, if it is one: printable and short. */
+/** The short code to compare; undefined if it is not printable or not short. */
 export function readShownCode(text: string | null | undefined): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e][\x20-\x7e]{0,31}$/.test(text) ? text : undefined;
 }
 
-/** Milliseconds between two polls: used where the service names none, and the bounds for one it names. */
+/** Milliseconds between two polls: the default, and the bounds for the service's own interval. */
 const POLL_INTERVAL_MS = { default: 3_000, min: 250, max: 30_000 } as const;
 
 /** The poll interval of a session in milliseconds: the service's own, from 250 ms to 30 s; default 3 s. */
@@ -30,7 +30,7 @@ export function readPollInterval(ms: number | null | undefined): number {
   return Math.min(Math.max(ms ?? usual, min), max);
 }
 
-/** Waits for the next poll: `intervalMs`, or as long as the service asks for, but hardly longer than the session lasts. */
+/** Waits for the next poll: `intervalMs`, or as long as the service asks, but hardly longer than the session lasts. */
 export function waitForPoll(
   wait: { readonly intervalMs: number; readonly retryAfterMs: number | undefined; readonly remainingMs: number },
   by: { readonly label: string; readonly signal: AbortSignal | undefined; readonly sleep: Sleep },

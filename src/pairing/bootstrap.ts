@@ -10,12 +10,12 @@ import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./ap
 /** The configuration that the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
 
-/** Told to the human while an installation goes on. */
+/** Progress of an installation, for the human. */
 export type BootstrapProgress =
   | {
       readonly kind: "started";
       readonly approvalUrl: string;
-      /** Must equal the code on the approval page; absent where the service gives none. */
+      /** Must equal the code on the approval page; absent if the service gives none. */
       readonly displayCode?: string;
       readonly expiresAt: string;
     }
@@ -27,7 +27,9 @@ export interface BootstrapOptions {
   readonly client: SvcClient;
   /** Free-form description of the installer, sent when the session is created. */
   readonly request?: Readonly<Record<string, unknown>> | undefined;
-  /** Called once with the configuration; must have stored it when it returns, because it is handed out only once. */
+  /**
+   * Called once with the configuration. It must store it before it resolves: the configuration is handed out only once.
+   */
   readonly install: (config: InstallConfig) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress: (progress: BootstrapProgress) => void;
@@ -35,7 +37,7 @@ export interface BootstrapOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Statuses after which no configuration will come. */
+/** Statuses that end a session without a configuration. */
 const ENDED: ReadonlySet<string> = new Set([
   "expired",
   "rejected",
@@ -83,7 +85,7 @@ export async function bootstrapInstaller(options: BootstrapOptions): Promise<voi
   }
 }
 
-/** One poll; a passing failure counts as "nothing new". */
+/** One poll; a temporary failure counts as "nothing new". */
 async function poll(
   client: SvcClient,
   pollUrl: string,

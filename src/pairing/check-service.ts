@@ -3,17 +3,17 @@ import { createDispatcher, type ProxySettings } from "../client/client-options.t
 import type { CallOptions } from "../client/transport.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
 
-/** How a service answered one harmless read. */
+/** The result of one harmless read from a service. */
 export interface ServiceCheck {
   /** Origin and path, no trailing slash. */
   readonly baseUrl: string;
   /** Non-secret id of service and key; `anonymous` without a key. */
   readonly principal: string;
-  /** Why the service cannot be used; undefined when it answered as it should, a refused key included. */
+  /** Why the service cannot be used; undefined when it answered correctly, even if it refused the key. */
   readonly problem: SvcError | undefined;
   /** The service's judgement of the key; `unchecked` without a key or without an answer. */
   readonly key: "accepted" | "refused" | "unchecked";
-  /** Tools this account has. */
+  /** Number of this account's tools. */
   readonly tools: number | undefined;
   /**
    * Milliseconds this machine's clock is ahead of the service's, negative when it is behind; exact to a second and half
@@ -26,14 +26,14 @@ export interface ServiceCheck {
 export interface ServiceCheckLimits {
   readonly proxy?: ProxySettings | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for each of the two questions. Default 10,000. */
+  /** Milliseconds for each of the two requests. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * Asks the service for one tool: is it there, does it take the key, does its clock agree? Without a key only the address
- * is checked; a key goes to `baseUrl` and nowhere else.
+ * Asks the service for one tool to check that it is there, accepts the key and has the right time. Without a key only
+ * the address is checked; a key is sent to `baseUrl` only.
  *
  * @throws SvcError `invalid_config` for an address that cannot be used, `aborted`
  */
@@ -76,13 +76,13 @@ async function ask(client: SvcClient, options: CallOptions): Promise<Answer> {
   } catch (error) {
     if (!isSvcError(error) || error.code === "aborted") throw error;
     if (client.hasKey && error.code === "unauthorized") return { problem: undefined, key: "refused", tools: undefined };
-    // The card is optional: a refusal in the service's own words shows that it is there.
+    // The card is optional: a refusal from the service proves that it is there.
     const isThere = !client.hasKey && (error.status === 404 || error.code === "unauthorized");
     return { problem: isThere ? undefined : error, ...unchecked };
   }
 }
 
-/** By the `Date` of an answer to a request without a key; whatever goes wrong leaves the clock unknown. */
+/** Uses the `Date` of an answer to a request without a key; after any failure the difference is unknown. */
 async function compareClocks(
   baseUrl: string,
   { proxy, now = Date.now }: ServiceCheckLimits,

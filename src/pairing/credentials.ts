@@ -7,7 +7,7 @@ import { spellAddress } from "../client/base-url.ts";
 import { isSvcError, SvcError } from "../errors.ts";
 import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";
 
-/** Compared as text, so it is read in its one spelling however it was stored. */
+/** Addresses are compared as text, so they are normalised when read. */
 const addressSchema = z.string().min(1).transform(spellAddress);
 
 const credentialsSchema = z.object({
@@ -34,7 +34,7 @@ const pendingPairingSchema = z.object({
   pollIntervalMs: z.number().exactOptional(),
 });
 
-/** A pairing that was started and not exchanged yet; enough to go on with after a crash. */
+/** A pairing that was started and not exchanged yet; enough to continue after a crash. */
 export type PendingPairing = Readonly<z.infer<typeof pendingPairingSchema>>;
 
 const FILE_VERSION = 1;
@@ -44,10 +44,9 @@ const fileSchema = z.object({
   pending: pendingPairingSchema.exactOptional(),
 });
 
-/** Everything in the file. */
 type FileContent = Omit<z.infer<typeof fileSchema>, "version">;
 
-/** The place where the API key is kept. Every change is atomic, durable and safe beside other processes. */
+/** Stores the API key. Every change is atomic, durable and safe beside other processes. */
 export interface CredentialStore {
   /** Path of the file. */
   readonly path: string;
@@ -58,7 +57,7 @@ export interface CredentialStore {
    * `credentials_missing` once for a damaged file, which is kept under another name
    */
   read(): Promise<Credentials | undefined>;
-  /** Stores credentials and drops the pending pairing, in one step. On return they are on the disk. */
+  /** Stores credentials and drops the pending pairing in one step. They are on disk when it resolves. */
   write(credentials: Credentials): Promise<void>;
   /** Forgets credentials and pending pairing. */
   clear(): Promise<void>;
@@ -123,18 +122,18 @@ export function openCredentialFile(
 
   return {
     path,
-    /** A damaged file is moved aside, and said once. */
+    /** Moves a damaged file aside and reports it once. */
     async read(): Promise<FileContent> {
       const content = await load();
       if (content !== undefined) return content;
-      // Looked at again under the lock: another process may have repaired it meanwhile.
+      // Checked again under the lock: another process may have repaired it.
       return change(async () => {
         const again = await load();
         if (again !== undefined) return again;
         throw damaged(path, await moveAside());
       });
     },
-    /** Like `read`, but a damaged file stays in its place and holds nothing. */
+    /** Like `read`, but leaves a damaged file in place and treats it as empty. */
     async peek(): Promise<FileContent> {
       return (await load()) ?? {};
     },

@@ -4,25 +4,25 @@ import { isSvcError, SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";
 
-/** How one attempt to get the key of a session ended. */
+/** The result of one attempt to get the key of a session. */
 export type ExchangeAttempt =
   | { readonly kind: "key"; readonly reply: PairExchangeReply }
   | {
       readonly kind: "waiting";
       readonly retryAfterMs?: number | undefined;
-      /** True when the service tells the status of a session, so that it can be asked instead of trying. */
+      /** True when the service has a status endpoint for sessions, to be asked instead of trying. */
       readonly hasStatus: boolean;
     }
   /** Unknown, expired, or not ours: a new session is needed. */
   | { readonly kind: "gone"; readonly error: SvcError }
-  /** Somebody already has the key of this session. */
+  /** The key of this session was already handed out. */
   | { readonly kind: "used"; readonly error: SvcError }
-  /** A human said no, or the service refuses for good. */
+  /** A human declined, or the service refuses permanently. */
   | { readonly kind: "refused"; readonly error: SvcError };
 
 type Verdict = Exclude<ExchangeAttempt["kind"], "key">;
 
-/** Session statuses: ours, and those seen on other services. Any other one means: try the exchange. */
+/** Session statuses: ours, and those of other known services. For any other status, try the exchange. */
 const STATUS_VERDICTS: ReadonlyMap<string, Verdict> = new Map([
   ["awaiting_approval", "waiting"],
   ["awaiting_browser", "waiting"],
@@ -38,7 +38,7 @@ const STATUS_VERDICTS: ReadonlyMap<string, Verdict> = new Map([
   ["consumed", "used"],
 ]);
 
-/** Said when only the status of the session tells. */
+/** Used when only the session's status gives the reason. */
 const REASONS: Readonly<Record<Exclude<Verdict, "waiting">, string>> = {
   gone: "The pairing session has expired.",
   used: "Somebody already has the key of this pairing session.",
@@ -53,7 +53,7 @@ const HINTS: Readonly<Record<Exclude<Verdict, "waiting">, string>> = {
 
 /**
  * Tries to exchange the verifier for the key. The document gives no status for "not yet approved" and no status
- * endpoint: where a service has one it is believed first, then the HTTP status, then the words of the bare error.
+ * endpoint: a service's status endpoint is trusted first, then the HTTP status, then the text of the plain error.
  *
  * @throws SvcError `aborted`
  */
@@ -81,14 +81,14 @@ async function judgeRefusal(
   session: PendingPairing,
   { error, signal }: { error: SvcError; signal: AbortSignal | undefined },
 ): Promise<ExchangeAttempt> {
-  // A lost answer may have held the key. The next attempt tells: it gets the key again or finds it used.
+  // A lost answer may have held the key. The next attempt gets the key again or finds it used.
   if (isPassing(error)) return { kind: "waiting", retryAfterMs: error.retryAfterMs, hasStatus: false };
-  // The session is spent, and its answer made no sense.
+  // The session is used up, and its answer was invalid.
   if (error.status !== undefined && error.status < 300) return conclude("refused", error, false);
   const status = await askStatus(client, session, signal);
   const byAnswer = judgeByAnswer(error);
   const verdict = STATUS_VERDICTS.get(status ?? "") ?? byAnswer;
-  // A human decided between the two: the answer speaks of a session that was still waiting.
+  // A human decided between the two requests: the answer is older than the status.
   const isOutdated = byAnswer === "waiting" && verdict !== "waiting";
   return conclude(verdict, isOutdated ? undefined : error, status !== undefined);
 }

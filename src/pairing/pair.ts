@@ -6,7 +6,7 @@ import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./ap
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
 import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
 
-/** Told to the human while a pairing goes on. */
+/** Progress of a pairing, for the human. */
 export type PairProgress =
   | { readonly kind: "started"; readonly pairUrl: string; readonly displayCode?: string; readonly expiresAt: string }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
@@ -21,14 +21,14 @@ export interface PairOptions {
   readonly deviceLabel?: string | undefined;
   /** `cli` for CLI installs, left out for the plugin. */
   readonly clientKind?: "cli" | undefined;
-  /** Stops waiting; the session stays stored, and the next call goes on with it. */
+  /** Stops waiting; the session stays stored, and the next call continues it. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress: (progress: PairProgress) => void;
   readonly sleep?: Sleep | undefined;
   readonly now?: (() => number) | undefined;
 }
 
-/** Assumed when `expiresAt` cannot be right by the clock of this machine. */
+/** Used when `expiresAt` is implausible by the clock of this machine. */
 const ASSUMED_LIFETIME_MS = 15 * 60 * 1000;
 const LONGEST_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
@@ -87,7 +87,7 @@ async function startSession(run: PairRun): Promise<PendingPairing> {
   return pending;
 }
 
-/** Waits for the key of one session. Undefined when a resumed session turns out to be of no use any more. */
+/** Waits for the key of one session. Undefined when a resumed session is no longer valid. */
 async function followSession(
   run: PairRun,
   session: PendingPairing,
@@ -107,7 +107,7 @@ async function followSession(
     if (elsewhere !== undefined) return elsewhere;
   }
   await credentials.clearPending();
-  // Nobody has seen this session in this run: a new one replaces it silently.
+  // Nobody has seen this session in this run, so a new one replaces it silently.
   if (origin === "resumed" && last === first && last.kind !== "refused") return undefined;
   throw last.error;
 }
@@ -167,10 +167,10 @@ async function storeKey(run: PairRun, session: PendingPairing, reply: PairExchan
   return credentials;
 }
 
-/** Time between two looks at the file that another process is about to write. */
+/** Milliseconds between two reads of the file while another process is about to write it. */
 const STORE_WAIT_MS = 250;
 
-/** Two processes may wait for one session: the other one got the key, and is about to store it in the same file. */
+/** Two processes may wait for one session: the other one got the key and is about to store it in the same file. */
 async function findKeyOfAnotherProcess(run: PairRun, session: PendingPairing): Promise<Credentials | undefined> {
   for (let tries = 1; tries <= 8; tries += 1) {
     const stored = await run.credentials.read();
@@ -197,7 +197,7 @@ export type PairAtOptions = Omit<PairOptions, "client"> & {
 /**
  * {@link pairDevice} for hosts that have an address and no client.
  *
- * @throws SvcError `invalid_config` for an address that cannot be used; whatever {@link pairDevice} throws
+ * @throws SvcError `invalid_config` for an unusable address; the errors of {@link pairDevice}
  */
 export async function pairAt({ baseUrl, ...options }: PairAtOptions): Promise<Credentials> {
   const client = new SvcClient({ baseUrl });

@@ -4,10 +4,10 @@ import { basename, dirname, join } from "node:path";
 import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
 import { SvcError } from "../errors.ts";
 
-/** Far more than a credential file ever holds. */
+/** Far above the size of any credential file. */
 const MAX_BYTES = 64 * 1024;
 
-/** Windows has neither flag nor owners nor modes: the checks that need them are left out there. */
+/** Windows has no such flag, owners or modes: the checks that need them are skipped there. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
@@ -48,7 +48,7 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   await syncFolder(folder);
 }
 
-/** Waits until the names in a folder are on the disk. Windows cannot open a folder; a rename is durable enough there. */
+/** Waits until the folder's entries are on disk. Windows cannot open a folder; a rename is durable enough there. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
@@ -70,7 +70,7 @@ export async function deleteSecretFile(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Makes the folder with mode 0700; takes the right to write from others if an existing one grants it. */
+/** Creates the folder with mode 0700; removes write permission of others from an existing one. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { mode } = await stat(folder);

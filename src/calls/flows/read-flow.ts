@@ -126,7 +126,7 @@ export function describeFlowError(error: SvcError): OutcomeDetails {
   return { ...details, code: "flow_not_found", hint, retryable: false };
 }
 
-/** The code of a refusal, from its HTTP status. */
+/** The service's code of a refusal, else one from its HTTP status. */
 function readCode({ status, serviceCode, code }: SvcError): string {
   if (serviceCode !== undefined) return serviceCode;
   if (status === 400) return "invalid_arguments";

@@ -50,7 +50,7 @@ function warnOfOtherKey(terminal: Terminal, { apiKey }: Settings): void {
   if (apiKey !== undefined) terminal.say("SVC_API_KEY is set and is used first: unset it to use the stored key.");
 }
 
-/** A damaged file was moved aside and explained; pairing again is the way on, so it is not the end. */
+/** A damaged file was moved aside and explained; pairing again repairs it, so it does not end the command. */
 async function readStored({ terminal }: CliContext, store: CredentialStore): Promise<Credentials | undefined> {
   try {
     return await store.read();
@@ -105,7 +105,7 @@ export async function unpair(context: CliContext): Promise<number> {
   return EXIT.ok;
 }
 
-/** `svc status`: address, origin of the key and whether the service accepts it; exit code 3 when it does not. */
+/** `svc status`: address, source of the key and whether the service accepts it; exit code 3 when it does not. */
 export async function status(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
   const opened = await openClient(context, flags);
   const { client, settings } = opened;
@@ -150,7 +150,7 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
   }
 }
 
-/** The key's origin, for programs and for people. */
+/** The source of the key, for JSON and for people. */
 async function describeKey({ client, settings, credentials }: OpenClient) {
   const stored = settings.apiKey ? undefined : await credentials.read();
   const facts = {
@@ -162,7 +162,7 @@ async function describeKey({ client, settings, credentials }: OpenClient) {
   return { facts, title: `Paired with ${client.baseUrl}${label}` };
 }
 
-/** Paths behind what they are, each on a line of its own where the terminal would break them: they are to be copied. */
+/** Labels and paths. A path that the terminal would break gets its own line, so that it can be copied. */
 function namePaths({ columns = Infinity }: Terminal, what: string, paths: readonly string[]): string {
   const line = `${what}: ${paths.join(", ")}`;
   return line.length <= columns ? line : [`${what}:`, ...paths.map((path) => `  ${path}`)].join("\n");

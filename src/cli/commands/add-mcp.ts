@@ -22,7 +22,7 @@ const UNTRUSTED =
   "Every tool counts as a write and asks a human first; --trust believes what the server says of itself.";
 const TRUSTED = "The server itself says which of its tools only read; those run without asking anybody.";
 
-/** `svc add mcp`: asks an MCP server what it offers, shows it, and makes actions of its tools. */
+/** `svc add mcp`: lists an MCP server's tools, shows them, and adds them as actions. */
 export async function addMcp(
   context: CliContext,
   slug: string,
@@ -42,7 +42,7 @@ export async function addMcp(
   return addSource(context, { source, notes: [describePlace(definition), trust, ...notes], connection }, flags);
 }
 
-/** What the owner agrees to besides the actions: a program of his machine, or an address. */
+/** The program on the owner's machine, or the address, that the owner agrees to besides the actions. */
 function describePlace(definition: McpDefinition): string {
   if (definition.transport === "http") {
     const plain = definition.url.startsWith("http:") ? " They are not encrypted." : "";
@@ -64,7 +64,7 @@ function readDefinition(command: readonly string[], flags: McpFlags): McpDefinit
   }
   if (program !== undefined) {
     if (flags.header !== undefined) throw invalid("A server that is started takes --env, not --header.", "--header");
-    // The service runs elsewhere: paths in the command mean what they mean here.
+    // The service runs in another folder: resolve paths in the command against this one.
     const cwd = resolve(flags.cwd ?? ".");
     return { transport: "stdio", command: program, args, env: [...(flags.env ?? [])], cwd, trusted };
   }
@@ -93,7 +93,7 @@ function readAddress(flags: McpFlags): URL {
   );
 }
 
-/** Values come from the environment, so that no secret stands in a command line. */
+/** Values come from the environment, so that no secret appears in a command line. */
 function readSecrets(definition: McpDefinition, env: NodeJS.ProcessEnv): Record<string, string> {
   if (definition.transport === "stdio") {
     return Object.fromEntries(definition.env.map((name) => [name, requireVariable(name, env[name])]));

@@ -9,7 +9,7 @@ interface OpenApiFlags extends AddFlags {
   readonly token?: true;
 }
 
-/** `svc add openapi`: makes actions of the operations of an OpenAPI document. */
+/** `svc add openapi`: adds the operations of an OpenAPI document as actions. */
 export async function addOpenApi(
   context: CliContext,
   slug: string,
@@ -31,18 +31,17 @@ export async function addOpenApi(
   );
 }
 
-/** What the owner gave of the settings of an app while adding it. */
+/** The settings of an app that the owner gave while adding it. */
 interface GivenSettings {
-  /** Label and settings of the connection that can be made at once; undefined when the owner is to be asked. */
+  /** Label and settings of a connection that can be created at once; undefined if the dashboard must ask the owner. */
   readonly connection: { readonly label: string; readonly settings: Readonly<Record<string, string>> } | undefined;
-  /** How a script gives them; empty when nothing is missing. */
+  /** How a script passes missing settings; empty when none is missing. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads settings from variables `SVC_<APP>_<SETTING>`, so that no key stands in a command line; what is not there is
- * asked for in the dashboard. An app that can do without its keys does more with them: its owner is asked unless he
- * gave one.
+ * Reads settings from variables `SVC_<APP>_<SETTING>`, so that no key appears in a command line. The dashboard asks for
+ * missing ones. An app whose keys are optional can do more with them, so its owner is asked unless they gave one.
  */
 function readGivenSettings(
   form: SourceContent["settingsForm"],

@@ -28,19 +28,19 @@ export interface AddFlags extends SourceFlags {
   readonly replace?: true;
 }
 
-/** An app ready to be added, and what its owner should know first. */
+/** An app ready to be added, with facts for its owner. */
 interface PreparedSource {
   readonly source: NewSource;
   /** One sentence each, the most important first: the program or address it uses, left out and renamed actions. */
   readonly notes: readonly string[];
-  /** Made together with the app; left out when the owner has to type settings in the dashboard. */
+  /** Created together with the app; left out when the owner must enter settings in the dashboard. */
   readonly connection?: { readonly label: string; readonly settings: Readonly<Record<string, unknown>> };
 }
 
 const SHOWN_NOTES = 12;
 
 /**
- * The beginning of every `svc add …`: nothing is started, fetched or installed for a name that cannot be used.
+ * Start of every `svc add …`: refuses an unusable name before anything is started, fetched or installed.
  *
  * @throws SvcError `invalid_config`, field `slug` or `dataDir`.
  */
@@ -48,7 +48,7 @@ export async function checkPlace(context: CliContext, slug: string, flags: AddFl
   await withApps(context, flags, (apps) => apps.checkSlug(slug, { replace: flags.replace === true }));
 }
 
-/** The end of every `svc add …`: shows what would be added, asks, and stores it. */
+/** End of every `svc add …`: shows the app, asks, and stores it. */
 export async function addSource(
   context: CliContext,
   { source, notes, connection }: PreparedSource,
@@ -87,7 +87,7 @@ export async function addSource(
   });
 }
 
-/** Runs `work` with the apps of the service on this machine that the flags name, and closes them. */
+/** Opens the apps of the local service that the flags name, runs `work`, and closes them. */
 export async function withApps<T>(
   { places, env }: CliContext,
   { data, database }: SourceFlags,
@@ -102,7 +102,7 @@ export async function withApps<T>(
   }
 }
 
-/** What an app says of itself is text from outside: it must not be able to draw on the screen that asks about it. */
+/** Escapes an app's own texts, so that they cannot draw on the screen with the question. */
 function describeContent(terminal: Terminal, source: NewSource): string[] {
   const { slug, name, content } = source;
   const { actions, settingsForm, settingsHelp } = content;
@@ -117,9 +117,9 @@ function describeContent(terminal: Terminal, source: NewSource): string[] {
 }
 
 /**
- * Asks a question that is answered with y or n, unless `--yes` answers it; anything but y is no.
+ * Asks a yes/no question, unless `--yes` answers it; anything but y is no.
  *
- * @throws SvcError `invalid_config` where nobody answers: `--yes` has to say it there.
+ * @throws SvcError `invalid_config` without `--yes` where nobody can answer.
  */
 export async function askYesNo(
   { input, output, signal }: CliContext,
@@ -147,15 +147,15 @@ type App = Pick<NewSource, "slug" | "content">;
 const NAMED_READS = 12;
 const TITLE = { shortest: 20, longest: 80 } as const;
 
-/** How many actions of each level there are, such as `5 read, 1 delete`. */
+/** Number of actions per level, such as `5 read, 1 delete`. */
 function countLevels({ content }: App): string {
   const levels = groupByLevel(content).map(([level, actions]) => `${actions.length} ${level}`);
   return levels.join(", ") || "none";
 }
 
 /**
- * The actions of an app, for the human who is asked to agree to them: reads by number with the first names, then one
- * line for every other action, those that can do most harm last and so nearest to the question.
+ * The actions of an app, for the human who must agree to them: reads as a count with the first names, then one line for
+ * every other action. The most harmful come last, next to the question.
  */
 export function describeActions(terminal: Terminal, { slug, content }: App): string[] {
   const groups = groupByLevel(content);
@@ -170,7 +170,7 @@ export function describeActions(terminal: Terminal, { slug, content }: App): str
   return [...describeReads(terminal, slug, reads), ...lines];
 }
 
-/** The same for a program: every action. */
+/** All actions, for JSON output. */
 function listActions({ slug, content }: App) {
   return content.actions.map(({ id, title, level }) => ({ name: nameTool(slug, id), title, effect: level }));
 }
@@ -183,7 +183,7 @@ function describeReads(terminal: Terminal, slug: string, reads: App["content"]["
   return [wrapWords(`  ${reads.length} read: ${names.join(", ")}${rest}`, terminal.columns, "    ")];
 }
 
-/** In the order of {@link SIDE_EFFECT_LEVELS}, without those that no action has. */
+/** In the order of {@link SIDE_EFFECT_LEVELS}; levels without actions are left out. */
 function groupByLevel({ actions }: App["content"]) {
   const groups = Map.groupBy(actions, ({ level }) => level);
   return SIDE_EFFECT_LEVELS.flatMap((level) => {
@@ -199,7 +199,7 @@ function nameTool(slug: string, id: string): string {
 const SHOWN_TEXT = 400;
 const SHOWN_DIFFERENCES = 20;
 
-/** What two states of an app differ in, in one sentence. */
+/** The differences between two states of an app, in one sentence. */
 export function summariseChanges(old: SourceContent, next: SourceContent): string {
   return summariseDifferences(compareContents(old, next));
 }

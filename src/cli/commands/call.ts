@@ -23,7 +23,7 @@ interface CallFlags {
   readonly wait?: boolean;
 }
 
-/** `svc call`: one tool through the same pipeline an agent uses; the human at the terminal approves and connects. */
+/** `svc call`: runs one tool through the pipeline that agents use; the human at the terminal approves and connects. */
 export async function call(context: CliContext, tool: string, flags: CallFlags): Promise<number> {
   const { terminal, places } = context;
   const files = (flags.file ?? []).map(readFileFlag);
@@ -34,7 +34,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
     const session = await createToolSession({
       client,
       mediaRoots: settings.mediaRoots,
-      // Naming a file on the command line is the human's own permission for that one file.
+      // A file named on the command line has the human's permission, for this call only.
       mediaFiles: files.map(({ path }) => path),
       stateDir: places.state,
       upload: settings.upload,
@@ -135,7 +135,7 @@ function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** Hints are written for a model; the person at the terminal made the decision, and has other commands. */
+/** Hints are written for a model; the person at the terminal decides and has other commands. */
 function adviseHuman({ status, code, hint, toolName, choices }: ToolOutcome): string {
   if (status === "declined") return "";
   if (code === "approval_failed") return "Next: run it in a terminal, where you can answer.";
@@ -144,7 +144,7 @@ function adviseHuman({ status, code, hint, toolName, choices }: ToolOutcome): st
     const which = choices.length === 0 ? "the id of an account" : "one of these ids";
     return `Next: run the command again with --connection and ${which}.`;
   }
-  // A model may insist by calling again in the same session; each command is a session of its own.
+  // A model may repeat the call in the same session; each command is a new session.
   if (code === "invalid_arguments") return `Next: "svc describe ${toolName}" shows the arguments.`;
   return hint ? `Next: ${hint}` : "";
 }

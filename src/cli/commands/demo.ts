@@ -16,12 +16,12 @@ import { deliverSampleMail, writeSampleAttachment } from "../demo/sample-content
 import { showApprovalWait } from "./access.ts";
 
 /**
- * `svc demo`: a real service process, a real pairing, a real agent. It reads mail, then wants to save a local file
- * and is stopped until a human has said yes. Only the model is scripted, unless `--model` names one.
+ * `svc demo`: a real service process, pairing and agent. The agent reads mail, then wants to save a local file and is
+ * stopped until a human approves. Only the model is scripted, unless `--model` names one.
  */
 export async function demo(context: CliContext, flags: DemoFlags): Promise<number> {
   const { terminal } = context;
-  // Loaded first: without LangChain there is nothing to show, and nothing should have been started.
+  // Loaded first: without LangChain the demo must fail before it starts anything.
   const { playAgent, checkModel, heading } = await loadAgentPart();
   if (flags.model !== undefined) await checkModel(flags.model);
   const isTemporary = flags.data === undefined;
@@ -57,7 +57,7 @@ async function loadAgentPart() {
   }
 }
 
-/** Pairs as `svc pair` does; each run makes its own key, as the page it shows is the point of the demo. */
+/** Pairs like `svc pair`. Each run makes a new key, because the approval page is the point of the demo. */
 async function pairDemo(context: CliContext, flags: DemoFlags, places: Places, served: ServedChild) {
   const { terminal } = context;
   const client = new SvcClient({ baseUrl: served.url });
@@ -91,16 +91,18 @@ interface ServedChild {
   readonly url: string;
   /** One-time link that signs a browser in. */
   readonly signInUrl: string;
-  /** Asks it to stop and waits until it has. */
+  /** Asks the process to stop and waits for its exit. */
   stop(): Promise<void>;
 }
 
 /** Longest wait for the address and the sign-in link, in milliseconds. */
 const START_LIMIT_MS = 30_000;
 
-/** Starts the real `svc serve` on a data folder and a free port, and reads its address and sign-in link from what it prints. */
+/**
+ * Starts the real `svc serve` on a data folder and a free port, and reads its address and sign-in link from the output.
+ */
 async function startServe(dataDir: string): Promise<ServedChild> {
-  // This file's own ending tells whether sources or the built package run.
+  // This file's extension tells whether the sources or the built package run.
   const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
   const child = fork(bin, ["serve", "--port", "0", "--data", dataDir], {
     execArgv: [],
@@ -144,14 +146,14 @@ async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Plays the human of an unattended demo: presses the button behind the one-time sign-in link, opens the approval page
- * and presses its Approve button, exactly with the requests a browser would make.
+ * Plays the human of an unattended demo: opens the one-time sign-in link, then the approval page, and presses Approve,
+ * with the same requests as a browser.
  */
 export async function pressApprove(signInUrl: string, pairUrl: string): Promise<void> {
   const signedIn = await press({ url: new URL(signInUrl), button: "Sign in", cookie: "" });
   const cookie = readCookies(signedIn.headers["set-cookie"]);
   if (cookie === "") throw failed("the sign-in set no session");
-  // Where the sign-in led to is the home page; the pages of the session are below it.
+  // The sign-in redirects to the home page; the session's other pages are below it.
   const home = new URL(String(signedIn.headers.location), signInUrl);
   const url = new URL(new URL(pairUrl).pathname.slice(1), home);
   const answer = await press({ url, button: "Approve", cookie });
@@ -190,7 +192,7 @@ function readCookies(header: string | string[] | undefined): string {
     .join("; ");
 }
 
-/** Reads the form whose button begins with `label`: its action and every field it would send. */
+/** Reads the form whose button begins with `label`: its action and its fields. */
 function readForm(html: string, label: string): { action: string; fields: Record<string, string> } | undefined {
   for (const [, attributes = "", inner = ""] of html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)) {
     const button = inner.match(new RegExp(`<button\\b([^>]*)>\\s*${label}\\b`));

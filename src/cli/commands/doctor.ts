@@ -23,7 +23,7 @@ export async function doctor(context: CliContext, flags: { baseUrl?: string }): 
   context.signal.throwIfAborted();
   // Inside OpenClaw the command line needs no key of its own.
   const isOptional = openClaw.usesSvc && own.some(({ id }) => id === "access");
-  // An older Node does not come as far as this: the entry refuses it.
+  // An older Node never gets here: the entry refuses it.
   const node: Finding = { id: "node", level: "ok", text: `Node ${process.versions.node} is new enough.` };
   const findings = [node, ...(isOptional ? own.map(soften) : own), ...openClaw.findings];
   const ok = isHealthy(findings);
@@ -50,7 +50,7 @@ async function checkAccess(context: CliContext, flags: { baseUrl?: string }): Pr
   }
 }
 
-/** Without access the address alone is looked at: pairing needs it. */
+/** Checks the address alone when there is no access yet: pairing needs it. */
 async function checkAddress(
   context: CliContext,
   flags: { baseUrl?: string },
@@ -87,7 +87,7 @@ interface OpenClawReport {
   readonly findings: readonly Finding[];
 }
 
-/** Looks at the files that svc keeps in an OpenClaw on this machine; finds nothing where there is none. */
+/** Checks svc's files in an OpenClaw on this machine; no findings without one. */
 function checkOpenClaw(env: NodeJS.ProcessEnv): OpenClawReport {
   const { stateDir, mediaDir } = readEnvironment(env);
   const places = createPlaces(stateDir, mediaDir);

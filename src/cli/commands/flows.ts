@@ -20,7 +20,7 @@ interface FlowFlags {
   readonly baseUrl?: string;
 }
 
-/** `svc flows templates`: what can be started. */
+/** `svc flows templates`: the templates that can be started. */
 export function flowTemplates(context: CliContext, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, async (client) => {
     const { templates } = await client.listFlowTemplates({ signal: context.signal });
@@ -63,12 +63,12 @@ export function startFlow(
   });
 }
 
-/** `svc flows watch`: the steps as they go, until the flow ends or needs a human. */
+/** `svc flows watch`: shows the steps until the flow ends or needs a human. */
 export function watch(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, (client) => showUntilRest(context, client, id));
 }
 
-/** `svc flows approve`: shows what the flow is about to do, asks, and watches it go on. */
+/** `svc flows approve`: shows the flow's next steps, asks, and watches it continue. */
 export function approve(
   context: CliContext,
   id: string,
@@ -101,7 +101,7 @@ function adviseHuman(outcome: ToolOutcome | undefined, id: string): string {
   return `Next: svc flows watch ${id}${outcome.status === "unknown" ? ", before you approve it again" : ""}`;
 }
 
-/** `svc flows resume`: tries a failed flow again. */
+/** `svc flows resume`: retries a failed flow. */
 export function resume(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, async (client) => {
     const resumed = await change(context, `svc flows watch ${id}`, () =>
@@ -123,7 +123,7 @@ export function cancel(context: CliContext, id: string, flags: FlowFlags): Promi
   });
 }
 
-/** The answer to a change; undefined where none came, so that it may have been made: that and where to look are said. */
+/** The answer to a change. Undefined if none came: then prints that the change may have been made and where to look. */
 async function change<T>(
   { terminal, signal }: CliContext,
   look: string,
@@ -156,7 +156,7 @@ function explainMissing(cause: SvcError): SvcError {
   return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint: MISSING_HINT, cause });
 }
 
-/** The service names the problem with the template or its inputs, but not the flag that takes them here. */
+/** Adds the flag: the service names the problem with the template or its inputs, but not the flag. */
 function explainInput(error: unknown): never {
   if (!isSvcError(error) || error.status !== 400) throw error;
   const hint = '"svc flows templates" tells what each one needs; give it as --input \'{"name":"value"}\'.';

@@ -26,10 +26,10 @@ interface InstallFlags {
   readonly print?: boolean;
 }
 
-/** Stands for the key where nothing may show it. */
+/** Replaces the key in output. */
 const MASKED_KEY = "svc_live_••••••••";
 
-/** `svc install`: writes the service into the configuration of an agent client, with a key of its own. */
+/** `svc install`: writes the service, with a new key, into the configuration of an agent client. */
 export async function install(context: CliContext, flags: InstallFlags): Promise<number> {
   const { terminal } = context;
   const client = chooseClient(context, flags);
@@ -37,7 +37,7 @@ export async function install(context: CliContext, flags: InstallFlags): Promise
   const api = createClient(context, await chooseBaseUrl(context, settings));
   try {
     if (flags.print) return printConfig(terminal, client, api.baseUrl);
-    // Before anybody is asked: the key is handed out once, and a file that cannot take it would lose it.
+    // Checked before the human is asked: the key is handed out once, and an unusable file would lose it.
     mergeConfig(client.file, await readConfigFile(client.file), toEntry(client, exampleConfig(api.baseUrl)));
     await bootstrapInstaller({
       client: api,
@@ -77,7 +77,7 @@ function chooseClient({ env }: CliContext, { client, file }: InstallFlags): McpC
 async function writeConfig(terminal: Terminal, client: McpClient, config: InstallConfig): Promise<void> {
   try {
     checkAddress(config.url);
-    // Read again: the client itself may have written in the meantime.
+    // Read again: the client may have changed it in the meantime.
     const merged = mergeConfig(client.file, await readConfigFile(client.file), toEntry(client, config));
     const backup = await replaceConfigFile(client.file, merged.text, new Date());
     terminal.say(`${merged.replaced ? "Replaced" : "Added"} "${config.server_name}" in ${client.file}`);
@@ -92,7 +92,7 @@ async function writeConfig(terminal: Terminal, client: McpClient, config: Instal
   }
 }
 
-/** A key must not cross a network in clear. */
+/** Refuses an address over which the key would cross a network unencrypted. */
 function checkAddress(url: string): void {
   const { protocol, hostname } = new URL(url);
   const isLoopback = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");

@@ -7,7 +7,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withClient } from "../open-session.ts";
 
-/** Integrations asked for in one request. */
+/** Integrations per request. */
 const PAGE_SIZE = 100;
 
 /** `svc integrations`: every app of the service and the state of its connection. */
@@ -37,7 +37,7 @@ export async function integrations(
   });
 }
 
-/** All integrations, over as many pages as there are. */
+/** All integrations, over all pages. */
 async function listAllIntegrations(
   client: SvcClient,
   { connectedOnly = false, signal }: { readonly connectedOnly?: boolean; readonly signal: AbortSignal },
@@ -51,7 +51,7 @@ async function listAllIntegrations(
   }
 }
 
-/** What people call an app. */
+/** The app's display name. */
 const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
 
 const STATES: Readonly<Record<string, string>> = {
@@ -67,14 +67,14 @@ function describeState({ connected, connection_state, problem }: IntegrationItem
   return STATES[connection_state ?? ""] ?? connection_state ?? (connected ? "connected" : "not connected");
 }
 
-/** `svc connect`: prints the address of the dashboard page on which the app is connected or reconnected. */
+/** `svc connect`: prints the address of the dashboard page that connects or reconnects the app. */
 export async function connect(context: CliContext, app: string, flags: { baseUrl?: string }): Promise<number> {
   const { terminal, signal } = context;
   return withClient(context, flags, async ({ client }) => {
     const items = await listAllIntegrations(client, { signal });
     const item = items.find(({ integration_id }) => integration_id === app.toLowerCase());
     if (item === undefined) throw unknownApp(app, items);
-    // A service gives no link for an app that is connected, unless it is asked to renew it.
+    // A service gives no link for a connected app unless asked to renew the connection.
     const input = { integration_id: item.integration_id, ...(item.connected ? { force_reconnect: true } : {}) };
     const url = await findConnectUrl(client, { tool: "svc.connect_app", input }, signal);
     if (url === undefined) {

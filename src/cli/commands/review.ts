@@ -7,7 +7,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { askYesNo, describeChanges, type SourceFlags, summariseChanges, withApps } from "./add-source.ts";
 
-/** `svc review`: the changes an added app wants to make to its actions; in use only after the owner's yes. */
+/** `svc review`: the changes an added app wants for its actions; they apply only after the owner agrees. */
 export async function review(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {
   const { terminal } = context;
   return withApps(context, flags, async (apps) => {
@@ -40,7 +40,7 @@ export async function review(context: CliContext, slug: string, flags: SourceFla
   });
 }
 
-/** `svc remove`: takes an added app and its connections away. */
+/** `svc remove`: removes an added app and its connections. */
 export async function remove(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {
   const { terminal } = context;
   return withApps(context, flags, async (apps) => {
@@ -57,7 +57,10 @@ export async function remove(context: CliContext, slug: string, flags: SourceFla
   });
 }
 
-/** The added app of this short name, whether it can be used or not. Throws SvcError `invalid_config`, field `app`, naming those there are. */
+/**
+ * Finds the added app with this slug, usable or not. Throws SvcError `invalid_config`, field `app`, listing the added
+ * apps.
+ */
 async function findAdded(apps: SourceAdmin, slug: string): Promise<StoredSource> {
   const source = await apps.find(slug);
   if (source !== undefined) return source;

@@ -23,7 +23,7 @@ interface ServeFlags {
 export async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const { terminal } = context;
   const dataDir = flags.data ?? context.places.service;
-  // Loaded here: "svc login-link" needs none of it.
+  // Loaded here, because "svc login-link" does not need it.
   const { createService } = await import("../../service/create-service.ts");
   const service = await createService({
     dataDir,
@@ -69,7 +69,7 @@ export async function loginLink(context: CliContext, flags: LoginLinkFlags): Pro
   return EXIT.ok;
 }
 
-/** Prints what the operator of a service should know, one line each, to stderr: time, level, message and reason. */
+/** Prints log entries for the operator to stderr, one line each: time, level, message and reason. */
 const printLog: NonNullable<ServiceOptions["log"]> = ({ level, message, cause }) => {
   const reason = findReason(cause);
   console.error(`${new Date().toISOString()} ${level}: ${message}${reason === undefined ? "" : ` (${reason})`}`);

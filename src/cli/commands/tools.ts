@@ -71,7 +71,7 @@ function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): stri
     .join("\n");
 }
 
-/** What `--json` prints of a tool in lists. */
+/** A tool in the lists of `--json`. */
 export function toJson({ name, integration, title, description, effect, needsConfirmation }: CatalogEntry) {
   return { name, integration, title, description, effect, needsConfirmation: needsConfirmation ?? null };
 }
@@ -87,7 +87,7 @@ interface SearchFlags {
   readonly limit: string;
 }
 
-/** `svc search`: tools ranked by the service for some words. */
+/** `svc search`: tools that match the words, ranked by the service. */
 export async function search(context: CliContext, words: string[], flags: SearchFlags): Promise<number> {
   return withCatalog(context, { ...flags, cached: false }, async (catalog) => {
     const limit = wholeNumber(flags.limit, "--limit", 1, 200);
@@ -107,7 +107,7 @@ interface PinFlags {
 
 const PARALLEL = 8;
 
-/** `svc tools --pin` and `--check`: every tool is described again, past the cache. */
+/** `svc tools --pin` and `--check`: describes every tool again, bypassing the cache. */
 export async function comparePins(context: CliContext, flags: PinFlags): Promise<number> {
   if (flags.integration !== undefined) {
     throw new SvcError("invalid_config", "--integration cannot be combined with --pin or --check.", {

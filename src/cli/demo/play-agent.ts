@@ -27,7 +27,7 @@ export interface DemoFlags {
   readonly unattended?: boolean;
 }
 
-/** What the agent part of the demo works with. */
+/** The parts that the agent of the demo uses. */
 interface DemoStage {
   readonly context: CliContext;
   readonly flags: DemoFlags;
@@ -97,7 +97,7 @@ function createDemoApprover({ context, flags }: DemoStage): { approve: Approver;
   return { approve, close: () => approve.close() };
 }
 
-/** Compares what the service stored with the attachment and says what to do next. */
+/** Compares the stored files with the attachment and prints the next steps. */
 async function showResult({ context, flags, places, attachment }: DemoStage, added: readonly string[]) {
   const { terminal } = context;
   heading(context, 5, "The result on the disk");
@@ -122,12 +122,12 @@ async function showResult({ context, flags, places, attachment }: DemoStage, add
   ];
   const width = Math.max(...steps.map(([command = ""]) => command.length));
   for (const [command = "", why] of steps) terminal.say(`  ${command.padEnd(width)}  ${why}`);
-  // Nobody can have declined an unattended run, so nothing stored is a failure there.
+  // Nobody can decline in an unattended run, so it has failed if nothing is stored.
   return flags.unattended && added.length === 0 ? EXIT.failed : EXIT.ok;
 }
 
 /**
- * Makes the model once, so that a name that cannot work is refused before a human is asked for anything.
+ * Creates the model once, so that an unusable name is refused before a human is asked for anything.
  *
  * @throws SvcError `invalid_config`, field `--model`.
  */
@@ -179,7 +179,7 @@ function showMessage(terminal: Terminal, message: BaseMessage): void {
   terminal.say(indent([outcome.message, outcome.hint].filter(Boolean).join("\n")));
 }
 
-/** The first lines, indented; what is left out is said. */
+/** The first lines, indented, with a note about the rest. */
 function indent(text: string): string {
   const lines = text.split("\n");
   const shown = lines.slice(0, SHOWN_LINES);
@@ -191,10 +191,10 @@ function isOutcome(value: unknown): value is ToolOutcome {
   return isRecord(value) && "status" in value && "toolName" in value;
 }
 
-/** Where the demo's agent is told to find the attachment, in the form a runtime hands attachments to a model. */
+/** The reference of the attachment in the task, in the form a runtime gives a model. */
 const ATTACHMENT_REFERENCE = `media://inbound/${ATTACHMENT_NAME}`;
 
-/** What the human asks for; a real model gets the same sentence. */
+/** The human's task; a real model gets the same sentence. */
 export const TASK = `Read my unread mail. If somebody asks for the quote, save the attachment ${ATTACHMENT_REFERENCE} to the folder "Quotes" of my drive.`;
 
 /**
@@ -220,7 +220,7 @@ export function createScriptedModel() {
     .respond((messages) => {
       const last = messages.findLast((message) => ToolMessage.isInstance(message));
       if (last?.status === "error") return new AIMessage("The file was not saved. I did not try again.");
-      // The human may have changed folder or name, and the drive numbers a name that is taken.
+      // The human may have changed folder or name, and the drive numbers duplicate names.
       const path = findInLastResult(messages, "path");
       return new AIMessage(`Done: the quote is in your drive${path === undefined ? "" : `, as ${path}`}.`);
     });

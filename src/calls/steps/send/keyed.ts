@@ -31,8 +31,8 @@ const MAX_ARGUMENTS = 256 * 1024;
 const REPEAT_FOR_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * How a keyed request ended. `lost`: it was sent at least once and the service did not answer. `stopped`: the same, but
- * it is not sent again because the approval no longer matches; `why` gives the reason.
+ * How a keyed request ended. `lost`: sent at least once and not answered. `stopped`: also not sent again, because the
+ * approval no longer matches; `why` gives the reason.
  */
 type KeyedAnswer =
   | { readonly kind: "reply"; readonly reply: ExecuteReply }
@@ -40,10 +40,9 @@ type KeyedAnswer =
   | { readonly kind: "stopped"; readonly why: string };
 
 /**
- * Chooses the canonical endpoint for an approved call without files, when the service's description of the tool
- * promises to keep idempotency keys; for an account other than the default one, only if a request may name its account.
- * Undefined otherwise. The tool is described again first, so that neither an old promise nor a changed default account
- * is used.
+ * Chooses the canonical endpoint for an approved call without files, when the tool's description promises to keep
+ * idempotency keys; for an account other than the default one, only if a request may name it. Undefined otherwise. The
+ * tool is described again first, so that no old promise or changed default account is used.
  */
 export async function planKeyedSend(context: CallContext, plan: CallPlan): Promise<Repeatable | undefined> {
   const { entry } = plan;
@@ -72,9 +71,9 @@ interface KeyedSend {
 }
 
 /**
- * Sends a repeatable request, and repeats it with the same key while its answer is lost: at most four times in all.
- * Before each repeat, account, effect, schema, pin, expiry and permission must match the approval; otherwise nothing is
- * sent, and the result is looked up by its key where the service supports it.
+ * Sends a repeatable request, and repeats it with the same key while its answer is lost: four times at most. Before
+ * each repeat, account, effect, schema, pin, expiry and permission must match the approval; otherwise nothing is sent,
+ * and the result is looked up by its key where the service can do that.
  */
 export async function sendKeyed(context: CallContext, plan: CallPlan, send: KeyedSend): Promise<Step<Answered>> {
   const answer = await trySeveralTimes(context, plan.entry, send);
@@ -150,7 +149,7 @@ async function settleRunning(client: SvcClient, reply: ExecuteReply, options: Ca
   return id == null ? { kind: "reply", reply } : toAnswer(await client.getExecution(id, options));
 }
 
-/** A stored execution as the answer of its request; an execution that has not ended counts as no answer. */
+/** A stored execution as the answer of its request; one that has not ended is as good as no answer yet. */
 function toAnswer(summary: ExecutionSummary): KeyedAnswer {
   if (summary.status === "running") {
     const error = new SvcError("timeout", "The service is still at it.", { sent: true, retryable: true });
@@ -168,10 +167,7 @@ interface ChangedRequest {
   readonly canLookUp: boolean;
 }
 
-/**
- * The facts a plan was approved for, with the account that the request will act on; `fresh` is the tool's current
- * entry.
- */
+/** What the approval of a plan was given for, with the account that the request will act on; `fresh` is the tool now. */
 function describeApproved(
   plan: CallPlan,
   approval: JournalRecord["approval"],
@@ -195,8 +191,8 @@ function findDefault({ connections }: CatalogEntry): ConnectionChoice | undefine
 }
 
 /**
- * Compares the approved facts with the tool's current description, before a request first sent at `sentAt`
- * (milliseconds since the epoch) is repeated. Throws SvcError when the service cannot be asked.
+ * Compares the approved facts with the tool's current description before a request first sent at `sentAt` (milliseconds
+ * since the epoch) is repeated. Throws SvcError when the service cannot be asked.
  */
 async function findChange(
   context: CallContext,
@@ -206,7 +202,7 @@ async function findChange(
   const before = context.catalog.peek(name);
   const { entry } = await context.catalog.refresh(name);
   const canLookUp = entry?.keys?.canLookUp === true;
-  // The catalogue returns the same entry object when the service no longer describes the tool.
+  // The entry stays the same object where the service has no description any more.
   const why =
     entry === undefined || entry === before
       ? "the service does not describe this tool any more"
