@@ -12,6 +12,7 @@ export interface CheckedTool {
   invoke(input: never, config?: never): Promise<unknown>;
 }
 
+/** The tool to check, with optional example arguments and effect counter. */
 export interface ToolCheckSubject {
   readonly tool: CheckedTool;
   /** Valid arguments. Default: the smallest the schema allows. */

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Terminal } from "./terminal.ts";
 
+/** Folders, environment, streams and abort signal of a command. */
 export interface CliContext {
   readonly places: Places;
   readonly env: NodeJS.ProcessEnv;

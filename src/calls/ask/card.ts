@@ -2,6 +2,7 @@ import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../wire/card-lay
 import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../wire/card-text.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
+/** Size and format of a drawn card. */
 export interface CardOptions {
   /** Width in cells of the place that shows the card; longer rows are wrapped. Default 80. */
   readonly columns?: number;

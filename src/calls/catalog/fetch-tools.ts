@@ -14,6 +14,7 @@ const PARALLEL = 4;
 const MOST_INTEGRATIONS = 1_000;
 const MOST_TOOLS = 50_000;
 
+/** Integrations to list, with progress callback and abort signal. */
 export interface FetchToolsOptions {
   /** Only these integrations; default: all. */
   readonly integrations?: readonly string[] | undefined;

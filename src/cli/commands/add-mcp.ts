@@ -64,7 +64,7 @@ function readDefinition(command: readonly string[], flags: McpFlags): McpDefinit
   }
   if (program !== undefined) {
     if (flags.header !== undefined) throw invalid("A server that is started takes --env, not --header.", "--header");
-    // The service runs in another folder: resolve paths in the command against this one.
+    // The service may run in another folder: paths in the command are relative to this one.
     const cwd = resolve(flags.cwd ?? ".");
     return { transport: "stdio", command: program, args, env: [...(flags.env ?? [])], cwd, trusted };
   }
