@@ -135,7 +135,7 @@ export interface FolderEntry {
   readonly modified: string;
 }
 
-/** Describes what `lstat` found; undefined for links, devices and other things that are not shown. */
+/** Describes an `lstat` result; undefined for links, devices and other entries that are not shown. */
 export function describeEntry(parents: readonly string[], name: string, stats: Stats): FolderEntry | undefined {
   const common = { path: [...parents, name].join("/"), name, modified: stats.mtime.toISOString() };
   if (stats.isDirectory()) return { ...common, type: "folder" };

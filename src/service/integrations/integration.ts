@@ -9,7 +9,7 @@ import { ServiceError, type ServiceLog } from "../service-error.ts";
 export interface ConnectionView {
   readonly id: string;
   readonly integration: string;
-  /** What the human calls it, e.g. "Family drive". */
+  /** Name given by the human, e.g. "Family drive". */
   readonly label: string;
   /** Integration-specific settings, e.g. `{ folder }`, `{ maildir, address }`; checked by `Integration.checkSettings`. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export interface HeldFile {
   open(): Readable;
 }
 
-/** What `run` gets besides the arguments. */
+/** Context of `run` besides the arguments. */
 export interface ActionContext {
   readonly connection: ConnectionView;
   /** Resolves the `s3key` of a file-uploadable argument to its bytes; every key in the arguments resolves. */
@@ -134,9 +134,9 @@ export interface Integration {
   /** All scopes a full connection grants. */
   readonly scopes: readonly string[];
   readonly actions: readonly Action[];
-  /** Why nothing of the app can be used, and what its owner does about it; default: it can be used. */
+  /** Why the app is unusable, and the owner's next step; default: it can be used. */
   readonly stopped?: string;
-  /** True when the levels of its actions are our guess, as nobody trusts its own word. Default false. */
+  /** True when the levels of its actions are our guess, as the app's own word is not trusted. Default false. */
   readonly areLevelsAssumed?: boolean;
   /** Fields of the dashboard's form, in this order; an app without settings has none. */
   readonly settingsForm?: readonly SettingField[];
@@ -163,7 +163,7 @@ export interface Integration {
 /** How long an app may take to close, in milliseconds: more than ours take with calls under way. */
 const CLOSE_MS = 15_000;
 
-/** Closes an app. One that fails, or has not closed in 15 seconds, is logged and holds nobody else up; never rejects. */
+/** Closes an app. A failure, or no end within 15 seconds, is logged and does not delay other apps; never rejects. */
 export async function closeApp(app: { slug: string; close?(): Promise<void> }, log: ServiceLog): Promise<void> {
   const tooLate = Promise.withResolvers<"late">();
   const timer = setTimeout(() => tooLate.resolve("late"), CLOSE_MS);

@@ -21,7 +21,7 @@ export type ProviderFailure =
 
 /** Whose failure it is. */
 interface FailedCall {
-  /** What people call the app. */
+  /** Display name of the app. */
   readonly app: string;
   readonly action: Pick<Action, "level" | "idempotent">;
 }
@@ -32,7 +32,7 @@ const CHECK_FIRST = "It may have taken effect all the same: check with a read be
 /**
  * The answer of the service to a provider's failure ("Execution (tool-name model)" and "Errors"): 401 the connection
  * needs a new sign-in, 403 scopes are missing, 400 the provider refused the arguments, 404 and 409 as they are, 429 with
- * `Retry-After`, 503 for a provider that is down. After a write of which nobody knows whether it took effect:
+ * `Retry-After`, 503 for a provider that is down. After a write whose effect is unknown:
  * 500 `outcome_unknown`, never to be repeated unseen.
  */
 export function createProviderError(failure: ProviderFailure, call: FailedCall): ServiceError {
@@ -50,11 +50,11 @@ export function createProviderError(failure: ProviderFailure, call: FailedCall):
   return failure.kind === "status" ? fromStatus(failure, said) : refuseDown(said);
 }
 
-/** Whether a provider that failed so may have done all the same what it was asked for. */
+/** Whether the request may have taken effect despite this failure. */
 function mayHaveActed(failure: ProviderFailure): boolean {
   if (failure.kind !== "status") return failure.kind !== "unreachable";
   const { status } = failure;
-  // 301 to 303 lead to where the result of a request can be seen; 307 and 308 say that it has to be sent elsewhere.
+  // 301 to 303 may point to the result of a completed request; 307 and 308 ask to send it elsewhere.
   return status === 408 || (status >= 500 && status !== 503) || (status >= 300 && status <= 303);
 }
 
@@ -128,9 +128,9 @@ const BEFORE_SENDING =
 const NOT_PRIVATE = 'its address is not a public one, and the app was added without "--private"';
 
 /**
- * What an error of the HTTP client, or one it was caused by, says about the request: never sent, or nobody knows.
+ * Classifies an error of the HTTP client by its innermost cause: the request was never sent, or its outcome is unknown.
  *
- * @param blocked what is said of an address that is not public
+ * @param blocked message for an address that is not public
  */
 export function readNetworkFailure(error: unknown, blocked = NOT_PRIVATE): ProviderFailure {
   const code = findCode(error);

@@ -9,14 +9,14 @@ export interface Mailbox {
   readonly address: string;
 }
 
-/** Characters nobody sees. A name may hold those that join letters in some scripts. */
+/** Invisible characters. A name may hold those that join letters in some scripts. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const JOINERS = /[\u200c\u200d]/g;
 
 /**
  * The one mailbox in `text` (`a@b.org`, `Name <a@b.org>` or `"Name, more" <a@b.org>`). Undefined when it is not exactly one;
  * when a mail program could read it in another way than a human does, since put together again it is not what was given;
- * when its name holds an `@`, as another address does; and when it has characters that are not seen.
+ * when its name holds an `@`, as another address does; and when it has invisible characters.
  */
 export function parseAddress(text: string): Mailbox | undefined {
   const found = addressParser(text);

@@ -61,7 +61,7 @@ export interface MailBox {
    */
   findFolder(name: string, o: { readonly mayBeMade: boolean }): Promise<string>;
   search(query: MailQuery, o: { readonly folder: string; readonly limit: number }): Promise<FoundMessages>;
-  /** All messages with these ids, or ServiceError 404 naming the first one that is not there. */
+  /** All messages with these ids, or ServiceError 404 naming the first missing one. */
   find(ids: readonly string[]): Promise<MailPlace[]>;
   /**
    * A message, with the part that is asked for. Throws ServiceError 404, 413 when it is too large, 500 `provider_error` when

@@ -27,7 +27,7 @@ const FOREIGN = new Set([
   "or",
 ]);
 
-/** What one term of a query asks for. Texts are lower case and in Unicode form NFC; `at` is the start of a day in UTC. */
+/** Condition of one query term. Texts are lower case and in Unicode form NFC; `at` is the start of a day in UTC. */
 type MailCondition =
   | { readonly kind: "unread" | "flagged" | "attachment" }
   | { readonly kind: "since"; readonly at: number }
@@ -70,7 +70,7 @@ function readIs(value: string): MailTerm[] | undefined {
   }
 }
 
-/** What `key:value` asks for; undefined when it is no operator of ours. */
+/** Terms for `key:value`; undefined for an unsupported operator. */
 function readTerms(key: string, value: string): MailTerm[] | undefined {
   switch (key) {
     case "is":
@@ -93,7 +93,7 @@ function readTerms(key: string, value: string): MailTerm[] | undefined {
   }
 }
 
-/** What people know from elsewhere to join terms, or to mean themselves. Throws ServiceError 400 naming `query`. */
+/** Refuses operators of other mail programs: AND, OR, NOT, groups, "me". Throws ServiceError 400 naming `query`. */
 function checkLogic(whole: string, value: string): void {
   if (/^(OR|AND|NOT)$/.test(whole) || /^(\(|\{\w+:)/.test(value))
     throw refuseValue(
@@ -109,7 +109,7 @@ function checkLogic(whole: string, value: string): void {
  * Parses a Gmail-like query: words and `key:value` terms, all of which must hold; quotes keep blanks, a leading `-` negates.
  * Dates are days in UTC; `after` includes its day, `before` does not. An empty query is {@link DEFAULT_QUERY}.
  *
- * Throws ServiceError 400 naming `query` for known operators that are not supported here and for dates that are none.
+ * Throws ServiceError 400 naming `query` for known operators that are not supported here and for invalid dates.
  */
 export function parseMailQuery(query: string): MailQuery {
   const terms: MailTerm[] = [];

@@ -68,7 +68,7 @@ export async function listMessages(connection: ConnectionView, folder: string): 
 
 /**
  * The messages with these ids, each once and in this order, in whichever folders they lie. Throws ServiceError 404
- * `not_found` (type `provider`) naming the first one that is not there.
+ * `not_found` (type `provider`) naming the first missing one.
  */
 export async function findMessages(connection: ConnectionView, ids: readonly string[]): Promise<MessagePlace[]> {
   const wanted = new Set(ids);
@@ -81,7 +81,7 @@ export async function findMessages(connection: ConnectionView, ids: readonly str
     }
   };
   await look();
-  // What another program moves while the folders are listed may be in none of the lists.
+  // A message that another program moves during listing may be in none of the lists.
   if (found.size < wanted.size) await look();
   return [...wanted].map((id) => {
     const place = found.get(id);

@@ -145,7 +145,7 @@ function applyChange(page: Page, change: PageChange, now: string): PageText {
   return { ...text, body };
 }
 
-/** What cannot be read cannot be written back without loss. */
+/** Unreadable content cannot be written back without loss. */
 function checkReadable({ path, problem }: Page): void {
   if (problem === undefined) return;
   throw new ServiceError(500, "provider_error", `"${path}" cannot be read well enough to be changed: ${problem}`, {

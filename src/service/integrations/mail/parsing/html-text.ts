@@ -37,7 +37,7 @@ function readTags(html: string): string {
     else if (IS_LINK.test(tag)) {
       endLink();
       const target = readTarget(tag);
-      // The tag goes on behind a ">" in an attribute: what is left of it could pass for another address.
+      // The tag continues after a ">" in an attribute: its rest could be mistaken for a different address.
       if (target === "unended") written.push(tag);
       else if (target !== undefined) link = { target, start: written.length };
     }

@@ -15,14 +15,14 @@ const PLACES = 4;
 const ACCOUNT_PLACES = PLACES - 1;
 /** Messages above this size, in bytes, are parsed one at a time: that takes eight times their size in memory. */
 const LARGE = 32 * 1024 * 1024;
-/** A thread that nobody used for so long is ended. */
+/** Idle time after which a thread ends. */
 const IDLE_MS = 30_000;
 /** Parsing the largest message takes some seconds on a busy machine. */
 const LIMIT_MS = 20_000;
 
 /** Limits of a parser. */
 interface ParserOptions {
-  /** Milliseconds after which a thread that nobody uses ends; default 30,000. */
+  /** Milliseconds after which an idle thread ends; default 30,000. */
   readonly idleMs?: number;
   /** Megabytes for the strings and objects of one message; default 512. */
   readonly heapMb?: number;

@@ -11,7 +11,7 @@ const MAX_SLOW = 5;
 const MAX_TEXT = 10_000;
 const MAX_HEAD = 64 * 1024;
 
-/** Parses the messages of one search: one that cannot be read must not hide the others. */
+/** Parses the messages of one search: an unreadable message must not hide the others. */
 export interface SearchParser {
   /** The message, or only what its headers say; undefined when it does not match or not even they can be read. */
   parse(bytes: Buffer, place: Pick<MailPlace, "id">, query?: MailQuery): Promise<MailMessage | undefined>;

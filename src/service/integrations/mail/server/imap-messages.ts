@@ -65,7 +65,7 @@ export function refuseMissingMessage(id: string): ServiceError {
   );
 }
 
-/** The messages with these ids, in this order. Throws ServiceError 404 for the first one that is not there. */
+/** The messages with these ids, in this order. Throws ServiceError 404 for the first missing one. */
 export async function holdMessages(line: ImapLine, ids: readonly string[]): Promise<HeldMessage[]> {
   const wanted = [...new Set(ids)].map((id) => {
     const place = readImapId(id);
@@ -117,7 +117,7 @@ export async function moveMessages(
         type: "provider",
         hint: "Move the message in a mail program.",
       });
-    // Never delete what was not copied.
+    // Never delete a message that was not copied.
     const copied = line.need(await client.messageCopy(uids, to.path, { uid: true }));
     line.need(await client.messageDelete(uids, { uid: true }));
     return toNewId(copied, to);
@@ -166,7 +166,7 @@ export async function appendMessage(
 /** All bytes of a message. */
 export async function collectMessage(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  // What is sent over the network ends its lines with both characters.
+  // Lines end with CR LF on the network.
   for await (const piece of bytes) pieces.push(piece);
   return Buffer.from(Buffer.concat(pieces).toString("latin1").replaceAll(/\r?\n/g, "\r\n"), "latin1");
 }

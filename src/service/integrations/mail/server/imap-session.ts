@@ -8,7 +8,7 @@ import type { ServerSettings } from "./server-settings.ts";
 const CONNECT_MS = 10_000;
 /** Silence in the middle of a command after which a connection counts as lost; less than a call may take. */
 const SILENCE_MS = 45_000;
-/** A connection that nobody used for so long is closed. */
+/** Idle time after which a connection is closed. */
 const IDLE_MS = 60_000;
 
 /** A live connection, for the length of one piece of work. */
@@ -18,7 +18,7 @@ export interface ImapLine {
   readonly user: string;
   /** The value of a command; imapflow answers `false` where the server refused, and tells why only its log. */
   need<T>(value: T | false | undefined): T;
-  /** Forgets what was refused in earlier work. */
+  /** Forgets refusals of earlier work. */
   forget(): void;
 }
 
@@ -29,7 +29,7 @@ interface ImapWork {
   readonly changes?: Pick<Action, "level" | "idempotent">;
 }
 
-/** The one connection of an account: opened when it is needed, closed when nobody needs it. */
+/** The only connection of an account: opened on demand, closed when idle. */
 export interface ImapSession {
   /** Runs one piece of work at a time. Failures come out as ServiceErrors. */
   use<T>(o: ImapWork, work: (line: ImapLine) => Promise<T>): Promise<T>;
@@ -62,8 +62,8 @@ export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS):
   async function reuse(o: ImapWork): Promise<ImapLine | undefined> {
     const line = open;
     if (line === undefined || !line.client.usable) return undefined;
-    // A change must not be sent into a connection that has died unseen, and a server tells what is new in the folder that
-    // is selected only when it is asked something.
+    // Never send a change over a dead connection. Besides, a server reports news in the selected folder
+    // only in reply to a command.
     if (await isAlive(line, o.signal)) return line;
     line.client.close();
     return undefined;
@@ -114,7 +114,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Closes the connection as soon as the signal aborts: nobody waits for its answer any more. */
+/** Closes the connection when the signal aborts. */
 async function untilAbort<T>({ client }: ImapLine, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const leave = () => {

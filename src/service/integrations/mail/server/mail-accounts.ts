@@ -25,8 +25,8 @@ export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: nu
   const accounts = new Map<string, Account>();
   return {
     open(settings: ServerSettings, ...[context, action]: Parameters<OpenMailBox>): ImapBox {
-      // Other settings are another account; the connection of the old ones is closed when it has been idle. An access
-      // token that was renewed is not another account.
+      // Different settings mean a different account; the old connection closes when idle. A renewed access
+      // token does not make a different account.
       const { secret, ...rest } = settings;
       const facts = settings.signIn === "oauth2" ? rest : settings;
       const key = sha256Hex(JSON.stringify(facts));
@@ -82,7 +82,7 @@ async function attempt<T>(server: MailServer, signal: AbortSignal, work: () => P
   }
 }
 
-/** What sending from an account needs. */
+/** The parts needed to send from an account. */
 interface Sending {
   readonly settings: ServerSettings;
   /** One send at a time, so that simultaneous ones cannot pass a limit together. */
@@ -150,7 +150,7 @@ async function fileCopy(draft: Draft, box: ImapBox): Promise<Filed> {
       const uids = line.need(await client.search({ header: { "message-id": draft.messageId } }, { uid: true }));
       return uids.map((uid) => writeImapId({ folder: folder.digest, validity, uid })).at(-1);
     });
-    // Gmail files what it sends, though a little later.
+    // Gmail files sent mail itself, with a short delay.
     if (known !== undefined || client.capabilities.has("X-GM-EXT-1")) return { id: known, folder: folder.name };
     return { id: await appendMessage(line, folder, { bytes, flags: ["\\Seen"], at: draft.date }), folder: folder.name };
   });

@@ -107,7 +107,7 @@ async function createSmtp({
   });
 }
 
-/** What comes after an abort belongs to nobody. */
+/** Rejects on abort; a later result or error of `work` is ignored. */
 async function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);
@@ -121,12 +121,12 @@ async function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-/** A little less than the message will have, in bytes: what is too large for the server even so need not be sent. */
+/** A lower estimate of the message's size in bytes: above the server's limit, sending is pointless. */
 function estimateSize({ body, files }: Draft): number {
   return files.reduce((sum, { size }) => sum + Math.ceil(size / 3) * 4, Buffer.byteLength(body));
 }
 
-/** Undefined when it was not the sign-in that failed. */
+/** Undefined for failures other than the sign-in. */
 function explainSignIn(error: unknown, { smtp, signIn }: SmtpSettings) {
   const { code, responseCode = 0, message, response } = readFault(error);
   if (code !== "EAUTH") return undefined;
@@ -138,7 +138,7 @@ function explainSignIn(error: unknown, { smtp, signIn }: SmtpSettings) {
 interface FailedSending {
   readonly server: MailServer;
   readonly action: Pick<Action, "level" | "idempotent">;
-  /** True from the moment on at which the whole message was handed over: only the server knows what became of it. */
+  /** True once the whole message was handed over: the outcome is unknown. */
   readonly isHandedOver: boolean;
   readonly draft: Draft;
 }

@@ -140,7 +140,7 @@ export class NotionClient {
     );
   }
 
-  /** A look-up that fails before a change leaves no doubt about the change. */
+  /** If a look-up before a change fails, the change was not sent. */
   #judge(isEffect = false) {
     return { app: APP, action: isEffect ? this.#call.action : READ };
   }

@@ -37,7 +37,7 @@ export const dataSourceSchema = z.looseObject({
   properties: z.record(z.string(), propertySchema),
 });
 
-/** What holds data sources; nearly always one. */
+/** A database: holds data sources, nearly always one. */
 export const databaseSchema = z.looseObject({
   object: z.literal("database"),
   data_sources: z.array(z.looseObject({ id: z.string() })),
@@ -54,7 +54,7 @@ export const listSchema = z.looseObject({
 /** A refusal. */
 export const errorSchema = z.looseObject({ object: z.literal("error"), code: z.string() });
 
-/** Any answer of which nothing more is needed. */
+/** An answer whose content is not used. */
 export const objectSchema = z.looseObject({ object: z.string() });
 
 /** The text without its look. */
@@ -71,7 +71,7 @@ export function readNotionId(text: string): string | undefined {
   const typed = text.trim();
   const url = /^https?:/i.test(typed) ? URL.parse(typed) : null;
   if (url === null) return /^[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}$/i.test(typed) ? toId(typed) : undefined;
-  // A page that is open beside a database stands in the parameter p.
+  // The parameter p holds a page that is open beside a database.
   const last = url.searchParams.get("p") ?? url.pathname.split("/").findLast((part) => part !== "") ?? "";
   const hex = /[0-9a-f]{32}$/i.exec(last.replaceAll("-", ""))?.[0];
   return hex === undefined ? undefined : toId(hex);
@@ -188,7 +188,7 @@ const EMPTY: Readonly<Record<string, unknown>> = {
   phone_number: null,
 };
 
-/** What Notion takes for a value; undefined when a column of this type cannot hold it. */
+/** A value in Notion's form; undefined when a column of this type cannot hold it. */
 function writeValue(value: unknown, column: Property): unknown {
   const { type } = column;
   if (value === null) return EMPTY[type];

@@ -45,7 +45,7 @@ export function summariseNotionPage(page: NotionPage, tags: readonly string[] = 
   };
 }
 
-/** The page with this id or address. Throws ServiceError 400 for what is neither, 404 also for a page in the trash. */
+/** The page with this id or address. Throws ServiceError 400 for any other text, 404 also for a page in the trash. */
 export async function getNotionPage(client: NotionClient, pageId: string): Promise<NotionPage> {
   const id = readNotionId(pageId);
   if (id === undefined)

@@ -69,7 +69,7 @@ export function checkLength(markdown: string, field: string): void {
 
 const TAGS =
   "page|database|details|summary|callout|table|colgroup|col|tr|td|columns|column|synced_block\\w*|mention-\\w+|span|br|file|video|audio|pdf|image|empty-block|table_of_contents|unknown|meeting-notes";
-/** Code, and what enhanced Markdown gives a meaning on purpose. */
+/** Code, and intended enhanced Markdown syntax. */
 const KEPT = [
   /^[ \t]*(?<fence>`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*\k<fence>)[^\n]*)*(?:\n[^\n]*)?/,
   /(?<!`)(?<ticks>`+)(?!`)[^\n]{0,1000}?[^`\n]\k<ticks>(?!`)/,
@@ -90,7 +90,7 @@ export function toEnhanced(markdown: string): string {
   });
 }
 
-/** Takes back what {@link toEnhanced} does, for each line where that is certain. */
+/** Reverses {@link toEnhanced}, on each line where that is certain. */
 function fromEnhanced(markdown: string): string {
   return markdown.replaceAll(
     /^[ \t]*(`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*\1)[^\n]*)*(?:\n[^\n]*)?|[^\n]+/gm,
