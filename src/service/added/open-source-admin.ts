@@ -66,7 +66,7 @@ export async function openSourceAdmin(place: SourcePlace): Promise<SourceAdmin> 
   }
 }
 
-/** Only the service itself, which holds the lock of the folder, makes a damaged key anew. */
+/** Only the service itself, which holds the lock of the folder, replaces a damaged key. */
 const isInUse = async () => true;
 
 function createAdmin(store: Store, o: { accountId: string; key: Buffer }): SourceAdmin {

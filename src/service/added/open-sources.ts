@@ -17,12 +17,12 @@ import type { SourceStore } from "./source-store.ts";
 
 /** The added integrations of a running service. */
 export interface OpenSources {
-  /** Looks for changes now; what it finds is in use when it resolves. Never rejects. */
+  /** Looks for changes now; they are in use when it resolves. Never rejects. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What {@link openSources} works with. */
+/** Dependencies of {@link openSources}. */
 export interface SourceParts {
   readonly store: SourceStore;
   readonly kinds: SourceKinds;

@@ -62,7 +62,7 @@ export type StoredAction = z.output<typeof storedActionSchema>;
 /** The actions and settings of an added app: made once, when it is added, and again when its origin has changed. */
 export type SourceContent = z.output<typeof contentSchema>;
 
-/** Reads what was stored, also by an earlier version; undefined when it makes no sense. */
+/** Reads stored content, also of an earlier version; undefined when it is invalid. */
 export function parseContent(stored: unknown): SourceContent | undefined {
   return contentSchema.safeParse(stored).data;
 }
@@ -106,7 +106,7 @@ export function toActionId(name: string, max: number): string {
   return plain.length <= max ? plain : addHash(plain, name, max);
 }
 
-/** The same for a name whose plain id another one has, or may have: always with the hash. */
+/** Like {@link toActionId}, for a name whose plain id is or may be taken: always with the hash. */
 export function toDistinctId(name: string, max: number): string {
   return addHash(toPlainName(name), name, max);
 }

@@ -5,7 +5,7 @@ import type { SourceRow, Tables } from "../store/schema.ts";
 import { type IntegrationSource, isStopped, readSource, type StoredSource } from "./source.ts";
 import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
 
-/** What is stored when a source is added, or added again. */
+/** Content to store when a source is added or replaced. */
 export type NewSource = Omit<IntegrationSource, "proposal" | "revision" | "addedAt">;
 
 /** Where an added app comes from, and whether its origin offers something else now. */
@@ -129,7 +129,7 @@ function createProposals(
       const source = await find(slug);
       if (source === undefined || isStopped(source)) return false;
       const isAgreed = digestContent(source.content) === digest;
-      // Also one that cannot be read.
+      // Also clears an unreadable proposal.
       if (isAgreed || source.proposal === undefined)
         await change(slug, NOTHING_PROPOSED, (update) => update.where("proposed_digest", "is not", null));
       if (isAgreed) return false;

@@ -16,7 +16,7 @@ export type SourceKindName = "mcp" | "openapi";
 export interface IntegrationSource {
   readonly slug: string;
   readonly kind: SourceKindName;
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
   /** How to reach it, as the owner gave it: JSON, without secrets; the kind checks it when it opens the source. */
   readonly definition: unknown;
@@ -97,10 +97,10 @@ function loosen(slug: string): string {
 /** A stored app that this version cannot use. Its row stays until the owner replaces or removes it. */
 export interface StoppedSource {
   readonly slug: string;
-  /** What people call it. */
+  /** Display name. */
   readonly name: string;
   readonly revision: string;
-  /** Why it cannot be used, and what its owner does about it: one to three sentences. */
+  /** Why it cannot be used, and the owner's next step: one to three sentences. */
   readonly stopped: string;
 }
 
@@ -169,7 +169,7 @@ function describeWayOut(slug: string, kind: SourceKindName | undefined): string 
   return `Put an MCP server or an OpenAPI document of the app in its place ("svc add mcp ${slug} --replace …", "svc add openapi ${slug} --replace …"), or take it away ("svc remove ${slug}").`;
 }
 
-/** A proposal that cannot be read is none: the app is asked again what it offers. */
+/** An unreadable proposal is ignored: the app is asked for its actions again. */
 function readProposal(row: SourceRow): IntegrationSource["proposal"] {
   const { proposed_content: content, proposed_digest: digest, proposed_at: foundAt } = row;
   const parsed = proposalSchema.safeParse({ content, digest, foundAt });

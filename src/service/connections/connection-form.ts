@@ -1,7 +1,7 @@
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import type { Connection } from "./connections.ts";
 
-/** What the owner typed to connect or reconnect an app. */
+/** The owner's input to connect or reconnect an app. */
 export interface ConnectionForm {
   /** Their name for the connection; the name of the app when empty. */
   readonly label: string;
@@ -19,7 +19,7 @@ export type FormProblems = ReadonlyMap<string, string>;
 const MAX_TEXT = 8000;
 
 /**
- * Turns what was typed into settings. A secret that is left empty keeps the one in `current`; settings that no field
+ * Turns form input into settings. A secret that is left empty keeps the one in `current`; settings that no field
  * names stay as they are.
  */
 export function readSettings(
@@ -70,7 +70,7 @@ export interface MissingScope {
   readonly neededBy: readonly string[];
 }
 
-/** What a connection was not granted, in the integration's order. */
+/** Scopes that a connection was not granted, in the integration's order. */
 export function listMissingScopes(integration: Integration, connection: Connection): MissingScope[] {
   return integration.scopes
     .filter((scope) => !connection.scopes.includes(scope))

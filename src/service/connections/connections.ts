@@ -19,7 +19,7 @@ export interface Connection extends ConnectionView {
   readonly isDefault: boolean;
 }
 
-/** What is needed to connect an account. */
+/** Input to connect an account. */
 interface NewConnection {
   /** Slug of an installed integration. */
   readonly integration: string;
@@ -31,7 +31,7 @@ interface NewConnection {
   readonly isDefault?: boolean;
 }
 
-/** Changes of a connection; what is left out stays. */
+/** Changes of a connection; absent members stay unchanged. */
 interface ConnectionChange {
   readonly state?: ConnectionState;
   readonly scopes?: readonly string[];
@@ -195,7 +195,7 @@ const settingsSchema = jsonText.pipe(z.record(z.string(), z.unknown()));
 const scopesSchema = jsonText.pipe(z.array(z.string()));
 const stateSchema = z.enum(["healthy", "reauth_required", "error"]).catch("error");
 
-/** What a new data folder is connected to, without any network: plain folders below it. */
+/** Initial connections of a new data folder: plain folders below it, no network. */
 const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
   {

@@ -10,7 +10,7 @@ import { type ConnectionForm, type FormProblems, listScopes, readSettings } from
 import type { Connection, Connections } from "./connections.ts";
 import type { AccessTokens, LiveSettings } from "./grants/access-tokens.ts";
 
-/** How a form was taken: with a healthy connection, or with what is wrong in it. */
+/** Result of a form: a healthy connection, or the problems by field. */
 type ConnectResult =
   | { readonly ok: true; readonly connection: Connection }
   | { readonly ok: false; readonly problems: FormProblems };
@@ -23,12 +23,12 @@ const TEST_MS = 10_000;
 
 /** Connects apps for their owner: unlike {@link Connections} it stores only settings that work. */
 export interface Connector {
-  /** The first connection of an app becomes its default, and one whose form says so. */
+  /** The first connection of an app becomes its default, and so does any connection whose form asks for it. */
   connect(integration: Integration, form: ConnectionForm): Promise<ConnectResult>;
   /**
    * Makes a connection healthy again with new settings and scopes; its id stays.
    *
-   * @param replaced settings of which nothing stays, also where the form has nothing for them
+   * @param replaced settings to drop completely, also where the form has no value for them
    */
   reconnect(
     integration: Integration,
@@ -38,11 +38,11 @@ export interface Connector {
   ): Promise<ConnectResult>;
   /** True for a connection that the service made by itself at its first start, with the settings it had then. */
   isFirstApp(connection: Connection): boolean;
-  /** Removes a connection and what was got with its sign-in; `integration` is undefined when its app is gone. */
+  /** Removes a connection and the tokens of its sign-in; `integration` is undefined when its app is gone. */
   disconnect(integration: Integration | undefined, connection: Connection): Promise<void>;
 }
 
-/** Creates the connector. What the service itself keeps in its own folders is never connected. */
+/** Creates the connector. The service's own folders are never connected. */
 export function createConnector(o: {
   connections: Connections;
   accessTokens: AccessTokens;
@@ -120,7 +120,7 @@ export function readLabel({ label }: Pick<ConnectionForm, "label">, fallback: st
   return cleanText(label, MAX_LABEL) ?? fallback;
 }
 
-/** What the integration says against the settings, and at which field; undefined when they work. */
+/** The integration's refusal of the settings, by field; undefined when they work. */
 async function findProblem(
   integration: Integration,
   settings: Readonly<Record<string, unknown>>,

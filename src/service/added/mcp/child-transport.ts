@@ -15,7 +15,7 @@ import { forgetGroup, watchGroup } from "./group-watch.ts";
 /** How long a server has to end after its input has ended, and again after it was asked to; milliseconds. */
 const END_MS = 2_000;
 
-/** What is started. */
+/** The program to start. */
 interface ChildProgram {
   readonly command: string;
   readonly args: readonly string[];
@@ -113,7 +113,7 @@ export class ChildTransport implements Transport {
     try {
       this.#buffer.append(bytes);
     } catch (error) {
-      // A line without an end: what comes after it makes no sense any more.
+      // The line exceeds the limit: later bytes cannot be parsed.
       this.#fail(error);
       void this.close();
       return;

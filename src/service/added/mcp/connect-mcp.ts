@@ -70,7 +70,7 @@ export async function connectMcp(
 /** The server could not be started or reached. */
 export class McpConnectError extends Error {
   override readonly name = "McpConnectError";
-  /** What the server said for people, last lines. */
+  /** Last lines of the server's messages for people. */
   readonly complaint: string;
 
   constructor(complaint: string, cause: unknown) {
@@ -83,7 +83,7 @@ interface OpenTransport {
   readonly transport: Transport;
   /** Tells a remote server that its session is over; waits for a moment only. Never rejects. */
   endSession(): Promise<void>;
-  /** Frees what the transport does not know of. */
+  /** Frees resources that the transport does not manage. */
   release(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ let watcher: ChildProcess | undefined;
 
 /**
  * Lets a group of processes be killed when this process is gone and has not ended it: a server in an endless loop does not
- * notice that nobody listens any more. One small shell watches all groups; it is there only while there is one. Without a
+ * notice that its client is gone. One small shell watches all groups; it is there only while there is one. Without a
  * shell (Windows), nothing is watched.
  *
  * @param group id of the process that leads it

@@ -14,7 +14,7 @@ interface FailedMcpCall {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** What a failed call of an MCP server comes to for its caller. */
+/** Translates a failed call of an MCP server for its caller. */
 export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
   if (error instanceof ServiceError) return error;
   const failure = error instanceof McpConnectError ? readConnectFailure(error) : readFailure(error);

@@ -25,7 +25,7 @@ export class McpHttpError extends Error {
   }
 }
 
-/** What the transport of one connection sends its requests with. */
+/** HTTP client for the transport of one connection. */
 interface McpFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   close(): Promise<void>;

@@ -14,13 +14,13 @@ import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
 const GRACE_MS = 5_000;
 /** The caller's signal ends a request sooner. */
 const REQUEST_MS = 10 * 60_000;
-/** How often connections are looked at: what was disconnected is ended. */
+/** How often connections are checked, to end servers that were disconnected. */
 const LOOK_MS = 5_000;
 
 interface HeldLink {
   readonly link: McpLink;
   readonly settings: ConnectionView["settings"];
-  /** Actions whose definition is not what the owner agreed to; filled at each opening. */
+  /** Actions whose definition differs from the version the owner agreed to; filled at each opening. */
   changed: ReadonlySet<string>;
 }
 
@@ -52,7 +52,7 @@ class McpSource {
   readonly #definition: McpDefinition;
   readonly #ports: SourcePorts;
   readonly #links = new Map<string, HeldLink>();
-  /** Links that nobody can reach any more and that end by themselves. */
+  /** Links that are no longer reachable and still ending. */
   readonly #ending = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -1,7 +1,7 @@
 import { connectMcp, McpConnectError, type McpDefinition, type McpSession } from "./connect-mcp.ts";
 import { isRefusal } from "./mcp-failure.ts";
 
-/** What a link tells its owner. */
+/** Events that a link reports to its creator. */
 interface LinkEvents {
   /** A session was opened; awaited before it is used, unless the signal says that the link is closed. */
   onOpen(session: McpSession, signal: AbortSignal): Promise<void>;
@@ -43,7 +43,7 @@ export class McpLink {
     return this.#running > 0;
   }
 
-  /** Works with the open session; opens one first. Rejects with what `work` or the opening rejects with. */
+  /** Works with the open session; opens one first. Rejects with the error of `work` or of the opening. */
   async use<T>(work: (session: McpSession) => Promise<T>): Promise<T> {
     this.#running += 1;
     try {

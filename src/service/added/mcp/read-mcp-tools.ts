@@ -43,10 +43,10 @@ type McpTool = z.output<typeof toolSchema>;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 
-/** What `StoredAction.call` holds for this kind. */
+/** Content of `StoredAction.call` for this kind. */
 export const mcpCallSchema = z.object({ tool: z.string() });
 
-/** What a server offers now. */
+/** The tools a server offers now. */
 export interface McpListing {
   readonly content: SourceContent;
   /** One sentence for each tool that was left out or renamed. */
@@ -174,7 +174,7 @@ function chooseId(name: string, max: number): string {
 /**
  * Asks a server once what it offers, and ends it again.
  *
- * @param place.name what people call it; default: the name the server gives itself.
+ * @param place.name display name; default: the name the server gives itself.
  * @param settings values of the definition's variables or headers.
  * @returns the app, and one sentence for each thing the owner should know. Rejects with `McpConnectError`.
  */

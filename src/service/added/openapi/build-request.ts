@@ -124,7 +124,7 @@ function buildBody(
   }
 }
 
-/** Every argument that is no parameter; undefined when there is none. */
+/** Every argument that is not a parameter; undefined without any. */
 function pickMembers({ parameters }: OperationCall, args: Values): Values | undefined {
   const names = new Set(parameters.map(({ argument }) => argument));
   const members = Object.entries(args).filter(([name]) => !names.has(name));

@@ -138,7 +138,7 @@ function readParameters(o: DocumentOperation, converter: SchemaConverter): ReadP
     if (parameter.in === "header" && OWN_HEADERS.has(parameter.name.toLowerCase())) continue;
     byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
   }
-  // Some documents forget to declare what stands in the path.
+  // Some documents do not declare the parameters of the path.
   for (const [, name = ""] of o.path.matchAll(/\{([^{}]+)\}/g)) {
     if (!byPlace.has(`path ${name}`)) byPlace.set(`path ${name}`, { name, in: "path", schema: { type: "string" } });
   }

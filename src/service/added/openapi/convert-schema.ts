@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 /** Keywords of OpenAPI that say nothing about a value. */
 const DROPPED = new Set(["discriminator", "xml", "externalDocs", "readOnly", "writeOnly", "deprecated", "nullable"]);
-/** Keywords that say where a schema is: references are made anew, from its place in the action's schema. */
+/** Keywords that say where a schema is: references are rebuilt from its place in the action's schema. */
 const PLACING = new Set(["$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef"]);
 /** Types that documents name in the way of programming languages. */
 const TYPES: Readonly<Record<string, string>> = { int: "integer", long: "integer", float: "number", double: "number" };
@@ -49,7 +49,7 @@ export class SchemaConverter {
     return Object.keys(this.#definitions).length === 0 ? undefined : this.#definitions;
   }
 
-  /** Never throws: what cannot be read is a schema that takes anything. */
+  /** Never throws: an unreadable schema becomes one that accepts anything. */
   convert(schema: unknown): JsonSchema {
     if (schema === false) return { not: {} };
     if (!isRecord(schema)) return {};

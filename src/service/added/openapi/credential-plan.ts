@@ -2,7 +2,7 @@ import { type DescribedArgument, judgeArgument, toWords } from "../../secrets/cr
 import { type SourceContent, type StoredAction, toFreeName } from "../source-content.ts";
 import { type OpenApiDefinition, operationCallSchema, type SecurityScheme } from "./openapi-definition.ts";
 
-/** What becomes of an argument that holds a credential. */
+/** Treatment of an argument that holds a credential. */
 export type CredentialUse =
   /** A security scheme of the operation carries the same already. */
   | { readonly kind: "covered" }
@@ -34,7 +34,7 @@ interface PlanParts {
 /** Parameters of a query by which a caller names itself. */
 const OF_CALLER =
   /(?:^|_)(?:(?:access|oauth2?|auth|authentication|bearer|api|app|dev|developer)_?token|(?:api|app|application|access|consumer|developer|subscription)_?key|(?:api|app|consumer)_?secret|jwt)$|^(?:token|key|auth|authorization)$/;
-/** What a bearer token stands for as well. */
+/** Names of parameters that a bearer token covers. */
 const LIKE_BEARER = /(?:^|_)(?:token|jwt|auth|authorization)$/;
 const HELP_MAX = 200;
 
@@ -119,7 +119,7 @@ function isCovered(
   return argument.isRequired !== true && hasBearer(Object.keys(schemes));
 }
 
-/** The scheme sends what this parameter would. */
+/** The scheme sends the same credential as this parameter. */
 function isSame({ as, name }: SecurityScheme, argument: DescribedArgument): boolean {
   if (as !== argument.place) return false;
   return as === "header" ? name.toLowerCase() === argument.name.toLowerCase() : name === argument.name;

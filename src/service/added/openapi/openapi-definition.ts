@@ -55,7 +55,7 @@ const parameterSchema = z.object({
   object: z.enum(["json", "members"]).optional(),
 });
 
-/** What `StoredAction.call` holds for this kind. */
+/** Content of `StoredAction.call` for this kind. */
 export const operationCallSchema = z.object({
   method: z.string(),
   path: z.string(),

@@ -15,7 +15,7 @@ export interface ApiPlace {
   readonly slug: string;
   /** File path or address of the document. */
   readonly document: string;
-  /** What people call it; default: the document's title. */
+  /** Display name; default: the document's title. */
   readonly name: string | undefined;
   /** Address of the API; default: the first server of the document. */
   readonly baseUrl: string | undefined;
@@ -114,7 +114,7 @@ const MAX_DOCUMENT = 64 * 1024 * 1024;
 /**
  * Reads an OpenAPI document and everything it refers to into one value whose references all lead into itself.
  *
- * It may refer to what lies beside it and nowhere else: see {@link createDocumentReader}.
+ * References may lead only to documents beside it: see {@link createDocumentReader}.
  *
  * @param place path of a file, or http(s) address, of JSON or YAML.
  * @throws SvcError `invalid_config`, field `document`

@@ -6,7 +6,7 @@ type Answered =
   | { readonly ok: false; readonly problem: string; readonly cause?: unknown };
 
 /**
- * Reads what stands at an address, within a minute.
+ * Reads the content at an address, within a minute.
  *
  * @param o.maxBytes of the body; a longer one is not read to its end.
  */

@@ -30,7 +30,7 @@ const refusalSchema = z.looseObject({ error: z.string(), error_description: z.st
 /** Answer of a token endpoint. */
 export interface TokenAnswer {
   readonly accessToken: string;
-  /** Undefined when the one that was used stays valid. */
+  /** Undefined when the used refresh token stays valid. */
   readonly refreshToken: string | undefined;
   /** Undefined when the provider does not say how long the access token lasts. */
   readonly lifetimeSeconds: number | undefined;
