@@ -90,7 +90,7 @@ function summariseInput({ action }: CatalogEntry): { required: string[]; optiona
   return { required: names.filter((name) => needed.has(name)), optional: names.filter((name) => !needed.has(name)) };
 }
 
-/** What `GET /api/integrations` filters by; all that are given must hold. */
+/** Filters of `GET /api/integrations`; all given ones must hold. */
 export interface IntegrationFilter {
   readonly query?: string | undefined;
   /** Compared without regard to case. */

@@ -3,12 +3,12 @@ import type { Integration } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** Characters of what was asked for that are repeated. */
+/** Most characters of the requested name that a refusal repeats. */
 const MAX_ASKED = 80;
 
 const MAX_NAMED = 5;
 
-/** The refusal of an integration id that nothing answers to, with the nearest ones. */
+/** The refusal of an unknown integration id, with the nearest ones. */
 function integrationNotFound(catalog: Catalog, asked: string): ServiceError {
   const near = catalog.searchIntegrations(asked).slice(0, MAX_NAMED);
   const slugs = near.map(({ slug }) => slug);
@@ -29,7 +29,7 @@ export function requireIntegration(catalog: Catalog, asked: string): Integration
   return integration;
 }
 
-/** The refusal of everything that is asked of an app that cannot be used. */
+/** The refusal of any call to an unusable app. */
 export function appStopped({ name, stopped }: Pick<Integration, "name" | "stopped">): ServiceError {
   return new ServiceError(422, "integration_misconfigured", `${name} stopped working. ${stopped}`, {
     type: "configuration",
@@ -37,7 +37,7 @@ export function appStopped({ name, stopped }: Pick<Integration, "name" | "stoppe
   });
 }
 
-/** The refusal of a tool name that nothing has: up to three near ones, reads first. */
+/** The refusal of an unknown tool name: up to three near ones, reads first. */
 export function toolNotFound(catalog: Catalog, toolName: string): ServiceError {
   const names = catalog.suggest(toolName).map((entry) => entry.toolName);
   const close = names.length === 0 ? "" : ` Did you mean: ${names.map((name) => `'${name}'`).join(", ")}?`;

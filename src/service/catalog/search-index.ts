@@ -1,12 +1,12 @@
 import MiniSearch, { type Query } from "minisearch";
 import type { Action, Integration } from "../integrations/integration.ts";
 
-/** One find of a search. */
+/** One search result. */
 export type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
 
-/** What a search is restricted to. */
+/** Filters of a search. */
 interface SearchScope {
   readonly kind?: CatalogFind["kind"];
   /** Slug of the only integration to search in. */
@@ -31,7 +31,7 @@ const FUZZY_FROM = 4;
 const PREFIX_FROM = 3;
 const SYNONYM_WEIGHT = 0.4;
 const JOINED_WEIGHT = 0.8;
-/** What a hit in each field is worth. */
+/** Weight of a match in each field. */
 const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
@@ -126,7 +126,7 @@ const STOP_WORDS = new Set(
 );
 
 /**
- * What people say, and the words that tools use for it. A word here is looked up besides the one that was typed, with
+ * Everyday words and their synonyms in tool names. A word here is looked up besides the one that was typed, with
  * less weight. Kept small: words for common things, no names of apps.
  */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {

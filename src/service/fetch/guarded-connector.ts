@@ -107,7 +107,7 @@ export interface AppAgent {
 /**
  * @param o.isPrivate the owner said that the address may be one of a private network, and without encryption. Otherwise
  * only public addresses are reached, checked after each lookup.
- * @param o.silenceMs how long the app may send nothing; 0 means for ever.
+ * @param o.silenceMs longest silence of the app in milliseconds; 0 means no limit.
  */
 export function createAppAgent(o: { readonly isPrivate: boolean; readonly silenceMs: number }): AppAgent {
   const connect = o.isPrivate

@@ -79,7 +79,7 @@ function readHeader({ headers }: Answer, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Neither credentials nor cookies: nothing but these is ever sent. */
+/** The only headers ever sent: no credentials, no cookies. */
 function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Answer> {
   const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": "svc-agent-plugin" };
   return request(url, { dispatcher, signal, headers });

@@ -54,7 +54,7 @@ export function nameArgument(error: unknown, path: string): unknown {
 
 const TOO_LATE = "took too long to answer.";
 const UNREADABLE = "leads to a host whose answer cannot be read.";
-/** Codes of the network and of OpenSSL, and what each says of the URL. */
+/** Codes of the network and of OpenSSL, and the problem of the URL for each. */
 const FAILURES: readonly (readonly [codes: RegExp, code: UrlRefusalCode, problem: string, hint?: string])[] = [
   [/^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/, "media_url_unavailable", TOO_LATE],
   [/^(?:ENOTFOUND|ENODATA)$/, "media_url_failed", "names a host that does not exist.", "Check the address."],

@@ -181,7 +181,7 @@ function readEntry(value: unknown, index: number): Entry {
   return { pointer, name, mimetype, md5, dataBase64 };
 }
 
-/** Refuses two entries for one pointer: which bytes were meant cannot be known. */
+/** Refuses two entries for one pointer: the intended bytes are ambiguous. */
 function checkPointers(entries: readonly Entry[]): void {
   const seen = new Map<string, number>();
   for (const [index, { pointer }] of entries.entries()) {
