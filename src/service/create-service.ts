@@ -64,7 +64,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   try {
     return { ...(await start(checked, (undo) => opened.push(undo))), close };
   } catch (error) {
-    // What cannot be closed is in the log; why it was not opened is what the caller has to know.
+    // The log has the failures to close; the caller needs the reason why the start failed.
     await close().catch(() => {});
     throw error;
   }

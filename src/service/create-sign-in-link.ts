@@ -6,7 +6,7 @@ import { connectStore, findAccount } from "./store/open-store.ts";
 
 /**
  * Makes a one-time sign-in link for the service that another process runs on this data folder.
- * Whoever may write to the folder is its owner, so nothing else is asked.
+ * Write access to the folder proves the owner, so no credential is needed.
  *
  * @param o.database the database of that service, when it is not a file in the folder.
  * @throws SvcError `invalid_config`, field `dataDir`, when no service runs there; field `database`.

@@ -5,7 +5,7 @@ import type { Connections } from "./connections/connections.ts";
 import { closeApp, type Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
-/** What the integrations that come and go are put into. */
+/** Parts that added integrations are installed into. */
 interface Host {
   readonly connections: Connections;
   readonly sources: SourceStore;

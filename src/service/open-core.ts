@@ -15,7 +15,7 @@ import { createServiceKeys } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
 
-/** What carries tools out: catalog, connections, executor and their records. */
+/** Parts that run tools: catalog, connections, executor and their records. */
 export type Core = ReturnType<typeof createCore>;
 
 /**

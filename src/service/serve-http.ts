@@ -24,7 +24,7 @@ import { createSpentTokens } from "./store/spent-tokens.ts";
 /** What a request may take beside its action, in milliseconds, before a stop cuts it. */
 const ANSWER_MS = 5000;
 
-/** What requests are answered with. */
+/** Parts that answer requests. */
 interface ServedParts {
   readonly infrastructure: Infrastructure;
   readonly core: Core;
@@ -109,7 +109,7 @@ async function createParts(
   } as const;
 }
 
-/** What one process of a shared store signs, the others have to accept. */
+/** Processes on a shared store use one secret, so that each accepts the tokens of the others. */
 function findIngestSecret({ dataDir }: CheckedOptions, store: Store, keys: ServiceKeys): Promise<string> {
   return isShared(store) ? keys.read("ingest", createSecret) : readIngestSecret(dataDir);
 }

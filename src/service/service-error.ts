@@ -16,7 +16,7 @@ export type ServiceErrorStatus =
   | 500
   | 503;
 
-/** What a failure carries besides status, code and message. */
+/** Further members of a {@link ServiceError}. */
 export interface ServiceErrorOptions {
   /** `error.type` of the envelope, e.g. `validation`, `auth`, `missing_scopes`, `rate_limit`, `network`, `provider`. */
   readonly type?: string;

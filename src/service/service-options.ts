@@ -72,7 +72,7 @@ export interface ServiceOptions {
   /** More tools, prompts and resources for the MCP endpoint, beside the service's own. Default: none. */
   readonly mcpExtras?: McpFeatures;
   /**
-   * Who may approve what a flow waits for: any API key, as the API document says, or only the owner in the dashboard.
+   * Who may approve a step of a flow: any API key, as the API document says, or only the owner in the dashboard.
    * Default `api`.
    */
   readonly flowApprovals?: "api" | "dashboard";
@@ -150,7 +150,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
   };
 }
 
-/** What keeps the log from being written must not stop the service too: nobody is left who could be told. */
+/** A log that throws or rejects must not stop the service. */
 function guardLog(log: ServiceLog = () => {}): ServiceLog {
   const write = async (entry: Parameters<ServiceLog>[0]) => log(entry);
   return (entry) => void write(entry).catch(() => {});

@@ -25,7 +25,7 @@ export function keepSettling(executions: ExecutionLog, { heartbeatMs }: CheckedO
 
 /** Something that is done every hour. */
 interface Upkeep {
-  /** What is logged when it cannot be done. */
+  /** Log message when it fails. */
   readonly failure: string;
   /**
    * @param time by which age is judged; see `advanceUpkeep`.
@@ -34,7 +34,7 @@ interface Upkeep {
   run(time: number, isStopping: () => boolean): Promise<unknown>;
 }
 
-/** What collects what nobody needs any more. */
+/** Parts whose expired or unused data is removed. */
 interface UpkeepParts {
   readonly store: Store;
   readonly blobs: BlobStore;

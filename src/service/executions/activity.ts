@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 
-/** Which executions to show; what is left out does not filter. */
+/** Which executions to show; a missing member does not filter. */
 export interface ActivityFilter {
   readonly status?: ExecutionRow["status"] | undefined;
   /** Full tool name. */
@@ -27,7 +27,7 @@ interface ActivityPage {
   readonly next: string | undefined;
 }
 
-/** What the owner may look back at. */
+/** Read access to past executions, for the owner. */
 export interface Activity {
   list(
     accountId: string,

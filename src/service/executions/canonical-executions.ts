@@ -30,11 +30,11 @@ export interface CanonicalExecutions {
   execute(call: CanonicalCall): Promise<StoredExecution>;
   /** A stored execution of an account; undefined when there is none of that id. */
   find(accountId: string, executionId: string): Promise<StoredExecution | undefined>;
-  /** What was done under a key, or is being done; undefined when nothing was. Nothing is run. */
+  /** The finished or running execution of a key; undefined when the key is unused. Runs nothing. */
   findByKey(accountId: string, key: string): Promise<StoredExecution | undefined>;
 }
 
-/** What canonical executions are made of. */
+/** Parts that {@link createCanonicalExecutions} needs. */
 export interface CanonicalParts extends FileAccessParts {
   readonly catalog: Catalog;
   readonly executor: Executor;
@@ -119,7 +119,7 @@ async function run(
     ...createFileAccess(parts, { account: principal.accountId, toolName }),
   });
   if (outcome.status !== "blocked" || outcome.error === undefined || isBlocking(outcome.error)) return outcome;
-  // Invalid input fails rather than blocks, and what failed can be looked up by its id.
+  // Invalid input fails rather than blocks, and a failed execution can be looked up by its id.
   const { id, startedAt } = await parts.log.refuse(
     { principal, entry, connectionId: outcome.connectionId, arguments: input },
     outcome.error,
@@ -127,7 +127,7 @@ async function run(
   return { ...outcome, status: "failed", executionId: id, startedAt, finishedAt: startedAt };
 }
 
-/** True for what a human or a connection has to settle before the same request can run. */
+/** True for a refusal that only a human or a changed connection can lift. */
 function isBlocking({ status }: ServiceError): boolean {
   return status >= 401 && status < 500 && status !== 413 && status !== 415;
 }
@@ -178,7 +178,7 @@ function phrase(outcome: StoredExecution): StoredExecution {
   return outcome.error === undefined ? outcome : { ...outcome, error: phraseError(outcome.error, outcome.entry) };
 }
 
-/** Turns a stored row back into what its caller was told. A refused call reads as failed: it has an id. */
+/** Turns a stored row back into its outcome. A refused call reads as failed: it has an id. */
 function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
   const base = {
     executionId: row.id,
@@ -194,7 +194,7 @@ function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
   return { ...base, status: "failed", error: restoreError(row.error) };
 }
 
-/** The key outlives its execution: that something was done under it is known, what became of it is not. */
+/** The outcome for a key whose execution was removed from the log: the key was used, its result is unknown. */
 function describeForgotten(executionId: string, time: string, entry?: CatalogEntry): StoredExecution {
   const message = "This idempotency_key was used before, and the result of that request is not kept any more.";
   const hint = "Check with a read whether it took effect before you send it again, then under a new key.";

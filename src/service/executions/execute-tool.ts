@@ -29,7 +29,7 @@ export interface ToolCall {
   keepFile: NonNullable<ActionContext["keepFile"]>;
 }
 
-/** What the executor works with. */
+/** Parts that {@link createExecutor} needs. */
 export interface ExecutorParts extends RunParts {
   readonly connections: Connections;
   readonly catalog: Catalog;

@@ -28,7 +28,7 @@ export interface ExecutionLog extends PastCalls {
    * a power cut once its end is written.
    *
    * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
-   * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and what `onStart` throws.
+   * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and errors of `onStart`.
    */
   start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }>;
   /** The end is kept for later when the store is away: see {@link ExecutionLog.settle}. */
@@ -36,18 +36,18 @@ export interface ExecutionLog extends PastCalls {
   fail(id: string, error: ServiceError): Promise<string>;
   /**
    * Writes a finished row for a call that was refused before anything ran; it is not counted. Of long arguments it keeps
-   * what the log shows.
+   * only the part that the log shows.
    */
   refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
   /** One execution of an account. */
   find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
-  /** Closes rows of processes that are no more: whether their provider acted is not known. */
+  /** Closes rows of dead processes; their outcome is unknown. */
   closeAbandoned(): Promise<void>;
-  /** Writes what could not be written while the store was away. @throws ServiceError 503 while it still is. */
+  /** Writes the ends that were kept during a store outage. @throws ServiceError 503 while it lasts. */
   settle(): Promise<void>;
 }
 
-/** What the log knows besides its store. */
+/** Settings of the log. */
 export interface ExecutionLogOptions {
   /** Executions per account and UTC day; default no limit. */
   readonly usageLimit?: number | undefined;
@@ -181,14 +181,14 @@ function usageLimitReached(limit: number): ServiceError {
   });
 }
 
-/** Most reads that are looked at for one that can be repeated. */
+/** Number of recent reads returned by `listReads`. */
 const MAX_READS = 5;
 
-/** What is known of earlier calls of a connection. */
+/** Earlier calls of a connection. */
 interface PastCalls {
   /** Tools and arguments of its newest reads that succeeded, newest first. */
   listReads(connectionId: string): Promise<{ readonly toolName: string; readonly args: Record<string, unknown> }[]>;
-  /** True when a call of it succeeded that is still in the log. */
+  /** True when the log holds a successful call of the connection. */
   hasSucceeded(connectionId: string): Promise<boolean>;
 }
 

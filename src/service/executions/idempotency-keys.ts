@@ -48,7 +48,7 @@ export function createIdempotencyKeys(store: Store, now: () => number): Idempote
           execution_id: executionId,
           created_at: at(),
           expires_at: at(IDEMPOTENCY_KEPT_MS),
-          // Two that start at one time may get the same number, which only orders them.
+          // Concurrent starts may get the same number; it is used for order only.
           number: e
             .selectFrom("idempotency_keys")
             .select((last) => sql<number>`${last.fn.coalesce(last.fn.max("number"), sql.lit(0))} + 1`.as("next")),

@@ -14,7 +14,7 @@ export interface LateRecords {
   end(id: string, end: Partial<ExecutionRow>): Promise<void>;
   /** Notes an execution that was not run, though its start may have been written before the connection broke. */
   doubt(id: string, reason: ServiceError): void;
-  /** Writes what is due. @throws ServiceError 503 while the store is still away; nothing is forgotten then. */
+  /** Writes all waiting records. @throws ServiceError 503 while the store is still away; nothing is forgotten then. */
   settle(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function createTogetherWriter<Item>(
   async function writeAll(): Promise<void> {
     isWriting = true;
     while (waiting.length > 0) {
-      // What ends in the same turn of the event loop goes along.
+      // Items that come in the same turn of the event loop join this batch.
       await nextTurn();
       const batch = waiting;
       waiting = [];

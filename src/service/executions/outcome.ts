@@ -13,7 +13,7 @@ export interface ExecutionOutcome {
   readonly toolName: string;
   /** Undefined when there is no such tool, or nobody was let in. */
   readonly entry: CatalogEntry | undefined;
-  /** What a canonical request or a stored row names; shown where `entry` is undefined. */
+  /** Names from a canonical request or a stored row; shown where `entry` is undefined. */
   readonly asked?: { readonly integrationId: string; readonly actionId: string };
   readonly connectionId: string | null;
   readonly startedAt: string;
@@ -69,7 +69,7 @@ const MAX_TEXT = 2000;
 const MAX_NAME = 200;
 
 /**
- * JSON of arguments that nothing was done with, for the log: anybody with a key can send large ones again and again. Long
+ * JSON of arguments of a refused call, for the log: anybody with a key can send large ones again and again. Long
  * ones keep their beginning, and say how much is left out. Credentials are hidden.
  */
 export function shortenArguments(args: unknown): string {

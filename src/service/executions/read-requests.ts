@@ -155,7 +155,7 @@ function invalidArguments({ toolName }: CatalogEntry, problems: readonly Argumen
   });
 }
 
-/** What nobody has checked is not let through. */
+/** The refusal of arguments that could not be checked. */
 function uncheckedArguments({ toolName }: CatalogEntry, { field, why }: { field: string; why: string }): ServiceError {
   const line = `${field || "arguments"}: ${why}`;
   return new ServiceError(400, "invalid_arguments", `${line}.`, {

@@ -9,7 +9,7 @@ import { ServiceError } from "../service-error.ts";
 import type { ToolCall } from "./execute-tool.ts";
 import type { ResolvedFiles } from "./run-action.ts";
 
-/** What {@link resolveFiles} works on. */
+/** Input of {@link resolveFiles}. */
 export interface ResolveFilesOptions {
   readonly inputSchema: unknown;
   /** Valid arguments; not changed. */
@@ -90,7 +90,7 @@ function checkComplete(fields: readonly FileField[]): void {
   });
 }
 
-/** A source for every field: what arrived with the call or is in the store first, then what has to be fetched. */
+/** A source for every field: files sent with the call or stored come first, then files to fetch. */
 async function findSources(
   fields: readonly FileField[],
   options: ResolveFilesOptions,
@@ -194,7 +194,7 @@ export async function resolveFiles(options: ResolveFilesOptions): Promise<Resolv
   }
 }
 
-/** What files of a call are made of. */
+/** Parts that {@link createFileAccess} needs. */
 export interface FileAccessParts {
   readonly blobs: BlobStore;
   /** Undefined when no ingest secret is configured. */

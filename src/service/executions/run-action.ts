@@ -24,7 +24,7 @@ export interface RunnableCall extends ResolvedFiles {
   readonly clientGone: AbortSignal;
 }
 
-/** What runs actions. */
+/** Parts that {@link runAction} needs. */
 export interface RunParts {
   /** Undefined where no integration signs in by OAuth2. */
   readonly accessTokens?: AccessTokens;
@@ -126,12 +126,12 @@ interface ReachedCall {
 /** Tells the refusal of one operation from a sign-in that has ended. */
 export interface SignInChecks {
   /**
-   * What a failed call is answered with. After a 401 the sign-in is checked: with the app's own check, else by a read that
+   * The error to answer a failed call with. After a 401 the sign-in is checked: with the app's own check, else by a read that
    * succeeded before. Where it still holds, the operation alone was refused (403 `forbidden`) and the connection stays as it
    * is; otherwise the connection asks for a new sign-in.
    */
   judge(error: ServiceError, call: ReachedCall): Promise<ServiceError>;
-  /** A call that succeeds takes back what {@link SignInChecks.judge} said of its connection. */
+  /** Marks the connection of a successful call as healthy, if {@link SignInChecks.judge} had marked it otherwise. */
   succeeded(call: ReachedCall): Promise<void>;
 }
 

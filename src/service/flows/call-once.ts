@@ -25,7 +25,7 @@ export type CallResult =
   | { readonly ok: true; readonly output: unknown }
   | { readonly ok: false; readonly error: ServiceError; readonly executionId: string | null };
 
-/** Code of a write that was begun and of which nobody knows whether it took effect. */
+/** Code of a write whose outcome is unknown. */
 const UNKNOWN = "outcome_unknown";
 const CALL_TAKEN = "flow_call_taken";
 

@@ -139,7 +139,7 @@ export function refuseState(message: string): ServiceError {
   return new ServiceError(409, "flow_conflict", message, { bare: true });
 }
 
-/** What a flow is doing, and what can be done about it. */
+/** State of a flow and the next step, as a sentence. */
 function describeState({ status }: FlowRow, step: FlowStepRow | undefined): string {
   switch (status) {
     case "pending":

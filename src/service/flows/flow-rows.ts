@@ -41,7 +41,7 @@ export function findCurrentStep({ steps }: LoadedFlow): FlowStepRow | undefined 
   return steps.find((step) => step.status !== "completed" && step.status !== "skipped");
 }
 
-/** What the steps of a template work on. */
+/** State of a flow for the steps of its template. */
 export function toState({ flow, steps }: LoadedFlow): FlowState {
   const outputs = steps
     .filter((step) => step.status === "completed")
@@ -93,7 +93,7 @@ export async function changeFlow(db: Store, was: FlowRow, change: Partial<FlowRo
   return changed.numUpdatedRows > 0n;
 }
 
-/** What flows are made of. */
+/** Parts that flows need. */
 export interface FlowParts {
   readonly store: Store;
   readonly executor: Executor;
@@ -110,7 +110,7 @@ export interface FlowParts {
 
 /** This process among those that run flows of the store. */
 interface FlowNode extends Pick<Node, "id" | "listAlive" | "onBeat"> {
-  /** True when there may be others; otherwise whoever was there before is dead for certain. */
+  /** True when other processes may run; otherwise every earlier process is dead for certain. */
   readonly isShared: boolean;
 }
 
@@ -128,7 +128,7 @@ export interface FlowChange {
   readonly skipsPending?: boolean;
 }
 
-/** A step that is not as it was read any more. */
+/** The step changed after it was read. */
 class StepChangedError extends Error {
   override readonly name = "StepChangedError";
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../service-error.ts";
 
-/** What a flow has worked out so far, as its steps see it. */
+/** Input and results of a flow so far, as its steps see them. */
 export interface FlowState<Input = unknown> {
   readonly flowId: string;
   /** When the flow was started, in milliseconds since the epoch. */
@@ -17,7 +17,7 @@ export interface FlowState<Input = unknown> {
 export interface PlannedCall {
   /** Names the call within the step; stays the same in every attempt. */
   readonly key: string;
-  /** What a human calls it, for error messages. */
+  /** Name for humans, in error messages. */
   readonly label: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** A read that tells whether an earlier try, whose outcome is unknown, took effect. */
@@ -46,7 +46,7 @@ export type StepDefinition<Input = unknown> = {
 } /** `app`: the integration whose account the calls use; one of the template's `connectionFields`. */ & (
   | { readonly type: "tool_call"; readonly app: string; plan(state: FlowState<Input>): PlannedCalls }
   | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
-  /** What the human sees before deciding; `message` says what approving does. */
+  /** Data shown to the human before the decision; `message` describes the effect of an approval. */
   | { readonly type: "approval"; show(state: FlowState<Input>): { message: string } & Record<string, unknown> }
   /** Milliseconds since the epoch until when to wait. */
   | { readonly type: "wait"; until(state: FlowState<Input>): number }

@@ -54,7 +54,7 @@ function parse(json: string | null): unknown {
 interface FlowAccount {
   /** Slug of the integration. */
   readonly app: string;
-  /** What its owner calls it now; null when it was disconnected. */
+  /** Current label of the account; null when it was disconnected. */
   readonly account: string | null;
   /** Id of the connection; null when none was chosen, which is why an approval is refused then. */
   readonly connection: string | null;

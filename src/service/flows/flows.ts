@@ -31,7 +31,7 @@ export interface Flows {
   /** @throws ServiceError 404, bare. */
   get(accountId: string, id: string): Promise<FlowView>;
   /**
-   * Approves what the flow waits for; `by` says who did. Twice at one time: one wins.
+   * Approves the waiting step; `by` names the approver. Of two concurrent approvals one wins.
    *
    * @throws ServiceError 404, bare; 409, bare: nothing waits, or another step than `stepKey` does.
    */
@@ -47,7 +47,7 @@ export interface Flows {
   cancel(accountId: string, id: string): Promise<FlowView>;
   /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
   sweep(): Promise<void>;
-  /** Lets running steps end; what is left continues after the next start. */
+  /** Lets running steps end; the other steps continue after the next start. */
   close(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
       return rows.map((row) => toFlow(row, templates));
     },
     async listWaiting(accountId, limit) {
-      // A wait for a time has one; an approval has none.
+      // A timed wait has a `wake_at`; an approval has none.
       const rows = await select(accountId, limit)
         .where("status", "=", "waiting")
         .where("wake_at", "is", null)
@@ -138,7 +138,7 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
   return flows;
 }
 
-/** What is asked for when a flow is started. */
+/** Request to start a flow. */
 interface FlowStart {
   readonly principal: Principal;
   readonly templateKey: string;

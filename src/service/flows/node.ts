@@ -14,9 +14,9 @@ export interface Node {
   listAlive(): Promise<string[]>;
   /** Adds work for after each heartbeat, and for the start. */
   onBeat(work: () => Promise<void>): void;
-  /** Begins to beat, where others share the store. */
+  /** Starts the heartbeat, if the store is shared. */
   start(): Promise<void>;
-  /** Beats no more and tells the others at once. */
+  /** Stops the heartbeat and tells the others at once. */
   close(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export async function findOwnFlow({ parts, flowId, segment }: SegmentRun): Promi
 /** Steps that do something, in contrast to those that pause. */
 export type ActiveStep = Extract<StepDefinition, { type: "tool_call" | "transform" }>;
 
-/** Runs a step and records what came of it. */
+/** Runs a step and records its result. */
 export async function runStep(run: SegmentRun, definition: ActiveStep): Promise<StepEnd> {
   const { parts } = run;
   const loaded = await findOwnFlow(run);
@@ -60,7 +60,7 @@ export async function runStep(run: SegmentRun, definition: ActiveStep): Promise<
     await changeStep(parts.store, begun, to);
     return "completed";
   }
-  // Also what a cancelled flow did is recorded.
+  // The result of a step is recorded even if its flow was cancelled.
   const isFailed = await commitChange(parts, { was: flow, flow: { status: "failed" }, step: { was: begun, to } });
   if (!isFailed) await changeStep(parts.store, begun, to);
   return "failed";
@@ -70,7 +70,7 @@ type StepRecord =
   | { status: "completed"; output: string; error: null }
   | { status: "failed"; output?: string; error: string };
 
-/** What a step is going to do. */
+/** The work of a step, ready to run. */
 interface StepWork {
   readonly input: string | null;
   /** Undefined when the flow is not this segment's any more. */
@@ -96,7 +96,7 @@ function fail({ parts }: SegmentRun, cause: unknown): StepRecord {
   return { status: "failed", error: describeError(unexpected(), null) };
 }
 
-/** The failure nobody foresaw; what it was is in the log. */
+/** 500 `unexpected_error`; the log has the cause. */
 export function unexpected(): ServiceError {
   return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.");
 }
@@ -131,7 +131,7 @@ function describeCalls({ toolName, connectionId, calls }: PlannedCalls): string 
   return JSON.stringify({ toolName, connectionId, ...what });
 }
 
-/** Whether a human approved what the step at `index` does. */
+/** True when a human approved the step at `index`. */
 function isApprovedBefore({ steps }: LoadedFlow, index: number): boolean {
   return steps.some((step) => {
     if (step.step_index >= index || step.step_type !== "approval" || step.status !== "completed") return false;

@@ -8,7 +8,7 @@ import type { ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { watchClock } from "./watch-clock.ts";
 
-/** What can be wrong with a service, by itself and for all callers. */
+/** Codes of problems that affect the whole service. */
 export const PROBLEM_CODES = [
   "database_unavailable",
   "disk_full",
@@ -28,7 +28,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What is wrong with this process now. */
+/** Current problems of this process. */
 export interface Health {
   /** Everything that is wrong, in the order in which it was found. */
   list(): Problem[];
@@ -63,12 +63,12 @@ export function createHealth(log: ServiceLog): Health {
   };
 }
 
-/** A look that is younger than this is good enough for whoever asks, in milliseconds. */
+/** Lifetime of a check result, in milliseconds. */
 const FRESH_MS = 1000;
 
-/** Looks after what the service needs from its machine: disk, clock and key. */
+/** Checks disk, clock and secret key. */
 export interface Watch {
-  /** What is wrong now; looks at most once a second. */
+  /** Current problems; checks at most once a second. */
   listProblems(): Promise<Problem[]>;
   /** False while the clock is in doubt: nothing is removed for its age then. */
   isClockBelieved(): boolean;
@@ -77,7 +77,7 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** What the watch looks at, as in the options of the service. */
+/** Options of the service that the watch needs. */
 interface WatchOptions {
   readonly dataDir: string;
   /** A folder, or a place in the network, which is not looked at. */
@@ -170,7 +170,7 @@ async function checkSecrets(connections: Connections, o: WatchOptions, health: H
   );
 }
 
-/** Less space than this is none: the database alone needs some for each write. */
+/** A disk with less free space counts as full: each write of the database needs some. */
 const MIN_FREE_BYTES = 1024 * 1024;
 
 /** Looks whether the folders of the service can be written, without writing. */

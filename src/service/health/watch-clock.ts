@@ -1,6 +1,6 @@
 import { uptime } from "node:os";
 
-/** Smaller steps are what time servers do. */
+/** Time servers make smaller steps. */
 const MAX_STEP_MS = 5 * 60_000;
 /** A service that was off for longer is rare, and a clock that runs ahead costs it its log. */
 const MAX_PAUSE_MS = 30 * 24 * 60 * 60_000;

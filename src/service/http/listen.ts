@@ -13,7 +13,7 @@ export interface Listener {
   running(): number;
   /**
    * Takes no new connections, ends those without a request at once, gives running requests `graceMs` to finish, then
-   * cuts them; those that have not come whole after five seconds then.
+   * cuts them. Requests that are still incomplete after five seconds are cut then.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -65,11 +65,11 @@ interface Requests {
   count(): number;
   /** Ends each connection as soon as no request is on it. */
   stop(): void;
-  /** Cuts requests that have not come whole. */
+  /** Cuts incomplete requests. */
   cutPartial(): void;
 }
 
-/** Node itself takes a connection on which nothing came yet for a busy one, and keeps one that becomes idle later. */
+/** Node counts a connection without data as busy, and keeps connections that become idle after the stop. */
 function watchRequests(server: Server): Requests {
   const connections = new Map<Socket, Set<ServerResponse>>();
   let isStopping = false;

@@ -149,7 +149,7 @@ export interface IncomingBody {
 export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   const length = incoming.headers["content-length"];
   const bytes = incoming.iterator({ destroyOnReturn: false });
-  // An iterator that nobody left would hold the rest back, and with it the next request on the connection.
+  // An open iterator would hold back the rest of the body, and with it the next request on the connection.
   outgoing.once("close", () => void bytes.return?.(undefined).catch(() => undefined));
   return {
     bytes,
@@ -158,7 +158,7 @@ export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   };
 }
 
-/** Cuts a request without a key that has not come whole in time, where somebody else reads its body. */
+/** Cuts a request without a key whose body is incomplete after `ms`, where a library reads the body. */
 export function cutLateBody({ incoming }: Pick<HttpBindings, "incoming">, ms = KEYLESS_BODY_MS): void {
   const late = setTimeout(() => incoming.destroy(), ms);
   incoming.once("close", () => clearTimeout(late));

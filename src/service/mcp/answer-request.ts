@@ -20,7 +20,7 @@ export interface McpAnswer {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Who speaks, after {@link McpHeaders} and `_meta` were checked. */
+/** Revision family and client of a request whose {@link McpHeaders} and `_meta` were checked. */
 export interface CheckedRequest {
   readonly era: McpEra;
   /** Empty in the legacy revisions: their capabilities come with the handshake, which is not kept. */

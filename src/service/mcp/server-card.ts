@@ -49,7 +49,7 @@ const VERSION = "1.0.0";
 const TITLE = "svc";
 const DESCRIPTION = "Finds and runs actions of your connected apps, with a human approving every change.";
 
-/** Who the MCP server says it is, in every place that tells. */
+/** Name and version of the MCP server, the same in the card and the handshake. */
 interface ServerIdentity {
   /** Reverse host name and name, e.g. `org.example.svc/svc`; an address without a host name of its own is `localhost/svc`. */
   readonly name: string;

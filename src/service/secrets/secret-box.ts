@@ -58,7 +58,7 @@ interface KeyPlace {
   readonly dataDir: string;
   /** See `secretKey` of the service's options. */
   readonly secretKey?: string | undefined;
-  /** False when nothing that is stored was encrypted: then a damaged file, as a first start leaves it that was cut short, is made anew. */
+  /** False when nothing that is stored was encrypted: then a damaged file, left by an interrupted first start, is replaced. */
   readonly isInUse: () => Promise<boolean>;
 }
 

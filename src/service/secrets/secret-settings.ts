@@ -190,7 +190,7 @@ export interface SettingsSeal {
   open(connection: { readonly id: string; readonly integration: string }, stored: Settings): OpenedSettings;
 }
 
-/** Creates the seal; which fields are secret is what each integration's `settingsForm` says. */
+/** Creates the seal; each integration's `settingsForm` names its secret fields. */
 export function createSettingsSeal(box: SecretBox, catalog: Installed): SettingsSeal {
   const listSecrets = (integration: string) =>
     catalog.integrations

@@ -63,7 +63,7 @@ export async function claimDataFolder(
     path,
     announce: (url) => publish({ pid: process.pid, url, startedAt }),
     async release() {
-      // Without the lock nobody believes the file.
+      // Readers ignore the file unless the lock is held.
       await rm(ownerFile, { force: true }).finally(() => lock.close());
     },
   };

@@ -116,7 +116,7 @@ export async function connectStore(place: string, log: ServiceLog): Promise<Stor
   }
 }
 
-/** What the driver said, below what the service makes of it. */
+/** The driver's message, from the innermost cause. */
 function findReason(error: unknown): string {
   if (!(error instanceof Error)) return "the reason is not known";
   return error.cause instanceof Error ? findReason(error.cause) : error.message || error.name;
@@ -203,7 +203,7 @@ export async function inSoftTransaction<T, Result>(
   });
 }
 
-/** A column that holds JSON text; what is no JSON does not pass. */
+/** A column that holds JSON text; refuses invalid JSON. */
 export const jsonText = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);

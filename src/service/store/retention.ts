@@ -14,7 +14,7 @@ interface Place {
   readonly time: string;
 }
 
-/** What is removed. */
+/** Parameters of one removal. */
 interface Forgetting {
   readonly store: Store;
   /** The time now, and the end of what is removed. */
@@ -134,7 +134,7 @@ const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions"] as const
 const KEPT_TABLES = ["oauth_records", "spent_ingest_tokens", "pairing_sessions", "bootstrap_sessions"] as const;
 
 /**
- * Removes what is worth nothing any more at `time` (milliseconds since the epoch, see `advanceUpkeep`). Nothing else
+ * Removes rows that have expired at `time` (milliseconds since the epoch, see `advanceUpkeep`). Nothing else
  * removes rows by their age, so that a wrong clock cannot.
  */
 export async function forgetExpired(store: Store, time: number, keptKeys = KEPT_KEYS): Promise<void> {
@@ -153,7 +153,7 @@ export async function forgetExpired(store: Store, time: number, keptKeys = KEPT_
     .execute();
 }
 
-/** What fell behind is caught up with this fast: a day in each hour. */
+/** Catch-up speed of the upkeep time: a day per hour. */
 const CATCH_UP = 24;
 const ROW = 1;
 

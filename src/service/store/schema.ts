@@ -107,7 +107,7 @@ export interface Tables {
     /** The process that runs it, or ran it. */
     node_id: string | null;
   };
-  /** What a connection that signs in by OAuth2 was last given; encrypted. */
+  /** Latest tokens of connections that sign in by OAuth2; encrypted. */
   access_tokens: {
     /** SHA-256 of the grant as the owner gave it. */
     grant_hash: string;
@@ -115,7 +115,7 @@ export interface Tables {
     tokens: string;
     updated_at: string;
   };
-  /** What the owner typed before he went to sign in at a provider; encrypted. */
+  /** Form input of the owner, kept while they sign in at a provider; encrypted. */
   provider_sign_ins: { state_hash: string; details: string; expires_at: string };
   /** Integrations that the owner added; JSON texts hold no secret. */
   integration_sources: {

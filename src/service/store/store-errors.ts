@@ -3,7 +3,7 @@ import { ServiceError } from "../service-error.ts";
 /** Code of the refusal while the database cannot be used. */
 const UNAVAILABLE = "database_unavailable";
 
-/** What Node says of a connection that cannot be made or has broken. */
+/** Node's codes for a connection that failed or broke. */
 const SOCKET_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -22,7 +22,7 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
  */
 const SERVER_CODES = /^(?:08...|53...|57P0[1-5]|57014|25006|25P03|40001|40P01|55P03)$/;
 
-/** What `pg` says without any code. */
+/** Messages of `pg` errors that have no code. */
 const DRIVER_MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i;
 

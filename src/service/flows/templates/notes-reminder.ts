@@ -59,7 +59,7 @@ export function planPage(page: PlannedPage, flowId: string, index: number): Plan
   };
 }
 
-/** What a step that creates pages shows: how far it is, and the pages. */
+/** Output of a step that creates pages: progress, and the pages. */
 export function collectPages(pages: readonly unknown[], total: number): unknown {
   return { created: pages.length, total, pages };
 }

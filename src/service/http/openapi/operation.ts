@@ -37,7 +37,7 @@ export interface Operation {
   readonly path: string;
   /** One sentence. */
   readonly summary: string;
-  /** Heading it stands under. */
+  /** Heading in the document. */
   readonly tag: string;
   readonly access: OperationAccess;
   readonly parameters?: readonly OperationParameter[];

@@ -22,7 +22,7 @@ import type { Page } from "./page.ts";
 /** Redirect address of providers after the owner signed in there. */
 export const SIGNED_IN_PATH = "/signed-in";
 
-/** What a form is about. */
+/** The app, and the connection, that a form is for. */
 interface Target {
   readonly integration: Integration;
   /** The connection to reconnect; undefined for a new one. */

@@ -17,7 +17,7 @@ const PAGE_SIZE = 25;
 const day = z.iso.date().optional().catch(undefined);
 const text = z.string().min(1).max(200).optional().catch(undefined);
 
-/** Filters as an address carries them; one that makes no sense does not filter. */
+/** Filters in the query of an address; invalid ones are ignored. */
 const querySchema = z.object({
   status: z.enum(["started", "succeeded", "failed", "refused"]).optional().catch(undefined),
   tool: text,

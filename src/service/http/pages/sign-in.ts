@@ -58,7 +58,7 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** The page that the link names, else the one that was asked for before, else the home page. */
+/** The page named by the link, else the page requested before sign-in, else the home page. */
 function findNext(c: Context<RouteEnv>, named: string | undefined): string {
   return [named, getCookie(c, NEXT_COOKIE)].find(isReturnPage) ?? "/";
 }

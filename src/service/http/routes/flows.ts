@@ -20,7 +20,7 @@ const LIST = { max: FLOW_PAGE.max, byDefault: FLOW_PAGE.default } as const;
 const UNKNOWN = bare("No such flow of this account");
 const TOO_LARGE = bare("The body is larger than 1 MB");
 
-/** A step of the owner that changes where a flow stands. */
+/** Describes an endpoint that changes the state of a flow. */
 function move(verb: "approve" | "resume" | "cancel", summary: string): Operation {
   const body = verb === "approve" ? flowApproveRequestSchema : z.looseObject({});
   return {
