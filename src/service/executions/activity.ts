@@ -100,7 +100,7 @@ export function createActivity(store: Store): Activity {
     },
 
     async listTools(accountId) {
-      // From name to name: `distinct` would look through everything that was ever called.
+      // From name to name: `distinct` would scan all executions.
       const next = (after: RawBuilder<unknown>) =>
         sql`select min(tool_name) from executions where account_id = ${accountId} and tool_name > ${after}`;
       const { rows } = await sql<{ name: string }>`

@@ -126,9 +126,9 @@ interface ReachedCall {
 /** Tells the refusal of one operation from a sign-in that has ended. */
 export interface SignInChecks {
   /**
-   * The error to answer a failed call with. After a 401 the sign-in is checked: with the app's own check, else by a read that
-   * succeeded before. Where it still holds, the operation alone was refused (403 `forbidden`) and the connection stays as it
-   * is; otherwise the connection asks for a new sign-in.
+   * The error to answer a failed call with. After a 401 the sign-in is checked: with the app's own check, else by a
+   * read that succeeded before. Where it still holds, the operation alone was refused (403 `forbidden`) and the
+   * connection stays as it is; otherwise the connection asks for a new sign-in.
    */
   judge(error: ServiceError, call: ReachedCall): Promise<ServiceError>;
   /** Marks the connection of a successful call as healthy, if {@link SignInChecks.judge} had marked it otherwise. */

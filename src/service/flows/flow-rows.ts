@@ -56,7 +56,7 @@ export function toState({ flow, steps }: LoadedFlow): FlowState {
   };
 }
 
-/** Names one try of a step, so that a page can say which one its reader decided about. */
+/** Names one attempt of a step, so that a form can say which attempt the human saw. */
 export function toAttempt(stepKey: string, attempts: number | undefined): string {
   return `${stepKey}:${attempts ?? 0}`;
 }

@@ -134,7 +134,7 @@ export async function openWatch(o: WatchOptions, store: Store): Promise<Watch> {
   };
 }
 
-/** Times are texts that sort as they follow each other. */
+/** Time of the newest record. Times are texts in sortable form. */
 async function findNewest(store: Store): Promise<number | undefined> {
   const rows = await Promise.all([
     store

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 
-/** Where an argument of a call travels. */
+/** Part of the HTTP request that carries an argument. */
 type ArgumentPlace = "path" | "query" | "header" | "cookie" | "body";
 
 /** An argument as an app describes it. */

@@ -58,7 +58,7 @@ interface KeyPlace {
   readonly dataDir: string;
   /** See `secretKey` of the service's options. */
   readonly secretKey?: string | undefined;
-  /** False when nothing that is stored was encrypted: then a damaged file, left by an interrupted first start, is replaced. */
+  /** False when the store holds no encrypted value: a damaged key file is then replaced (interrupted first start). */
   readonly isInUse: () => Promise<boolean>;
 }
 

@@ -46,7 +46,7 @@ export async function forgetEnded(o: {
   await store.deleteFrom("usage_days").where("day", "<", before.slice(0, 10)).execute();
 }
 
-/** Goes on behind what had to stay, so that it is looked at once. Processes that share the store take turns. */
+/** Looks at each row once, also at rows that have to stay. Processes that share the store take turns. */
 async function walk(
   o: Forgetting,
   find: (after: Place) => Promise<Place[]>,
@@ -125,9 +125,9 @@ async function forgetExecutions(transaction: Store, ids: string[], { at, before 
     .execute();
 }
 
-/** What tells that something was used is kept this long after its end: late use is recognised, also by a clock set back. */
+/** Records of use are kept this long after they expire: late reuse is recognised, also after a clock is set back. */
 const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
-/** So many keys stay however old they are: a request repeated under one of them must not act again. */
+/** Number of newest keys that stay at any age: a request repeated under such a key must not act again. */
 export const KEPT_KEYS = 100_000;
 
 const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions"] as const;
