@@ -54,7 +54,7 @@ export function makeOnce<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Rejects with the signal's reason, or what `toError` makes of it, on abort; also when the work does not listen to its
+ * Rejects on abort with the signal's reason, or with the result of `toError`; also when the work does not listen to its
  * signal.
  */
 export function stopOnAbort<T>(

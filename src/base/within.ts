@@ -4,11 +4,11 @@ let runner: { readonly context: Context; readonly script: Script } | undefined;
 
 /**
  * Runs synchronous work for at most `ms` milliseconds and ends it there, in a loop as well as in a regular expression;
- * nothing in the work can catch that, and what it was changing stays half changed. Compiling a regular expression is the
- * one thing that cannot be ended. One run costs some 0.3 ms more than the work itself.
+ * the work cannot catch that, and may leave its changes incomplete. Only the compilation of a regular expression cannot
+ * be ended. One run costs some 0.3 ms more than the work itself.
  *
- * @returns undefined when the work was ended. So it is, without being begun, where no work can be ended: outside Node.
- * @throws what the work throws
+ * @returns undefined when the work was ended. Outside Node, where work cannot be ended, undefined without starting it.
+ * @throws any error of the work
  */
 export function within<T>(ms: number, work: () => T): { readonly value: T } | undefined {
   runner ??= createRunner();

@@ -113,8 +113,8 @@ export class SvcClient {
   }
 
   /**
-   * `GET /api/executions?idempotency_key=` (not in the document): what was done under a key, without acting. Undefined when
-   * nothing was so far; a request still on its way may act later. Use it where the description of a tool says
+   * `GET /api/executions?idempotency_key=` (not in the document): finds the execution of a key, without acting.
+   * Undefined when there is none so far; a request in flight may still act later. Use it where a tool's description says
    * `canonical.idempotency_key.lookup`.
    */
   async findExecution(idempotencyKey: string, options?: CallOptions): Promise<ExecutionSummary | undefined> {

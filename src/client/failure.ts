@@ -6,7 +6,7 @@ import { redact } from "./redact.ts";
 export interface SendState {
   /** True from the moment the connection stood and the request was about to be written. */
   started: boolean;
-  /** What the body's own stream threw, if it did. */
+  /** Error thrown by the body's own stream, if any. */
   bodyError: unknown;
 }
 
@@ -113,7 +113,7 @@ function toSafeCause(error: unknown, code: string, secrets: readonly string[]): 
   return Object.assign(new Error(redact(text, secrets)), { code });
 }
 
-/** A sentence of an error, with the request it is about behind it: people read first what failed. */
+/** Appends the request's label to an error sentence, so that people read the failure first. */
 export function nameRequest(sentence: string, label: string): string {
   return `${sentence.trimEnd().replace(/(?<!\.)\.$/, "")} (${label}).`;
 }

@@ -77,7 +77,7 @@ function makeExcerpt(bytes: Uint8Array, secrets: readonly string[]): string {
   return JSON.stringify(short === "" ? `${bytes.length} bytes` : short);
 }
 
-/** Sent as `Accept-Encoding`; what {@link decodeContent} understands. */
+/** Value of `Accept-Encoding`: the encodings that {@link decodeContent} decodes. */
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br";
 
 const DECODERS: ReadonlyMap<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>> =

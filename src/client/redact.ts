@@ -1,6 +1,6 @@
 const REDACTED = "[redacted]";
 
-/** What a secret looks like in a log line, a header, a query, a JSON text or an inspected object. */
+/** Forms of a secret in a log line, a header, a query, a JSON text or an inspected object. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/svc_live_[A-Za-z0-9_-]{4,}/g, `svc_live_${REDACTED}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${REDACTED}`],

@@ -32,7 +32,7 @@ type ReplyShape =
   | { readonly kind: "summary"; readonly summary: ExecutionSummary }
   | { readonly kind: "bare"; readonly error: string };
 
-/** What the service answered to an execution, by the shape of its body. A failure is an answer too. */
+/** The service's answer to an execution, by the shape of its body. A failure is an answer too. */
 export type ExecuteReply = ReplyShape & { readonly status: number; readonly retryAfterMs?: number };
 
 /**
@@ -163,8 +163,8 @@ function readFacts(shape: ReplyShape): FailureFacts {
 }
 
 /**
- * A write that succeeded must not be reported as unreadable because an optional member is odd: members that do not
- * fit are left out, as long as the one that gives the shape its meaning does fit.
+ * A write that succeeded must not be reported as unreadable because an optional member is invalid: invalid members are
+ * left out, as long as the member that identifies the shape is valid.
  */
 function parseLeniently<T extends z.ZodType>(
   schema: T,

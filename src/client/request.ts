@@ -9,8 +9,7 @@ export interface RequestBody {
   readonly contentLength: number;
   /**
    * Starts the stream from its beginning. A chunk need not last once the next is asked for: its memory may be used
-   * again. A `SvcError` thrown from it is what the caller of the request gets, and the service never sees a complete
-   * request then.
+   * again. A `SvcError` thrown from it is passed on to the caller, and the service never sees a complete request.
    */
   open(): AsyncIterable<Uint8Array>;
 }
@@ -180,9 +179,8 @@ interface Deadline {
 }
 
 /**
- * Two limits, because undici has none for writing: `timeoutMs` without progress, so that a service which stops reading
- * cannot hold us, and a ceiling that grows with the size of the upload, so that one which reads a byte now and then
- * cannot either.
+ * Two limits, because undici has none for writing: `timeoutMs` without progress stops a service that no longer reads;
+ * a total that grows with the size of the upload stops a service that reads a byte now and then.
  */
 function createDeadline(options: {
   timeoutMs: number;

@@ -102,7 +102,7 @@ interface RetryState {
   /** Tries made so far, 1 or more. */
   readonly tries: number;
   readonly maxTries: number;
-  /** What the service asked for, if it did. */
+  /** Delay the service asked for, if any. */
   readonly retryAfterMs: number | undefined;
   /** Remaining time of the whole call. */
   readonly remainingMs: number;

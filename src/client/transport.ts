@@ -8,7 +8,7 @@ import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
 import { parseRetryAfter, withRetries } from "./retry.ts";
 
-/** What any call accepts besides its own arguments. */
+/** Options of every call. */
 export interface CallOptions {
   /** Ends the call at once, its socket included. */
   readonly signal?: AbortSignal | undefined;
@@ -55,7 +55,7 @@ export interface Transport {
   call(call: ApiCall): Promise<ApiReply>;
 }
 
-/** What a transport is made of. */
+/** Parts of a transport. */
 type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: Dispatcher };
 
 /** Makes the transport of one client. */

@@ -39,7 +39,7 @@ export const NUMBER_LIMITS = [
   ["maximum", "exclusiveMaximum"],
 ] as const;
 
-/** True for a whole number of zero or more: what every length and count keyword must hold. */
+/** True for a whole number of zero or more, as every length and count keyword needs. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
@@ -72,7 +72,7 @@ export function isFileSchema(node: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * What the model is shown for a file argument: a reference is enough, the plugin finds out name and type.
+ * Schema that models see for a file argument: a reference is enough, the plugin finds out name and type.
  * Title and description of the service's own schema are kept.
  */
 export function showFileSchema(node: Readonly<Record<string, unknown>>): SchemaDraft {

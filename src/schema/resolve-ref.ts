@@ -1,16 +1,16 @@
 import { getOwn, isRecord } from "../base/json.ts";
 
 /**
- * Finds what a `$ref` of one document points at: a schema object, a boolean schema, or undefined.
+ * Finds the target of a `$ref` in one document: a schema object, a boolean schema, or undefined.
  *
  * @param holder - the schema object that holds the reference: inside a part with an `$id` of its own, `#` is that part
  */
 export type RefResolver = (ref: string, holder: object) => Record<string, unknown> | boolean | undefined;
 
 const MAX_INDEXED_NODES = 20_000;
-/** Characters of an `$id`, as written and as resolved; a longer one counts as none: every name below repeats it. */
+/** Longest `$id` in characters, as written and as resolved. Longer ones are ignored: every name below repeats them. */
 const MAX_ADDRESS = 500;
-/** What a relative `$id` is resolved against when the document has no address of its own. */
+/** Base of relative `$id`s in a document without an address. */
 const NO_BASE = "schema://document/";
 
 /**
@@ -33,8 +33,8 @@ export function isOldDraft(root: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * What stands beside a `$ref` of an old draft, as its author means it: it applies, as in later drafts. Left out is what
- * could refuse the very values that the reference describes: another type, and what closes a value.
+ * Keywords beside a `$ref` of an old draft. They apply, as in later drafts, because authors mean them to. Keywords that
+ * could refuse the referenced values are dropped: `type`, `additionalProperties` and `additionalItems`.
  */
 export function readSiblings(node: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { type: _, additionalProperties: __, additionalItems: ___, ...siblings } = node;
@@ -146,7 +146,7 @@ function nameNode(node: Record<string, unknown>, part: Part, add: (name: string,
   }
 }
 
-/** An address without an empty fragment; empty when there is none or it is too long. */
+/** An address without an empty fragment; empty for a missing or too long address. */
 function readId(node: Record<string, unknown>, keyword: string): string {
   const id = getOwn(node, keyword);
   if (typeof id !== "string" || id.length > MAX_ADDRESS) return "";

@@ -20,7 +20,7 @@ export interface CardSpace {
 /** A card drawn for its space. */
 export interface CardRows {
   readonly rows: readonly string[];
-  /** False when a value is cut or left out. The rows say how much of what. */
+  /** False when a value is cut or left out; the rows then say how much is missing. */
   readonly isWhole: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Value {
 
 /**
  * Draws facts as rows of `label │ value`. Values are wrapped behind the gutter, so that no text from outside stands
- * where labels do. What does not fit is left out in this order: boilerplate, the ends of the longest values, values.
+ * where labels do. Without enough rows, it drops boilerplate first, then the ends of the longest values, then values.
  */
 export function layOutFacts(facts: readonly CardFact[], { columns, rows }: CardSpace): CardRows {
   const width = Math.max(columns, LEAST_COLUMNS) - LABEL - GUTTER.length;
@@ -52,8 +52,8 @@ export function layOutFacts(facts: readonly CardFact[], { columns, rows }: CardS
 }
 
 /**
- * What is written out in a fence. Without a run of three backticks in it the shortest fence holds, which is the only one
- * that all chats know.
+ * Backticks to escape inside a fence. Without a run of three in the text, the shortest fence is enough, and only that
+ * fence works in all chats.
  */
 export const IN_FENCE = /(?<=``)`/g;
 
@@ -98,7 +98,7 @@ function findMostRows(values: readonly Value[], rows: number): number {
   return most;
 }
 
-/** Rows of values that take at most `most` each; one that is cut takes one more to say so. */
+/** Counts rows with at most `most` per value; a cut value takes one more row for its note. */
 function countRows(values: readonly Value[], most: number): number {
   return values.reduce((sum, value) => sum + Math.min(value.rows.length, most + 1), 0);
 }
@@ -153,7 +153,7 @@ function wrapLine(line: string, width: number): string[] {
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** What belongs together on one row: a letter with its marks. */
+/** Yields the parts that must share a row: a letter with its marks. */
 function* splitPieces(text: string, width: number): Iterable<string> {
   for (const { segment } of segmenter.segment(text)) {
     if (measureCells(segment) <= width) yield segment;
@@ -162,9 +162,9 @@ function* splitPieces(text: string, width: number): Iterable<string> {
 }
 
 /**
- * At most as many cells as any terminal needs: they disagree about marks, joined emoji and much else, but none draws a
- * character below U+1100 wider than one cell or any other wider than two. A row that is too short does no harm, one that
- * is too long continues where labels stand.
+ * Upper bound of the cells a text takes. Terminals disagree about marks and joined emoji, but none draws a character
+ * below U+1100 wider than one cell, or any other wider than two. A row that is too short is harmless; a row that is too
+ * long would wrap into the label column.
  */
 function measureCells(text: string): number {
   let cells = 0;

@@ -41,7 +41,7 @@ function drawValue(value: unknown, also?: RegExp): DrawnValue {
   return lines.includes("\n") ? { line, lines } : { line };
 }
 
-/** What decides whom and what a call reaches comes first. */
+/** Arguments shown first: recipients, targets and amounts. */
 const FIRST =
   /^(to|cc|bcc|recipients?|channel|chat|user|email|amount|currency|path|folder|target|url|id|name|subject|title)/i;
 

@@ -51,7 +51,7 @@ export const recommendedNextActionSchema = z.looseObject({
   }),
 });
 
-/** What null means beside a connect link: nothing said. */
+/** Reads null beside a connect link as absent. */
 function dropNull(value: unknown): unknown {
   return value ?? undefined;
 }

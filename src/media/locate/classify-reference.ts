@@ -74,8 +74,8 @@ const RECEIVED_ID = /^(?!\.+---)(.+)---[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 
 /**
  * For a path that names the copy a runtime made of an attachment in an agent's workspace: the attachment's own path
- * below the inbound folder of the media root, as components. The copy is the agent's to change; what a human sent is
- * the file it was made from.
+ * below the inbound folder of the media root, as components. An agent may change the copy; the human sent the
+ * original file.
  *
  * Known forms: `media/inbound/<path>` relative to the workspace, and
  * `<anything>/media/inbound/openclaw-staged-<id>/input-<name>`. Undefined for every other path.

@@ -141,7 +141,7 @@ const MAX_REF = 1_000;
 const COMBINERS = ["allOf", "anyOf", "oneOf"] as const;
 const BRANCHES = ["if", "then", "else"] as const;
 
-/** Collects a node, what its local `$ref` names, and the members of its combiners; each node once, at most 500. */
+/** Collects a node, the target of its local `$ref`, and the members of its combiners; each node once, at most 500. */
 function expandSchema(start: readonly unknown[], root: unknown): SchemaNodes {
   const found = new Set<JsonObject>();
   const queue = [...start];
@@ -159,7 +159,7 @@ function expandSchema(start: readonly unknown[], root: unknown): SchemaNodes {
   return [...found];
 }
 
-/** `#/$defs/File` and the like; anything longer, or that leaves the document, is ignored. */
+/** References of the form `#/$defs/File`; longer references and those to other documents are ignored. */
 function resolveLocalRef(ref: string, root: unknown): unknown {
   if (ref === "#") return root;
   if (!ref.startsWith("#/") || ref.length > MAX_REF) return undefined;

@@ -43,13 +43,13 @@ const PRIVATE_KEY = /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/;
  */
 export function foldName(name: string): string {
   const bare = name.normalize("NFD").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-  // Some letters, such as the long s, only meet their like in capitals.
+  // Some letters, such as the long s, match their equivalents only in capitals.
   return bare.toLowerCase().toUpperCase().toLowerCase();
 }
 
 /**
  * True when a path component usually means secrets. This is the second layer behind the media roots, so it only
- * has to be cheap; what {@link foldName} ignores is ignored on every system because the file system may ignore it.
+ * has to be cheap. Characters that {@link foldName} ignores are ignored on every system, as a file system may do.
  */
 export function isDeniedName(component: string): boolean {
   const name = foldName(component);

@@ -11,7 +11,7 @@ export type OpenedFile =
   | { readonly handle: FileHandle; readonly stats: BigIntStats }
   | { readonly refused: MediaRefusalCode };
 
-/** Judges what a descriptor points at; undefined when it may be read. */
+/** Judges the file behind a descriptor; undefined when it may be read. */
 function judgeStats(stats: BigIntStats): MediaRefusalCode | undefined {
   if (stats.isSymbolicLink()) return "symlink";
   if (stats.isDirectory()) return "is_directory";

@@ -29,7 +29,7 @@ export interface MediaRoot {
   readonly anchor: FileHandle | undefined;
 }
 
-/** A media folder of which only some parts may be read. */
+/** A media folder where only some parts may be read. */
 export interface MediaFolder {
   readonly folder: string;
   /** Names of folders directly below it; a file elsewhere in the folder is refused. */
@@ -169,7 +169,7 @@ export interface PrivateFolder {
   mayHoldRoots(name: string): boolean;
 }
 
-/** What no root may touch. */
+/** Folders that every root is checked against. */
 interface RootRules {
   readonly home: string;
   readonly privateFolders: readonly PrivateFolder[];

@@ -10,7 +10,7 @@ export type MimeVerdict =
 export interface MimeEvidence {
   /** The first 64 KiB, or all when the file is shorter. */
   readonly head: Uint8Array;
-  /** What {@link sniffType} says of it. */
+  /** Result of {@link sniffType}. */
   readonly sniffed: string | undefined;
   /** Its name on disk. */
   readonly name: string;

@@ -19,7 +19,7 @@ export interface ApprovalMiddlewareOptions {
 const NAME = "SvcApproval";
 /**
  * Kept between the steps of a run and in its checkpoints, out of the agent's input and output for its underscore. All
- * approval middlewares of an agent share it, so that none asks what another one has an answer to.
+ * approval middlewares of an agent share it, so that none repeats a question another has the answer to.
  */
 const KEY = "_svcAnswers";
 /** Stands among the answers and says which message's calls they are for; no question has such an id. */

@@ -74,7 +74,7 @@ export class CallTranslator {
     return task.run(call.toolCallId ?? call.callId, () => this.#runThrough(undefined, call, runApproved));
   }
 
-  /** A choice that fails leaves nobody to approve: what needs no approval runs, and nothing else. */
+  /** If the choice fails there is no approver: only calls that need no approval run. */
   #chooseApprover(config: LangChainCall["config"]): Approver | undefined {
     try {
       return this.#options.chooseApprover?.(config) ?? undefined;
@@ -122,7 +122,7 @@ export class CallTranslator {
     }
   }
 
-  /** Notes on the call's sheet what a human would be asked first. Nothing is sent. */
+  /** Notes the first question for a human on the call's sheet. Nothing is sent. */
   async preview(call: LangChainCall, target: Target | undefined): Promise<void> {
     if (target === undefined || this.#chooseApprover(call.config) !== undefined) return;
     const channel = call.sheet && this.#createSheetChannel(call, call.sheet);
@@ -150,7 +150,7 @@ export class CallTranslator {
     return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
   }
 
-  /** Where the graph can be resumed, its checkpoint remembers too what its task has sent. */
+  /** In a graph that can be resumed, the checkpoint also records the calls that its task has sent. */
   #keepInTask(task: GraphTask, config: GraphConfig, inStore: CallJournal | undefined): CallJournal {
     const remembers = this.#options.stateDir !== undefined || inStore !== undefined;
     const journal = task.keepIn(inStore ?? this.#session.journal, remembers);

@@ -22,7 +22,7 @@ export function readThread(config: GraphConfig): string | undefined {
   return readText(config.executionInfo, "threadId") ?? readText(config.configurable, "thread_id");
 }
 
-/** Which tool is called, with what. */
+/** Name and arguments of a tool call. */
 interface CallContent {
   readonly name: string;
   readonly args: unknown;
@@ -68,7 +68,7 @@ function readCalls(message: unknown): RequestedCall[] {
 
 /**
  * The id under which a graph makes the same call again after a crash, an interrupt or a step back in time: thread, the
- * messages up to the one that asks for the call, and the tool call. Models repeat their own call ids, so these alone
+ * messages up to the message with the call, and the tool call. Models repeat their own call ids, so these alone
  * are not enough; without messages the task takes their place, and a call that a node makes without an id is known by
  * what it does and how often that task did the same before. Without a thread nothing can come back, so each call gets
  * a fresh id.

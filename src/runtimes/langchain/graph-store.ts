@@ -48,7 +48,7 @@ interface Earlier {
 
 /**
  * A journal kept in the caller's store and in the session's own. Both are written before anything is sent, and
- * what either knows to be sent counts: a durable store makes the journal safe across machines, `stateDir` across
+ * a call counts as sent if either records it: a durable store makes the journal safe across machines, `stateDir` across
  * processes of one machine.
  */
 export function createStoreJournal(store: GraphStore, local: CallJournal, principal: string): CallJournal {
@@ -96,7 +96,7 @@ export function createStoreJournal(store: GraphStore, local: CallJournal, princi
       try {
         await putInStore(record);
       } catch (error) {
-        // Nothing leaves now. Where this does not succeed either, the call stays in doubt, which is safe.
+        // Nothing is sent now. If this fails too, the call stays unknown, which is safe.
         await takeBack({ store, local, calls, unanswered }, record, earlier).catch(() => undefined);
         throw error;
       }

@@ -96,7 +96,7 @@ export class GraphTask {
     return this.#queue.run(this.#findOrder(caller), () => this.#runNow(caller, nth, work, taken));
   }
 
-  /** A journal for the task's calls: `inner`, and what the graph's checkpoint holds. */
+  /** A journal for the task's calls: `inner`, and the calls in the graph's checkpoint. */
   keepIn(inner: CallJournal, remembers: boolean): CallJournal {
     const memory = {
       sent: this.#sent,
@@ -197,7 +197,7 @@ export class GraphTask {
 
   async #readOpening(): Promise<Opening> {
     const pending = await readPendingInterrupts(this.#config);
-    // After a step back in time the graph has dropped the answers: everything begins anew.
+    // After a step back in time the graph has dropped the answers: everything starts again.
     if (pending !== undefined && countAnswers(this.#config).stored < pending.answers)
       return { pending: { ...pending, wasAsked: false, answers: 0 }, shown: undefined };
     const shown = readShownQuestion(pending?.shown, readTask(this.#config));

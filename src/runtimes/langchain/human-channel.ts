@@ -27,7 +27,7 @@ export function createInterruptChannel(turn: TaskTurn, subject: ChannelSubject):
   return createChannel(subject, async (question) => (await turn.ask([question])).get(question.id));
 }
 
-/** Answers that are known already, by question id, and the first question that has none. */
+/** Known answers by question id, and the first question without an answer. */
 export interface AnswerSheet {
   readonly answers: Map<string, unknown>;
   open?: Question | undefined;
@@ -110,7 +110,7 @@ function isApprovalDecision(value: unknown): value is ApprovalDecision {
   return typeof value === "object" && value !== null && "fingerprint" in value && "type" in value && "id" in value;
 }
 
-/** A human's choice of an account; `none` when they chose none. */
+/** A human's choice of an account; `none` if they chose no account. */
 type AccountChoice = Exclude<ConnectionAnswer, string> | { readonly none: true };
 
 /** "Which account?" as a question of a graph. Answers may give the id or the label, and `remember: true`. */

@@ -5,11 +5,11 @@ import type { ShownQuestion } from "./interrupt-payload.ts";
 /** The part of an answer that is meant for one question. `raw` is as it came. */
 export interface Answer {
   readonly raw: unknown;
-  /** Its meaning in the words that all interfaces share; undefined when it is none of them. */
+  /** Its meaning in the words that all interfaces share; undefined for other answers. */
   readonly decision: PlainDecision | undefined;
 }
 
-/** Something a human is asked through a graph. `read` finds the meaning of an answer; undefined when it has none. */
+/** A question to a human through a graph. `read` interprets an answer; undefined if it has no meaning. */
 export interface Question {
   /** The same each time the call is made again. */
   readonly id: string;
@@ -70,7 +70,7 @@ export function splitInterruptAnswer(
       return id === undefined ? [] : [[id, toAnswer(item)] as const];
     }),
   );
-  // Who names one question knows their ids: what carries no name is then meant for none of them.
+  // A client that names one question knows the ids: unnamed parts then belong to no question.
   return named.size > 0 ? { named, plain: [] } : { named, plain: list.map(toAnswer) };
 }
 
@@ -187,7 +187,7 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], scen
   return { counted, notice: notices.size === 0 ? undefined : [...notices].join(" ") };
 }
 
-/** Reads an answer of an earlier run again: what counted then counts now, and nothing else. */
+/** Reads an answer of an earlier run again: only parts that counted then count now. */
 export function replayAnswer(
   value: unknown,
   questions: readonly Question[],

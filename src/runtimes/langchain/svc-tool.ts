@@ -42,7 +42,7 @@ export interface SvcToolFields {
   /** Shown in traces; never sent to the model. */
   readonly metadata?: Record<string, unknown>;
   readonly run: (call: LangChainCall) => Promise<ToolOutcome>;
-  /** Notes on the call's sheet what a human would be asked first; sends nothing. */
+  /** Notes the first question for a human on the call's sheet; sends nothing. */
   readonly preview?: (call: LangChainCall) => Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export class SvcTool extends StructuredTool {
     return new SvcTool(this.#fields, sheet);
   }
 
-  /** Notes on `sheet` what a human would be asked first if the call were made now; sends nothing. */
+  /** Notes the first question for a human on `sheet`, as if the call were made now; sends nothing. */
   async preview(call: { id: string; args: unknown }, config: GraphConfig, sheet: AnswerSheet): Promise<void> {
     await this.#fields.preview?.({
       callId: identifyCall(config, call.id, { name: this.name, args: call.args }),

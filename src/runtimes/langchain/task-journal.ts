@@ -16,10 +16,10 @@ import { isKeptInProcess } from "./task-state.ts";
 export interface TaskMemory {
   /** By {@link toMapKey}. */
   readonly sent: Map<string, JournalRecord>;
-  /** Adds to `sent` what the last question of the task says of earlier runs. */
+  /** Adds the calls of earlier runs, listed in the task's last question, to `sent`. */
   recall(): Promise<void>;
   /**
-   * True when an earlier run, of which no question tells, may have sent this call: it ran up to a question of the host,
+   * True when an earlier run that no question records may have sent this call: it ran up to a question of the host,
    * or the approval was given in it.
    */
   mayHaveSent(record: JournalRecord): Promise<boolean>;

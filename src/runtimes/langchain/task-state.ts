@@ -122,7 +122,7 @@ export async function readPendingInterrupts(config: GraphConfig): Promise<Pendin
 const INTERRUPT = "__interrupt__";
 const RESUME = "__resume__";
 
-/** A task that has written only these still waits: a return value, or the note that there is none, is its end. */
+/** A task that has written only these still waits: it ends with a return value or a marker for no value. */
 const UNFINISHED = new Set([INTERRUPT, RESUME, "__error__", "__error_source_node__"]);
 
 /** Another task asked something and has not come to an end since. */

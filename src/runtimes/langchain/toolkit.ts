@@ -91,8 +91,8 @@ export class SvcToolkit extends BaseToolkit {
   }
 
   /**
-   * Action tools that pass the filter, by app and name, then the static tools. What does not fit is never left out in
-   * silence: the description of svc_search_tools says how many tools are reached through it only. Names and apps that
+   * Action tools that pass the filter, by app and name, then the static tools. Tools that do not fit are never left out
+   * silently: the description of svc_search_tools says how many tools are reached through it only. Names and apps that
    * are not known, which may only mean that this user has not connected the app, are named there too and reported as
    * the event `tools_not_found`, or as a warning of the process where there is no `onEvent`.
    *

@@ -13,7 +13,7 @@ export class TurnQueue {
   readonly #waiting: Waiting[] = [];
   #isBusy = false;
 
-  /** Waits for its turn; what arrived first goes first within one order. */
+  /** Waits for its turn; first in, first out within one order. */
   async run<Result>(order: number, work: () => Promise<Result>): Promise<Result> {
     if (running.getStore() === this) return work();
     await this.#waitForTurn(order);

@@ -70,7 +70,7 @@ const HOST_STATUS: Readonly<Record<OutcomeStatus, string>> = {
   unknown: "failed",
 };
 
-/** The outcome once, as text; the details are only what the host judges a call by, since a model may read them too. */
+/** The outcome once, as text. The details hold only the status for the host, since a model may read them too. */
 async function toHostResult(outcome: ToolOutcome): Promise<HostToolResult> {
   const { renderOutcome } = await import("../../calls/outcome.ts");
   const { status, code } = outcome;

@@ -35,7 +35,7 @@ export interface SvcHost {
   close(): Promise<void>;
 }
 
-/** Where registrations of one process meet: the host loads the plugin anew for each, from a copy it removes later. */
+/** Shared by all registrations of a process: the host loads a new copy of the plugin for each, and removes it later. */
 const SHARED = Symbol.for("svc-agent-plugin.openclaw");
 
 /** A host together with the registration that owns it. */
@@ -76,7 +76,7 @@ export function shareHost(api: HostApi, environment: Environment = readEnvironme
 }
 
 /**
- * Tells that the host program drops this registration: its sessions are closed, and the next registration starts anew
+ * Tells that the host program drops this registration: its sessions are closed, and the next registration starts fresh
  * with the same approval state. Nothing happens when another registration has taken over.
  */
 export async function leaveHost(host: SvcHost, api: HostApi): Promise<void> {
@@ -98,7 +98,7 @@ function createSharedHost(
   environment: Environment,
 ): SharedHost {
   const places = createPlaces(environment.stateDir, environment.mediaDir);
-  /** Made by the first call: only then is loaded what it needs. */
+  /** Made by the first call, so that its modules are loaded only then. */
   let sessions: SessionCache | undefined;
   const settings = () => readPluginSettings(shared.api.pluginConfig, environment);
   const findKey: SvcHost["findKey"] = async (context) => {

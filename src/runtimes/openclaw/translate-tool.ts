@@ -23,7 +23,7 @@ export interface HostToolDefinition {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A tool for this context. Cheap: what a call needs is loaded by the first call. */
+/** A tool for this context. Cheap: the first call loads the modules it needs. */
 export function createHostTool(host: SvcHost, context: HostToolContext, definition: HostToolDefinition): HostTool {
   const { name, description, schema } = definition;
   return {

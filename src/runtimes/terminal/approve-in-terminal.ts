@@ -23,7 +23,7 @@ const MORE = "... (an empty line starts over) ";
  * Asks in the terminal: a approves, e edits (the arguments as JSON; the edited card is shown and asked about again),
  * d declines, v shows everything page by page. Where a standing permission is possible, `always` gives it. The card is
  * drawn for the window: tool, effect and account always stand above the prompt. End of input rejects, so that nothing is
- * approved; Ctrl-C aborts the call with an AbortError. One card at a time; what was typed before a card is ignored.
+ * approved; Ctrl-C aborts the call with an AbortError. One card at a time; text typed before a card is ignored.
  */
 export function createTerminalApprover(options: TerminalApproverOptions): TerminalApprover {
   const reader = options.reader ?? new LineReader(options);
@@ -177,7 +177,7 @@ function hasColors(output: Terminal["output"]): boolean {
 /** Settings of {@link createUnattendedApprover}. */
 interface UnattendedApproverOptions {
   readonly output: Terminal["output"];
-  /** What the played human says. Default: approves everything. */
+  /** Answers of the simulated human. Default: approves everything. */
   readonly answer?: ((request: ApprovalRequest) => "approve" | "decline") | undefined;
 }
 

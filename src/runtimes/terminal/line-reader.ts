@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A line, or why none comes any more. */
+/** A line, or the reason why input ended. */
 export type ReadLine =
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "end" }
@@ -18,13 +18,13 @@ export interface Terminal {
   };
 }
 
-/** Time for what was typed before a question to arrive from the keyboard's buffer. */
+/** Time for early keystrokes to arrive from the keyboard's buffer. */
 const TYPED_AHEAD_MS = 40;
 const END: ReadLine = { kind: "end" };
 
 /**
- * Lines of a terminal or a pipe, asked for one at a time. Lines that arrive early are kept, except on a keyboard: what
- * was typed before a question was shown must not answer it.
+ * Lines of a terminal or a pipe, read one at a time. Lines that arrive early are kept, except from a keyboard: text
+ * typed before a question was shown must not answer it.
  */
 export class LineReader {
   readonly #terminal: Terminal;
@@ -37,7 +37,7 @@ export class LineReader {
     this.#terminal = terminal;
   }
 
-  /** Forgets what was typed ahead on a keyboard, with or without Enter. */
+  /** Discards text typed ahead on a keyboard, with or without Enter. */
   async discardTypedAhead(): Promise<void> {
     const lines = this.#open();
     if (this.#terminal.input.isTTY !== true || lines === undefined) return;
@@ -45,7 +45,7 @@ export class LineReader {
     await delay(TYPED_AHEAD_MS);
     this.#early.length = 0;
     if (this.#hasEnded) return;
-    // What clears the line also shows its prompt again, which would be that of the question before.
+    // Clearing the line also shows its prompt again, which would be the prompt of the previous question.
     lines.setPrompt("");
     lines.write(null, { ctrl: true, name: "u" });
   }
@@ -75,7 +75,7 @@ export class LineReader {
     }
   }
 
-  /** Shows another prompt in place of the one that waits for a line, on a terminal; nothing happens elsewhere. */
+  /** Replaces the current prompt on a terminal; does nothing elsewhere. */
   changePrompt(prompt: string): void {
     if (this.#waiting === undefined || this.#lines === undefined || !this.#isTerminal()) return;
     this.#lines.setPrompt(prompt);

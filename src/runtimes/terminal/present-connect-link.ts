@@ -1,12 +1,12 @@
 import type { ConnectPresenter } from "../../calls/pipeline.ts";
 import type { LineReader } from "./line-reader.ts";
 
-/** What {@link createConnectPresenter} shows with and asks through. */
+/** Input and output of {@link createConnectPresenter}. */
 export interface ConnectScreen {
   readonly reader: LineReader;
   /** Prints a line for the human. */
   say(line: string): void;
-  /** Clears what is left of the prompt. */
+  /** Clears the rest of the prompt. */
   clear(): void;
   /** Called for Ctrl-C while waiting, which a terminal in use by a prompt does not turn into a signal. */
   interrupt(): void;

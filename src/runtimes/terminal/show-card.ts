@@ -20,7 +20,7 @@ const EDITED = "[edited by you; files are looked at again before anything is sen
 /** Rows of facts where there is no window, as in a file. */
 const UNBOUNDED_ROWS = 100;
 
-/** Draws a request for the window of `output`; `prompt` is what will stand below the question. */
+/** Draws a request for the window of `output`; `prompt` is shown below the question. */
 export function drawCard(
   request: ApprovalRequest,
   {

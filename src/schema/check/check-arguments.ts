@@ -16,15 +16,15 @@ export type CheckResult =
 /** Checks arguments against one schema. */
 export interface ArgumentChecker {
   /**
-   * Never throws, but may take for ever: for that there is `run`.
+   * Never throws, but may take for ever; use `run` to limit the time.
    *
    * @param onFirst called with the first errors, before all are listed
    */
   check(args: unknown, onFirst?: (errors: readonly CheckError[]) => void): CheckResult;
   /**
    * Runs work that checks arguments of one size, as {@link measureSize} gives it, and ends it when a limit is reached:
-   * it is tried once with each of them, since a busy machine may be what took the time. Where schema and arguments are
-   * too small to take long there is no limit.
+   * it is tried once per limit, since a busy machine may have caused the delay. There is no limit when schema and
+   * arguments are too small to take long.
    *
    * @param limitsMs default 250, then 1,000
    * @returns undefined when the work was ended each time
@@ -46,7 +46,7 @@ const SLOW_FORMATS: ReadonlySet<unknown> = new Set(["url"]);
 /**
  * Compiles a normalised schema.
  *
- * @throws what the validator throws for a schema it cannot read
+ * @throws the validator's error for a schema it cannot read
  */
 export function createChecker(schema: JsonSchema): ArgumentChecker {
   const first = new Validator(schema as Schema, "2020-12", true);

@@ -76,7 +76,7 @@ function readSchema(inputSchema: JsonSchema, isWhole: boolean): StrictSchema {
   }
 }
 
-/** The argument that takes long when each is checked by itself; empty when none does. */
+/** Checks arguments one by one: the name of the argument at the time limit; empty if all are checked in time. */
 function findSlow(checker: ArgumentChecker, args: Readonly<Record<string, unknown>>): string {
   let field = "";
   within(LIMITS_MS[0] ?? 1, () => {

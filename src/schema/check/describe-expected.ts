@@ -8,7 +8,7 @@ const MAX_LIST_LENGTH = 120;
 const MAX_BRANCHES = 4;
 const MAX_DEPTH = 5;
 
-/** What a schema node asks for, in a few words: its values, its types, or those of its branches. */
+/** Describes the values a schema node accepts in a few words: its values, its types, or those of its branches. */
 export function describeNode(node: unknown, root: JsonSchema, depth = 0): string {
   if (!isRecord(node) || depth > MAX_DEPTH) return "value";
   if (Array.isArray(node.enum)) return listValues(node.enum);

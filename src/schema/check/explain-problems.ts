@@ -10,7 +10,7 @@ import { type BrokenKeyword, type CheckedArguments, listDeclared, selectErrors }
 export interface ArgumentProblem {
   /** Dotted path with `[i]` for list items, `attachments[0].name`; empty for the arguments as a whole. */
   readonly path: string;
-  /** What the schema asks for there. */
+  /** The value that the schema expects there. */
   readonly expected: string;
   /** The given type and value, cut at 60 characters; text that looks like a secret is hidden. */
   readonly got: string;
@@ -22,7 +22,7 @@ export interface ArgumentProblem {
 
 /** Most problems told at once, and alternatives named for one. */
 const MAX_PROBLEMS = 6;
-/** Most missing keys that one place is told for. */
+/** Most missing keys named for one place. */
 const MAX_MISSING = 100;
 /** Longest path and longest message, in characters: they may repeat names of some megabytes. */
 const MAX_PATH = 500;
@@ -115,7 +115,7 @@ function describeBranches(
   return joinOr(parts);
 }
 
-/** A union of which each branch lacks keys and nothing else: the first of them, with the others beside it. */
+/** Describes a union whose branches all lack required keys: the keys of the first, then the alternatives. */
 function describeAlternatives(
   union: CheckError,
   branches: readonly (readonly BrokenKeyword[])[],
@@ -189,7 +189,7 @@ function describeDependent(path: ValuePath, value: unknown, node: JsonSchema): F
   return findings;
 }
 
-/** What a broken keyword asks for; `limit` is its value as text. */
+/** Describes the value a broken keyword expects; `limit` is the keyword's value as text. */
 type Expectation = (limit: string, node: JsonSchema, context: CheckedArguments & { readonly value: unknown }) => string;
 
 const EXPECTATIONS: ReadonlyMap<string, Expectation> = new Map<string, Expectation>([

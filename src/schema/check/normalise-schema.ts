@@ -20,7 +20,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(["$ref", "$comment", "title", "
  *
  * A strict copy keeps formats, takes any object for a file, and has up to 50,000 nodes.
  *
- * A whole one keeps what it says of files and of equal items, too.
+ * A whole copy also keeps the keywords about files and about equal items.
  *
  * @throws UnusableSchema for a strict copy that would leave out references or levels; nothing else for JSON input
  */
@@ -115,7 +115,7 @@ function copySchema(node: unknown, place: Place, walk: Walk): CheckSchema {
   return node.nullable === true || node["x-nullable"] === true ? allowNull(copy) : copy;
 }
 
-/** Accepts anything in place of a part; with a reason, a strict copy is none without it. */
+/** Accepts anything in place of a part. With a reason, a strict copy throws instead. */
 function leaveOut(walk: Walk, reason?: string): true {
   if (walk.isStrict && reason !== undefined) throw new UnusableSchema(reason, { cause: new Error(reason) });
   walk.losses++;

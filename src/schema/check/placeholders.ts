@@ -102,7 +102,7 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** What a part of a schema is; texts of a `value` are written out. */
+/** Role of a part of a schema; texts of a `value` are written out. */
 type Role = "schema" | "named schemas" | "value" | "shown only";
 
 /** Texts that are values of this schema, wherever they stand in it. */

@@ -1,4 +1,4 @@
-/** Longest pattern that is run, in characters: compiling one cannot be ended. */
+/** Longest pattern that is run, in characters: compilation cannot be interrupted. */
 const MAX_PATTERN = 500;
 /** Most classes such as `\p{L}` and characters beyond 16 bits: a compiler writes out each in many branches. */
 const MAX_WIDE = 4;
@@ -10,21 +10,21 @@ const LITERAL = /^\/\^.*\/[a-z]*$/s;
 const NEEDLESS_ESCAPE = /^\\[ !"#%&',:;<=>@`~_-]$/;
 
 /**
- * The source of a `pattern` keyword as it is run, in Unicode mode; undefined for one that is not: it is written for
- * another language, longer than 500 characters, or could take long to compile.
+ * The source of a `pattern` keyword as it is run, in Unicode mode. Undefined for a pattern that is written for another
+ * language, is longer than 500 characters, or could take long to compile.
  */
 export function readPattern(pattern: unknown): string | undefined {
   if (typeof pattern !== "string" || pattern.length > MAX_PATTERN) return undefined;
   if (LITERAL.test(pattern) || HALVES.test(pattern)) return undefined;
   const wide = pattern.match(WIDE)?.length ?? 0;
-  // Each end of a word doubles what is compiled around it.
+  // Each word boundary doubles the compiled code around it.
   if (wide > MAX_WIDE || (wide > 0 && /\\[bB]/.test(pattern))) return undefined;
   return [pattern, dropNeedlessEscapes(pattern)].find(compiles);
 }
 
 /**
- * True for a pattern that provably takes a few steps for each character of a text: anchored, one group at most, no
- * group repeated, and one repeat at most of which the number is open.
+ * True for a pattern that provably takes a few steps for each character of a text: anchored, at most one group, no
+ * repeated group, and at most one repeat without a fixed count.
  */
 export function isQuickPattern(source: string): boolean {
   const plain = source.replaceAll(/\\(?:[pPu]\{[^}]*\}|.)/gsu, "x").replaceAll(/\[[^\]]*\]/g, "x");

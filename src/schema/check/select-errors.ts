@@ -3,7 +3,7 @@ import type { JsonSchema } from "../json-schema.ts";
 import type { CheckError } from "./check-arguments.ts";
 import { findNode, followReference, readValuePath } from "./schema-location.ts";
 
-/** A keyword the arguments broke. With `branches`: a union none of whose branches fits, and the errors of each. */
+/** A keyword the arguments broke. For a union without a matching branch, `branches` holds the errors of each branch. */
 export interface BrokenKeyword {
   readonly error: CheckError;
   readonly branches?: readonly (readonly BrokenKeyword[])[];
@@ -34,9 +34,8 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 const MAX_ERRORS = 1_000;
 
 /**
- * Reduces the validator's errors to those worth telling. Of a union only the branch that was meant is kept: the one of
- * the value's type whose fixed values (discriminators) agree, then the one that knows the value's keys and has the
- * fewest faults.
+ * Reduces the validator's errors to those worth reporting. For a union only the most likely branch is kept: first by
+ * the value's type and matching fixed values (discriminators), then by the most known keys and the fewest errors.
  */
 export function selectErrors(errors: readonly CheckError[], checked: CheckedArguments): BrokenKeyword[] {
   return select(errors.slice(0, MAX_ERRORS), checked);
@@ -71,7 +70,7 @@ function isInside(error: CheckError | undefined, union: CheckError, follows: boo
   return isBelow && error.keywordLocation.startsWith(`${union.keywordLocation}/`);
 }
 
-/** What one branch of a union found, and the keys it declares. */
+/** Errors of one branch of a union, and the keys it declares. */
 interface Branch {
   readonly errors: readonly CheckError[];
   readonly broken: readonly BrokenKeyword[];
@@ -158,7 +157,7 @@ const MAX_NODES = 200;
 
 /**
  * The keys a node of a normalised schema declares for an object, itself or through references, `allOf` and branches,
- * with the first node each is declared by. Empty for a node that takes any key as much as another, such as a map.
+ * with the first node that declares each. Empty for a node that accepts any key, such as a map.
  */
 export function listDeclared(node: unknown, schema: JsonSchema): ReadonlyMap<string, JsonSchema> {
   const declared = new Map<string, JsonSchema>();
@@ -178,7 +177,7 @@ export function listDeclared(node: unknown, schema: JsonSchema): ReadonlyMap<str
   return declared;
 }
 
-/** The node itself, or what it refers to. */
+/** The node itself, or the target of its reference. */
 function followFirst(node: unknown, schema: JsonSchema): JsonSchema {
   const target = isRecord(node) && typeof node.$ref === "string" ? followReference(schema, node.$ref) : node;
   return isRecord(target) ? target : {};

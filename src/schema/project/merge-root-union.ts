@@ -17,7 +17,7 @@ const MAX_TEXT = 1_000_000;
 
 /**
  * Merges unions at the root of a tool's schema into one object, since providers refuse them there: properties of all
- * branches, required only what all require, and one sentence that lists the alternatives.
+ * branches, required only if all branches require it, and one sentence that lists the alternatives.
  */
 export function mergeRootUnion(flat: FlatNode, projection: Projection, depth = 0): FlatNode {
   let current = flat;
@@ -95,7 +95,7 @@ function mergeProperties(rest: Source, branches: readonly Source[], isPartial: b
   for (const [key, schemas] of variants) {
     const either = isPartial ? {} : joinVariants(schemas);
     if (!Object.hasOwn(own, key)) setOwn(merged, key, either);
-    // What only some branches say about a property of the root does not hold for the others.
+    // Constraints that only some branches put on a property of the root do not hold for the others.
     else if (schemas.length === branches.length && !isPartial) setOwn(merged, key, { allOf: [own[key], either] });
   }
   return merged;

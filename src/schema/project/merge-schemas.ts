@@ -126,7 +126,7 @@ export interface FlatNode {
   readonly nested?: string;
 }
 
-/** Well above the nodes a projection shows, so that what it stops is only a flood of references. */
+/** Well above the nodes a projection shows, so that only a flood of references reaches it. */
 const MAX_FLATTENED = 4_000;
 const MAX_STACK = 40;
 const MAX_PARTS = 50;
@@ -152,7 +152,7 @@ export function flattenNode(node: Source, stack: readonly object[], projection: 
   return flat;
 }
 
-/** A reference as written, and what it points at. */
+/** A reference as written, and its target. */
 interface Reference {
   readonly name: string;
   readonly target: ReturnType<RefResolver>;

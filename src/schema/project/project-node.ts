@@ -175,7 +175,7 @@ function copyArray(node: Source, shown: SchemaDraft, place: ProjectionPlace, pro
   else if (rest !== undefined) shown.items = projectNode(rest, below, projection) ?? {};
 }
 
-/** A list with a schema per place becomes a list of any of them; the order is said in words. */
+/** Turns a tuple into a list that accepts any of its schemas; the order is described in words. */
 function copyTuple(
   tuple: readonly unknown[],
   rest: unknown,

@@ -22,7 +22,7 @@ export interface ProjectedSchema {
   readonly schema: JsonSchema;
   /** Keys the model sees under another name; pass them to `restoreRenamedKeys` with every call's arguments. */
   readonly renamed: RenamedKey[];
-  /** What the schema does not show, in sentences. */
+  /** Sentences about parts that the schema does not show. */
   readonly notes: string[];
 }
 
@@ -63,9 +63,9 @@ const ROOT_KEYWORDS = [
 ] as const;
 
 /**
- * Projects a service's input schema onto what a model may be shown: dialects cleaned, references inlined, unions and
- * keys made legal, files shown as references. Nothing valid for the service becomes invalid for the model; what cannot
- * be shown is left open and named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
+ * Projects a service's input schema to a schema for models: dialects cleaned, references inlined, unions and keys made
+ * legal, files shown as references. Nothing valid for the service becomes invalid for the model; parts that cannot be
+ * shown accept anything and are named in `notes`. Descriptions are cut at 1,024 characters; a schema over 16 KiB loses
  * descriptions past 200 characters, then depth and its last properties, then lists of over 20 values. Never throws and
  * never changes its input.
  */
@@ -155,7 +155,7 @@ function projectRoot(inputSchema: Record<string, unknown>, projection: Projectio
 interface TextLimits {
   /** Characters of a description. */
   readonly maxText: number;
-  /** Values of a list that are shown; a longer one is said in words. */
+  /** Most values of a list that are shown; a longer list is described in words. */
   readonly maxValues: number;
 }
 

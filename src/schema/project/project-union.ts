@@ -40,7 +40,7 @@ export function readUnion({ node, stack }: FlatNode, projection: Projection): Un
   return undefined;
 }
 
-/** Replaces unions that one node can say: a single branch beside null, and alternatives of fixed values. */
+/** Replaces unions that one node can express: a single branch beside null, and alternatives of fixed values. */
 export function collapseUnion(flat: FlatNode, projection: Projection): FlatNode {
   let current = flat;
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -128,7 +128,7 @@ export function projectUnion(node: Source, shown: SchemaDraft, place: Projection
   shown.anyOf = branches;
 }
 
-/** True for what {@link readUnion} makes of `false`. */
+/** True for the form that {@link readUnion} gives to `false`. */
 function isImpossible({ not }: Source): boolean {
   return isRecord(not) && Object.keys(not).length === 0;
 }

@@ -6,7 +6,7 @@ import { normaliseSchema } from "../check/normalise-schema.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { repairArguments } from "./repair-arguments.ts";
 
-/** What a guard found. */
+/** Result of checking and repairing one call's arguments. */
 export interface GuardResult {
   /** True when the arguments fit, as given or repaired, or could not be judged here. */
   readonly ok: boolean;
@@ -36,9 +36,9 @@ interface GuardedTool {
 /**
  * Makes the guard of one tool. The schema is read on the first call, not before.
  *
- * Valid arguments are returned as they are, defaults are not filled in, unknown keys stay, and what cannot be judged in
- * time (huge arguments, hostile schemas) passes: the service decides. A refusal is advice too, since services publish
- * schemas that are stricter than they are.
+ * Valid arguments are returned as they are, defaults are not filled in, and unknown keys stay. Arguments that cannot be
+ * checked in time (huge arguments, hostile schemas) pass: the service decides. A refusal is only advice too, since
+ * services publish schemas that are stricter than their checks.
  *
  * @example
  * const guard = createArgumentGuard({ type: "object", properties: { page: { type: "integer" } } });
@@ -67,7 +67,7 @@ interface Root {
   readonly repairs: string[];
 }
 
-/** What can be read of the root; undefined for a value that fails when it is looked at. */
+/** Reads the root object; undefined for a value that throws when read. */
 function readRoot(given: unknown): Root | GuardResult | undefined {
   try {
     return findRoot(given);
@@ -129,8 +129,8 @@ function checkInTime({ args, repairs }: Root, { schema, checker, limitsMs }: Gua
 }
 
 /**
- * What a value is, seen as JSON. `large`, `deep`: too many values or levels to be checked here; `other`: holds something
- * that JSON writes differently or leaves out, such as undefined, NaN, a date or a function.
+ * Kind of a value as JSON. `large`, `deep`: too many values or levels to check here; `other`: holds a value that JSON
+ * changes or drops, such as undefined, NaN, a date or a function.
  */
 export type ArgumentKind = "json" | "large" | "deep" | "other";
 

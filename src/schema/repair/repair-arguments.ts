@@ -156,10 +156,10 @@ function describeChange(path: ValuePath, change: Change): string {
 
 const MAX_JSON_TEXT = 256 * 1024;
 
-/** A way to change one value: what to put there, or to leave the key out. */
+/** A change of one value: use another value, or drop the key. */
 type Change = { readonly kind: "use"; readonly value: unknown } | { readonly kind: "drop" };
 
-/** What the failing keywords of one place ask for. */
+/** Types and values that the failing keywords of one place accept. */
 interface Wanted {
   readonly types: ReadonlySet<JsonType>;
   readonly values: readonly unknown[];
@@ -183,8 +183,8 @@ function readWanted(value: unknown, errors: readonly CheckError[], schema: JsonS
 }
 
 /**
- * The changes worth trying for one value that failed, most likely first: what the failing keywords ask for, read out of
- * what is there. Nothing is invented, and null is only ever left out.
+ * The changes worth trying for one value that failed, most likely first. Each converts the given value into a form that
+ * the failing keywords accept. Nothing is invented; null is only dropped, never converted.
  */
 function proposeChanges(value: unknown, path: ValuePath, errors: readonly CheckError[], schema: JsonSchema): Change[] {
   const wanted = readWanted(value, errors, schema);

@@ -7,7 +7,7 @@ import { type ActionRecord, type ActionsFile, readActions } from "./actions-file
 const definitions = new WeakMap<ActionsFile, readonly HostToolDefinition[]>();
 
 /**
- * The action tools for this context; none when there are none, or when they are another account's. Called by the
+ * The action tools for this context; empty when there are none, or when they are another account's. Called by the
  * companion plugin at each assembly of tools: the file is looked at each time and parsed when it has changed, so that
  * descriptions and schemas are fresh without a reload.
  */

@@ -46,7 +46,7 @@ export interface ActionsFile {
   readonly actions: readonly ActionRecord[];
   /** How many known tools have no name of their own here. */
   readonly leftOut: number;
-  /** Full names of everything the service listed at the sync, by which new tools are known. */
+  /** Full names of all tools the service listed at the sync; new tools are found by comparison. */
   readonly listed: readonly string[];
   readonly pending?: PendingChanges | undefined;
 }
@@ -60,7 +60,7 @@ const readings = new Map<string, { readonly stamp: string; readonly file: Action
 
 /**
  * Reads the action tools, synchronously and without parsing a file that has not changed since (time, size, inode).
- * Undefined when there is none; a damaged one counts as none and is told to `onDamage` once per change.
+ * Undefined for a missing or damaged file; damage is reported to `onDamage` once per change.
  */
 export function readActions(path: string, onDamage?: (reason: string) => void): ActionsFile | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -99,7 +99,7 @@ function createRecords(entries: readonly CatalogEntry[]): Omit<Collection, "fail
 
 const SAYS_NOTHING: ReadonlySet<string> = new Set(["type", "title", "description", "$schema", "additionalProperties"]);
 
-/** A schema that names its properties is complete, also when there are none; for `{}` and null the list is empty. */
+/** A schema with `properties` is complete, even if that is empty; for `{}` and null the list is empty. */
 function listTelling({ inputSchema }: CatalogEntry): readonly unknown[] {
   const telling = Object.entries(inputSchema ?? {}).filter(([keyword]) => !SAYS_NOTHING.has(keyword));
   return telling.map(([, value]) => value);

@@ -15,7 +15,7 @@ const LEFT_BEHIND =
   "svc-actions: the plugin svc is not loaded, so the tools of your apps are not offered. To have them again, install " +
   "svc and run: openclaw plugins enable svc. To be rid of them, run: openclaw plugins disable svc-actions";
 
-/** Every tool profile of the host: under one that is not named the tools would be hidden. */
+/** Every tool profile of the host: a profile missing here would hide the tools. */
 const PROFILES = ["minimal", "coding", "messaging", "full"] as const;
 
 /** The host reads manifests of at most 256 KiB, and with a longer one refuses its whole configuration. */
@@ -45,7 +45,7 @@ export async function writeCompanion(places: Places, actions: readonly ActionRec
       openclaw: { extensions: ["./index.js"] },
     }),
     "index.js": createCode(places.companion, manifest.contracts.tools),
-    // Last: the host may look at any time, and this is what it looks at.
+    // Last: the host may look at any time, and it looks at this file.
     "openclaw.plugin.json": toJson(manifest),
   };
   for (const [name, text] of Object.entries(files)) {

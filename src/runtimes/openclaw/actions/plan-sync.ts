@@ -40,8 +40,8 @@ export interface PlanOptions {
 const MAX_NAMES = 20;
 
 /**
- * Looks at what the service offers and works out what a sync would change. Writes nothing. Load it lazily: it brings the
- * catalogue's rooms along.
+ * Reads the service's tools and plans the changes of a sync. Writes nothing. Load it lazily: it imports the catalog's
+ * rooms.
  *
  * @throws SvcError for an unreachable service or a key it does not accept; an AbortError when the signal fires
  */

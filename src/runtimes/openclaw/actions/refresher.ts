@@ -168,7 +168,7 @@ async function refreshActions(
   return { file: nameChanges(pending) === nameChanges(undefined) ? file : { ...file, pending }, updated };
 }
 
-/** The full names that came and went since the sync. A cut list says nothing about what it does not name. */
+/** Full names added and removed since the sync. With a cut list, a missing name does not count as removed. */
 async function listChanges(host: SvcHost, { session }: AccountSession, current: ActionsFile, signal: AbortSignal) {
   const { integrations } = host.settings().actions;
   const { listed, omitted } = await listOffered(session.catalog, integrations, signal);

@@ -107,7 +107,7 @@ function countRest(lines: readonly string[], most: number, what: string): string
   return lines.length <= most ? [...lines] : [...lines.slice(0, most - 1), `+${lines.length - most + 1} ${what}`];
 }
 
-/** Besides what a fence needs: further characters the host writes out, after which a card may be too long for it. */
+/** Backticks of a fence, and characters the host escapes itself, which may make a card too long for it. */
 const IN_HOST = new RegExp(`${IN_FENCE.source}|[\\u200c\\u200d\\u115f\\u1160\\u3164\\uffa0]`, "gu");
 
 /** Signs with which some chat hides text, gives it another look or makes a link of it; `_` only at the edge of a word. */

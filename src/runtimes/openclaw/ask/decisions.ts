@@ -37,7 +37,7 @@ export function createDecisions({ now = Date.now, limit = 500 }: DecisionsOption
       decisions.put(join(callId, fingerprint), decision, DECISION_MS);
       asked.put(callId, true, DECISION_MS);
     },
-    /** Takes the decision of a call; `changed` when a human was asked about another one, undefined when about none. */
+    /** Takes the decision of a call; `changed` if a human was asked about another one, undefined if not asked. */
     take(callId: string, fingerprint: string): CardDecision | "changed" | undefined {
       return decisions.take(join(callId, fingerprint)) ?? (asked.get(callId) === true ? "changed" : undefined);
     },
@@ -45,7 +45,7 @@ export function createDecisions({ now = Date.now, limit = 500 }: DecisionsOption
     enter(callId: string, run: string | undefined): void {
       if (run !== undefined) runs.put(callId, run, REFUSAL_MS);
     },
-    /** The run that a call entered; undefined when it entered none, or more than an hour ago. */
+    /** The run of a call; undefined if none was noted in the last hour. */
     findRun: (callId: string) => runs.get(callId),
     /** Notes that a call of this fingerprint was not approved in the run of `callId`. */
     refuse(callId: string, fingerprint: string, why: Refusal): void {
@@ -58,7 +58,7 @@ export function createDecisions({ now = Date.now, limit = 500 }: DecisionsOption
   };
 }
 
-/** A map of at most `limit` entries, the oldest of which are dropped; each expires after its own milliseconds. */
+/** A map of at most `limit` entries; the oldest are dropped. Each entry has its own lifetime in milliseconds. */
 export function createExpiringMap<Value>(now: () => number, limit: number) {
   const entries = new Map<string, { readonly value: Value; readonly until: number }>();
   const get = (key: string) => {

@@ -4,7 +4,7 @@ export interface Finding {
   readonly id: string;
   /** `fail`: the tools do not work before this is fixed; `warn`: some do not, or soon will not. */
   readonly level: "ok" | "warn" | "fail";
-  /** One sentence: what is so. Holds no secret. */
+  /** One sentence: the state found. Holds no secret. */
   readonly text: string;
   /** One sentence: what to do, usually a command. */
   readonly fix?: string;

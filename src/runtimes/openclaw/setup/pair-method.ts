@@ -86,7 +86,7 @@ function createHandoverStore(store: CredentialStore): CredentialStore {
     read: async () => held,
     async write(credentials) {
       held = credentials;
-      // A session that stays behind is spent: the next pairing finds that out and starts anew.
+      // A session left behind is used up: the next pairing detects that and starts a new one.
       await store.clearPending().catch(() => undefined);
     },
     clear: store.clearPending,
