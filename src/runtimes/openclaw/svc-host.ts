@@ -55,8 +55,8 @@ interface SharedHost {
 const CODE = Symbol("svc host code");
 
 /**
- * The shared host of this process and state folder, told of the latest registration. One that lasts replaces the host of
- * another copy of the plugin; one for a look at the plugin uses what is there.
+ * The shared host of this process and state folder, told of the latest registration. A lasting registration replaces the
+ * host of another copy of the plugin; a registration that only inspects the plugin uses the existing host.
  */
 export function shareHost(api: HostApi, environment: Environment = readEnvironment()): SvcHost {
   const hosts = findHosts();

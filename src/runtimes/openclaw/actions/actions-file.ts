@@ -51,7 +51,7 @@ export interface ActionsFile {
   readonly pending?: PendingChanges | undefined;
 }
 
-/** True for a tool that the host is told it may repeat. */
+/** True for a tool that the host may repeat. */
 export function isPlainRead({ effect, asksFirst }: Pick<ActionRecord, "effect" | "asksFirst">): boolean {
   return effect === "read" && !asksFirst;
 }

@@ -35,7 +35,7 @@ const SEVERITY: Readonly<Record<Effect, "info" | "warning" | "critical">> = {
 
 /**
  * The host's card of a request: what would be done, with which account, arguments and files, and why somebody is asked.
- * Words that say nothing about this call give way first. The description is fenced, as many chats render it as Markdown.
+ * Words that say nothing about this call are dropped first. The description is fenced: many chats render Markdown.
  * "Always allow" is offered only where a standing permission may exist.
  */
 export function createHostCard(request: ApprovalRequest, code: string): DrawnHostCard {
@@ -102,7 +102,7 @@ function describeTarget(request: ApprovalRequest, max = Number.POSITIVE_INFINITY
   return `${name(integration)}${used}: ${name(tool)}, ${EFFECT_WORD[effect]}`;
 }
 
-/** The first lines, and how many there are besides. */
+/** The first lines, and the number of further lines. */
 function countRest(lines: readonly string[], most: number, what: string): string[] {
   return lines.length <= most ? [...lines] : [...lines.slice(0, most - 1), `+${lines.length - most + 1} ${what}`];
 }
@@ -110,7 +110,7 @@ function countRest(lines: readonly string[], most: number, what: string): string
 /** Backticks of a fence, and characters the host escapes itself, which may make a card too long for it. */
 const IN_HOST = new RegExp(`${IN_FENCE.source}|[\\u200c\\u200d\\u115f\\u1160\\u3164\\uffa0]`, "gu");
 
-/** Signs with which some chat hides text, gives it another look or makes a link of it; `_` only at the edge of a word. */
+/** Characters that some chats use to hide, format or link text; `_` only at the edge of a word. */
 const MARKDOWN = /[*~|`<>[\]]|\\(?![A-Za-z0-9])|:(?=\/\/)|(?<=\/\/\S*|\bwww)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/gu;
 
 /** Text for a line that a chat renders as Markdown. Keys and tokens are taken out. */

@@ -196,7 +196,7 @@ function isSame(text: string, said: string): boolean {
 /** The answer that says: done, go on. */
 export const CONNECTED = "I have connected it";
 
-/** Shows a human where to connect an app. The link stands in the text too, for chats without buttons. */
+/** Shows a human where to connect an app. The link is in the text too, for chats without buttons. */
 export function createConnectQuestion({ toolName, integration, url, isReconnect }: ConnectLink): HostQuestion {
   const app = toCardText(integration);
   const need = isReconnect ? `${app} must be signed in to again` : `${app} is not connected`;

@@ -16,7 +16,7 @@ export type Decisions = ReturnType<typeof createDecisions>;
 /** Settings of {@link createDecisions}. */
 interface DecisionsOptions {
   readonly now?: () => number;
-  /** Entries of each kind; older ones give way. Default 500. */
+  /** Most entries of each kind; the oldest are dropped. Default 500. */
   readonly limit?: number;
 }
 
@@ -87,8 +87,8 @@ export function nameCall({ sessionKey }: Pick<HostToolContext, "sessionKey">, to
 }
 
 /**
- * The id under which the journal knows a call. The host's own ids come from models, of which some count from zero in
- * every answer: without the run, a call the user asks for once more would be taken for the first one. Those of its HTTP
+ * The id under which the journal knows a call. The host's own ids come from models, and some count from zero in
+ * every answer: without the run, a repeated call would count as a duplicate of the first. The ids of its HTTP
  * endpoint are only a time, so that two requests may share one.
  *
  * @param run undefined where the host does not tell it
@@ -129,7 +129,7 @@ export const MISSING_APPROVAL = {
   },
 } as const satisfies Readonly<Record<Refusal, object>>;
 
-/** One text, for a call the host is told to block. */
+/** One text, for a call that the host blocks. */
 export function describeMissing(why: Refusal): string {
   const { message, hint } = MISSING_APPROVAL[why];
   return `${message} ${hint}`;

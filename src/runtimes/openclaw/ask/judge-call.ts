@@ -38,7 +38,7 @@ export async function judgeCall(
     const account = await host.openAccount({ agentId, sessionKey, sessionId });
     const target = findTarget(host, account, event);
     if (target === undefined) return undefined;
-    // Known as far as it can be beforehand; a bad call is told so when it runs.
+    // Planned as far as possible now; a bad call is explained when it runs.
     const question = await account.session.preview({
       ...target,
       callId: createCallId(context, toolCallId, run),

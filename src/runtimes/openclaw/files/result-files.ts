@@ -44,7 +44,7 @@ export function createResultSaver(load: LoadSdk = loadSdk): ResultReceiver {
   };
 }
 
-/** The bytes of a base64 text, window by window; line breaks may stand anywhere. */
+/** The bytes of a base64 text, window by window; line breaks may be anywhere. */
 async function* decode(text: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   let carried = "";
   for (let at = 0; at < text.length; at += WINDOW) {
@@ -83,7 +83,7 @@ function readText(base64: string, mimetype: string): string | undefined {
   }
 }
 
-/** A copy in which the value at `path` gave way to `saved`. */
+/** A copy with `saved` in place of the value at `path`. */
 function replaceAt(value: unknown, [key, ...rest]: Path, saved: object): unknown {
   if (key === undefined) return saved;
   if (Array.isArray(value)) return value.map((item, index) => (index === key ? replaceAt(item, rest, saved) : item));
@@ -104,7 +104,7 @@ function explain(error: unknown): string {
     : "the host did not take it";
 }
 
-/** A file that stands in the result of a tool. */
+/** A file inside the result of a tool. */
 interface ResultFile {
   /** Keys and indexes from the result to the bytes or the link. */
   readonly path: Path;

@@ -32,7 +32,7 @@ export interface HostApi {
   /** Tells when the host drops a registration. */
   readonly lifecycle?:
     | {
-        /** For one that lasts in a gateway; absent where the host does not manage the plugin. Throws when it is being dropped. */
+        /** For a lasting registration in a gateway; absent where the host does not manage the plugin. Throws during the drop. */
         onDispose?(dispose: () => void | Promise<void>): unknown;
         /** `dispose` is called for a look at the plugin only. */
         registerRuntimeLifecycle(registration: { readonly id: string; dispose?(): void | Promise<void> }): void;

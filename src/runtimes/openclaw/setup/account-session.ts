@@ -104,7 +104,7 @@ function createRunCount(close: () => Promise<void>) {
 /** Milliseconds for the question; a call that waits for it has 60 seconds in the host. */
 const ASK_MS = 10_000;
 
-/** For a call the host is told to block because the service refuses the key. */
+/** For a call that the host blocks because the service refuses the key. */
 export const KEY_REFUSED =
   "The service does not accept the key any more: it was revoked, or it belongs to another service. Nothing was run " +
   `and nobody was asked for approval. Do not make this call again before the user has paired anew. ${ASK_TO_PAIR}`;

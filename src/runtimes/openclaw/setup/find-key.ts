@@ -135,7 +135,7 @@ interface KeyOrigin {
 
 type OriginPlace = Pick<Places, "state">;
 
-/** More pairings than anybody remembers; the oldest give way. */
+/** Most pairings kept; the oldest are dropped. */
 const MOST = 50;
 
 /**

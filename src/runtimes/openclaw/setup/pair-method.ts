@@ -51,7 +51,7 @@ export async function pairWithHost(
   } catch (error) {
     await screen.close("Not paired.");
     const failure = screen.failure ?? explainPairing(error, baseUrl);
-    // A chat is told only that the sign-in failed, so the reason goes there as a note; a terminal shows what is thrown.
+    // A chat is told only that the sign-in failed, so the reason goes there as a note; a terminal shows the thrown error.
     if (context.credentialOnly === true && isSvcError(failure) && failure.code !== "aborted") {
       await context.prompter.note(failure.message).catch(() => undefined);
     }
