@@ -21,7 +21,6 @@ export interface CredentialPlan {
   listFields(): SettingField[];
 }
 
-/** The parts of the plan. */
 interface PlanParts {
   /** The arguments of each operation, those of its body included. */
   readonly operations: readonly (readonly DescribedArgument[])[];
@@ -39,9 +38,8 @@ const LIKE_BEARER = /(?:^|_)(?:token|jwt|auth|authorization)$/;
 const HELP_MAX = 200;
 
 /**
- * A credential belongs to the connection when it is sent as a header or a cookie, when its name is one by which callers of
- * an API name themselves, or when at least half of the operations take it. Every other one belongs to what the operation is
- * about.
+ * A credential belongs to the connection when it is a header or a cookie, when its name is one that callers identify
+ * themselves by, or when at least half of the operations take it. Others are arguments of their operation.
  */
 export function createCredentialPlan({ operations, schemes, takesToken }: PlanParts): CredentialPlan {
   const shared = findShared(operations);
