@@ -313,3 +313,9 @@ describe("close", () => {
     expect(server.requests).toHaveLength(1);
   });
 });
+
+test("a name below localhost stays on this machine, whatever name servers say", async () => {
+  const base = await listen(createServer((_, response) => response.end(JSON.stringify({ tools: [] }))));
+  const client = openClient(base.replace("127.0.0.1", "svc.localhost"));
+  await expect(client.listTools()).resolves.toMatchObject({ tools: [] });
+});
