@@ -7,10 +7,9 @@ export type {
   ConnectionView,
   HeldFile,
   Integration,
-  OAuthClient,
-  OAuthGrant,
-  OAuthSignIn,
   SettingField,
+  SignInPlan,
+  SignInProvider,
 } from "./service/integrations/integration.ts";
 export { type ActionDefinition, defineAction, describeFile } from "./service/integrations/integration.ts";
 export {

@@ -3,7 +3,7 @@ import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
 import { type Connections, connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";
 import { createConnector } from "./connections/connector.ts";
-import { createAccessTokens } from "./connections/grants/access-tokens.ts";
+import { createAccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";

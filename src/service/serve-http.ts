@@ -3,7 +3,7 @@ import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.t
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
-import { createProviderSignIns } from "./connections/grants/provider-sign-ins.ts";
+import { createProviderSignIns } from "./connections/sign-in/provider-sign-ins.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens } from "./files/ingest-tokens.ts";
@@ -94,7 +94,12 @@ async function createParts(
     pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
     canonical,
-    providerSignIns: createProviderSignIns({ ...infrastructure, now, redirectUri: `${url}${SIGNED_IN_PATH}` }),
+    providerSignIns: createProviderSignIns({
+      ...infrastructure,
+      now,
+      baseUrl: url,
+      redirectUri: `${url}${SIGNED_IN_PATH}`,
+    }),
     oauth: createOAuth({ ...o, store, serviceKeys: core.serviceKeys, baseUrl: url, accountId, renderRefusal }),
     mcpExtras: o.mcpExtras,
     node,

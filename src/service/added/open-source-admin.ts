@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { type Connections, createConnections } from "../connections/connections.ts";
+import { createAccessTokens } from "../connections/sign-in/access-tokens.ts";
 import { builtInIntegrations } from "../integrations/built-in.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { createSecretBox, readSecretKey } from "../secrets/secret-box.ts";
@@ -111,8 +112,10 @@ function createAdmin(store: Store, o: { accountId: string; key: Buffer }): Sourc
     async remove(slug) {
       if (!(await sources.remove(slug))) return false;
       const connections = await openConnections();
-      for (const { id } of await connections.list(slug)) await connections.remove(id);
-      await store.deleteFrom("access_tokens").where("integration", "=", slug).execute();
+      const left = await connections.list(slug);
+      for (const { id } of left) await connections.remove(id);
+      const accessTokens = createAccessTokens({ store, box: createSecretBox(o.key), now: Date.now });
+      await Promise.all(left.map(({ settings }) => accessTokens.forget(settings, [])));
       return true;
     },
 

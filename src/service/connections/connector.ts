@@ -8,7 +8,7 @@ import { hideInError } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
 import { type ConnectionForm, type FormProblems, listScopes, readSettings } from "./connection-form.ts";
 import type { Connection, Connections } from "./connections.ts";
-import type { AccessTokens, LiveSettings } from "./grants/access-tokens.ts";
+import { type AccessTokens, type LiveSettings, SIGN_IN_SETTING } from "./sign-in/access-tokens.ts";
 
 /** Result of a form: a healthy connection, or the problems by field. */
 type ConnectResult =
@@ -23,23 +23,23 @@ const TEST_MS = 10_000;
 
 /** Connects apps for their owner: unlike {@link Connections} it stores only settings that work. */
 export interface Connector {
-  /** The first connection of an app becomes its default, and so does any connection whose form asks for it. */
-  connect(integration: Integration, form: ConnectionForm): Promise<ConnectResult>;
   /**
-   * Makes a connection healthy again with new settings and scopes; its id stays.
+   * The first connection of an app becomes its default, and so does any connection whose form asks for it.
    *
-   * @param replaced settings to drop completely, also where the form has no value for them
+   * @param signInId the sign-in at its provider
    */
+  connect(integration: Integration, form: ConnectionForm, signInId?: string): Promise<ConnectResult>;
+  /** Makes a connection healthy again with new settings and scopes; its id stays. */
   reconnect(
     integration: Integration,
     connection: Connection,
     form: ConnectionForm,
-    replaced?: readonly string[],
+    signInId?: string,
   ): Promise<ConnectResult>;
   /** True for a connection that the service made by itself at its first start, with the settings it had then. */
   isFirstApp(connection: Connection): boolean;
-  /** Removes a connection and the tokens of its sign-in; `integration` is undefined when its app is gone. */
-  disconnect(integration: Integration | undefined, connection: Connection): Promise<void>;
+  /** Removes a connection, and withdraws its sign-in at the provider. */
+  disconnect(connection: Connection): Promise<void>;
 }
 
 /** Creates the connector. The service's own folders are never connected. */
@@ -52,9 +52,14 @@ export function createConnector(o: {
 }): Connector {
   const { connections, accessTokens, isFirstApp } = o;
 
-  async function check(integration: Integration, form: ConnectionForm, current?: Connection["settings"]) {
+  async function check(
+    integration: Integration,
+    form: ConnectionForm,
+    { signInId, current }: { signInId: string | undefined; current?: Connection["settings"] },
+  ) {
     const fields = integration.settingsForm ?? [];
     const { settings, problems } = readSettings(fields, form.values, current);
+    if (signInId !== undefined) settings[SIGN_IN_SETTING] = signInId;
     for (const { name, kind } of fields) {
       const path = settings[name];
       if (kind !== "folder" || typeof path !== "string" || problems.has(name)) continue;
@@ -71,18 +76,17 @@ export function createConnector(o: {
   }
 
   /** Access tokens of settings that no connection has any more. */
-  async function forget(integration: Integration, settings: Connection["settings"]): Promise<void> {
-    const left = await connections.list(integration.slug);
+  async function forget(slug: string, settings: Connection["settings"]): Promise<void> {
+    const left = await connections.list(slug);
     await accessTokens.forget(
-      integration,
       settings,
       left.map((connection) => connection.settings),
     );
   }
 
   return {
-    async connect(integration, form) {
-      const { settings, problems } = await check(integration, form);
+    async connect(integration, form, signInId) {
+      const { settings, problems } = await check(integration, form, { signInId });
       if (problems.size > 0) return { ok: false, problems };
       const isFirst = (await connections.list(integration.slug)).length === 0;
       const connection = await connections.add({
@@ -95,22 +99,21 @@ export function createConnector(o: {
       return { ok: true, connection };
     },
 
-    async reconnect(integration, { id, label, settings: current }, form, replaced = []) {
-      const kept = Object.fromEntries(Object.entries(current).filter(([name]) => !replaced.includes(name)));
-      const { settings, problems } = await check(integration, form, kept);
+    async reconnect(integration, { id, label, settings: current }, form, signInId) {
+      const { settings, problems } = await check(integration, form, { signInId, current });
       if (problems.size > 0) return { ok: false, problems };
       const scopes = listScopes(integration, form.access);
       const change = { state: "healthy", scopes, settings, label: readLabel(form, label) } as const;
       const connection = await connections.update(id, change);
-      await forget(integration, current);
+      await forget(integration.slug, current);
       return { ok: true, connection };
     },
 
     isFirstApp,
 
-    async disconnect(integration, { id, settings }) {
+    async disconnect({ id, integration, settings }) {
       await connections.remove(id);
-      if (integration !== undefined) await forget(integration, settings);
+      await forget(integration, settings);
     },
   };
 }

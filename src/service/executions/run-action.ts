@@ -3,7 +3,7 @@ import { stopOnAbort } from "../../base/concurrency.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
-import type { AccessTokens, LiveSettings } from "../connections/grants/access-tokens.ts";
+import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-tokens.ts";
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";
 import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";

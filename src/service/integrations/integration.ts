@@ -87,41 +87,43 @@ export interface SettingField {
   readonly group?: string;
 }
 
-/** How a client proves itself to a sign-in provider (OAuth 2.0), and where. */
-export interface OAuthClient {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  /** Undefined for a public client. */
-  readonly clientSecret: string | undefined;
-  readonly clientIn: "header" | "body";
-  /** True when the address may be one of a private network, and without encryption. */
-  readonly isPrivate: boolean;
+/** Where an account of an app is signed in. What is not said here is looked up. */
+export interface SignInProvider {
+  /** For people, such as "Google"; default: the host of its page. */
+  readonly name?: string;
+  /** Whose metadata name the addresses (RFC 8414, OpenID Connect Discovery). */
+  readonly issuer?: string;
+  /** An MCP server or other resource whose metadata name the issuer (RFC 9728); sent with each request (RFC 8707). */
+  readonly resource?: string;
+  /** Where these metadata are, as the resource said in a 401; counts on the origin of the resource only. */
+  readonly resourceMetadata?: string;
+  readonly authUrl?: string;
+  readonly tokenUrl?: string;
+  readonly deviceUrl?: string;
+  readonly revokeUrl?: string;
 }
 
-/** A sign-in that lasts longer than its access tokens: the service gets new ones. */
-export interface OAuthGrant extends OAuthClient {
-  /** As the owner gave it; providers may replace it with each use. */
-  readonly refreshToken: string;
-  /** Name of the setting that holds it. */
-  readonly setting: string;
+/** How an account of an app is signed in (OAuth 2.0). */
+export interface SignInPlan {
+  readonly provider: SignInProvider;
+  /** On a page of the provider with PKCE, with the client's own credentials, or by a code typed on another device. */
+  readonly flow: "code" | "client" | "device";
+  /** Asked for; empty: those that the metadata of the resource name, or what the provider gives by itself. */
+  readonly scopes: readonly string[];
+  /** Further parameters of the provider's page, such as `{ access_type: "offline" }`. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** True when a used refresh token stays valid, so that an interrupted renewal may be repeated. Default false. */
+  readonly keepsRefreshTokens?: boolean;
+  /** True when addresses may be those of a private network, and without encryption. */
+  readonly isPrivate: boolean;
   /** The settings as actions and `testSettings` take them. */
   useToken(token: AccessToken): Readonly<Record<string, unknown>>;
-}
-
-/** A sign-in on a page of the provider (OAuth 2.0, authorization code). */
-export interface OAuthSignIn extends OAuthClient {
-  /** The page, with scopes and whatever else belongs to the app in its query. */
-  readonly authUrl: string;
-  /** Whether the provider knows PKCE. */
-  readonly pkce: boolean;
-  /** Settings that hold its tokens. */
-  readonly settings: { readonly refreshToken: string; readonly accessToken: string };
 }
 
 /** A token of a sign-in provider. */
 export interface AccessToken {
   readonly text: string;
-  /** Everything else in its answer, without the refresh token. */
+  /** Everything else in its answer, without other tokens. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -149,13 +151,11 @@ export interface Integration {
    * Throws like `checkSettings`.
    */
   testSettings?(settings: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>;
-  /** The sign-in that these settings hold, whose access tokens are renewed; undefined when they need none. Checked settings. */
-  findGrant?(settings: Readonly<Record<string, unknown>>): OAuthGrant | undefined;
   /**
-   * The provider's page on which these settings can be signed in; undefined when there is none. Throws ServiceError 422 naming
-   * the setting that is needed first.
+   * How these settings are signed in at a provider; undefined where they need no sign-in. The tokens are kept by the service:
+   * the settings hold only the id of the sign-in. Throws ServiceError 422 naming the setting that is needed first.
    */
-  findSignIn?(settings: Readonly<Record<string, unknown>>): OAuthSignIn | undefined;
+  findSignIn?(settings: Readonly<Record<string, unknown>>): SignInPlan | undefined;
   /** Frees sockets and timers when the service stops; no call runs by then. A later call may open them again. */
   close?(): Promise<void>;
 }

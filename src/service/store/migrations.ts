@@ -95,11 +95,23 @@ const FIRST_TABLES: readonly string[] = [
   `create index flow_calls_by_execution on flow_calls (execution_id)`,
 ];
 
+/** Sign-ins at providers take the place of tokens by grant: these cannot be carried over, and are asked for again. */
+const SIGN_INS: readonly string[] = [
+  `drop table access_tokens`,
+  `create table sign_ins (id text primary key, integration text not null, record text not null, updated_at text not null)`,
+  `create table provider_clients (id text primary key, client text not null, updated_at text not null)`,
+];
+
 /** By name; they run in the order of their names. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": {
     async up(db: Kysely<unknown>) {
       for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
+    },
+  },
+  "0002-sign-ins": {
+    async up(db: Kysely<unknown>) {
+      for (const statement of SIGN_INS) await sql.raw(statement).execute(db);
     },
   },
 };

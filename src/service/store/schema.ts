@@ -107,14 +107,10 @@ export interface Tables {
     /** The process that runs it, or ran it. */
     node_id: string | null;
   };
-  /** Latest tokens of connections that sign in by OAuth2; encrypted. */
-  access_tokens: {
-    /** SHA-256 of the grant as the owner gave it. */
-    grant_hash: string;
-    integration: string;
-    tokens: string;
-    updated_at: string;
-  };
+  /** Sign-ins of connections at providers, with their tokens; encrypted. */
+  sign_ins: { id: string; integration: string; record: string; updated_at: string };
+  /** Who this service is to providers: registered and own clients; encrypted. */
+  provider_clients: { id: string; client: string; updated_at: string };
   /** Form input of the owner, kept while they sign in at a provider; encrypted. */
   provider_sign_ins: { state_hash: string; details: string; expires_at: string };
   /** Integrations that the owner added; JSON texts hold no secret. */

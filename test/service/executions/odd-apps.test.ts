@@ -8,6 +8,7 @@ import type { Action, Integration } from "../../../src/service/integrations/inte
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { createService } from "../../../src/service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { storeSignInOf } from "../connections/sign-in/kit/lock-integration.ts";
 import { execute } from "../http-calls.ts";
 
 const WRITE = { level: "write", requiresConfirmation: true, idempotent: false, scopes: [] } as const;
@@ -59,14 +60,12 @@ test("a sign-in that outlasts the call leads to no action any more", async () =>
   await once(provider.listen(0, "127.0.0.1"), "listening");
   const place = provider.address();
   const tokenUrl = `http://127.0.0.1:${typeof place === "object" ? place?.port : ""}/`;
-  const grant = { tokenUrl, clientId: "me", clientSecret: undefined, clientIn: "body", isPrivate: true } as const;
+  const plan = { provider: { tokenUrl }, flow: "code", scopes: [], isPrivate: true, useToken: () => ({}) } as const;
   let runs = 0;
-  const findGrant = () => ({ ...grant, refreshToken: "refresh", setting: "token", useToken: () => ({}) });
-  const { go } = await start(
-    createOddApp(async () => ++runs, { findGrant }),
-    {},
-    { providerTimeoutMs: 200 },
-  );
+  const findSignIn = () => plan;
+  const app = createOddApp(async () => ++runs, { findSignIn });
+  const { go } = await start(app, { signInId: "sin_lock" }, { providerTimeoutMs: 200 });
+  await storeSignInOf(service?.dataDir ?? "", tokenUrl);
   try {
     const { status, json } = await go();
     expect([status, json.error.code, json.error.retryable, runs]).toEqual([503, "timeout", true, 0]);

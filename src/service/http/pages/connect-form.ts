@@ -6,6 +6,7 @@ import {
   offersReadOnly,
 } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
+import type { SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
 import { missingList } from "./connections.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
@@ -16,8 +17,6 @@ interface ConnectPage {
   readonly form: ConnectionForm;
   readonly problems: FormProblems;
   readonly csrfToken: string;
-  /** Where providers lead back to. */
-  readonly redirectUri: string;
   /** Name of the account that calls use which name none; undefined where the form does not ask about it. */
   readonly defaultLabel?: string | undefined;
 }
@@ -74,24 +73,38 @@ ${fields.filter(({ group }) => group === undefined).map((field) => settingInput(
 ${groupFields(fields).map((group) => fieldGroup(group, card))}
 ${offersReadOnly(integration) ? accessChoice(form) : ""}
 ${card.defaultLabel === undefined ? "" : defaultChoice(form, card.defaultLabel)}
-${signInHelp(card)}
-<div class="actions"><button class="primary">${card.button}</button>${integration.findSignIn === undefined ? "" : html`<button name="sign-in" value="yes">Sign in at the provider</button>`}<a href="/connections">Cancel</a></div>
+<div class="actions"><button class="primary">${card.button}</button><a href="/connections">Cancel</a></div>
 </form>
 </section>`;
 }
 
-function signInHelp({ integration, redirectUri }: FormCard): Markup {
-  if (integration.findSignIn === undefined) return html``;
-  return html`<p class="help">With client id and client secret you can sign in on the page of the provider, which then gives the tokens. Register this address there first: <code>${redirectUri}</code></p>`;
-}
-
-/** Leads to the page of a provider. */
-export function continueBody({ name, url }: { readonly name: string; readonly url: URL }): Markup {
-  return messageBody({
-    heading: `Sign in to ${name}`,
-    text: `The page of ${url.host} asks you whether this service may act for you. It leads back here when you are done.`,
-    next: html`<p><a class="button primary" href="${url.href}" rel="noreferrer">Continue at ${url.host}</a></p><p><a href="/connections">Cancel</a></p>`,
-  });
+/** The next step of a sign-in. A form must not lead to another site, a link may. */
+export function stepBody(o: {
+  readonly name: string;
+  readonly step: SignInStep;
+  readonly csrfToken: string;
+  readonly redirectUri: string;
+}): Markup {
+  const { name, step } = o;
+  const heading = `Sign in to ${name}`;
+  const cancel = html`<p><a href="/connections">Cancel</a></p>`;
+  if (step.kind === "page") {
+    const text = `The page of ${step.url.host} asks you whether this service may act for you. It leads back here when you are done.`;
+    const link = html`<p><a class="button primary" href="${step.url.href}" rel="noreferrer">Continue at ${step.url.host}</a></p>`;
+    return messageBody({ heading, text, next: html`${link}${cancel}` });
+  }
+  if (step.kind === "device") {
+    const text = `Open ${step.url.host} on any device, type this code there, and come back: ${step.userCode}`;
+    const form = html`<form method="post" action="/sign-in/code">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}"><p><a class="button" href="${step.url.href}" rel="noreferrer" target="_blank">Open ${step.url.host}</a></p><button class="primary">I have typed it</button></form>`;
+    return messageBody({ heading, text, next: html`${form}${cancel}` });
+  }
+  if (step.kind === "done") return messageBody({ heading, text: "Signed in.", next: cancel });
+  const text = `${step.provider} does not know this service yet. Register it there as an app of your own, with this redirect address, and type what you get for it.`;
+  const form = html`<p><code>${o.redirectUri}</code></p><form method="post" action="/sign-in/client">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">
+<div class="field"><label for="client-id">Client id</label><input id="client-id" name="client-id" required autocomplete="off"></div>
+<div class="field"><label for="client-secret">Client secret <span class="optional">(optional)</span></label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
+<div class="actions"><button class="primary">Go on</button></div></form>`;
+  return messageBody({ heading, text, next: html`${form}${cancel}` });
 }
 
 function problemSummary(fields: readonly SettingField[], problems: FormProblems): Markup {

@@ -1,5 +1,4 @@
-import type { Context, Hono } from "hono";
-import { cleanText } from "../../../base/text.ts";
+import type { Hono } from "hono";
 import { appStopped } from "../../catalog/not-found.ts";
 import {
   type ConnectionForm,
@@ -9,13 +8,14 @@ import {
 } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
-import type { SignInOrder } from "../../connections/grants/provider-sign-ins.ts";
+import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients.ts";
+import type { FinishedSignIn, SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { connectBody, continueBody, reconnectBody } from "./connect-form.ts";
+import { connectBody, reconnectBody, stepBody } from "./connect-form.ts";
 import { requireConnection } from "./connections.ts";
 import type { Page } from "./page.ts";
 
@@ -33,7 +33,12 @@ interface Target {
 export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addForms(app, parts, { path: "/connect/:id", find: async (slug) => findNew(parts, slug) });
   addForms(app, parts, { path: "/connections/:id/reconnect", find: (id) => findReconnectable(parts, id) });
-  addReturnPage(app, parts);
+  addSignInPages(app, parts);
+  // Providers look up here who this service is.
+  app.get(CLIENT_METADATA_PATH, (c) => {
+    const { clientMetadata } = parts.providerSignIns;
+    return clientMetadata === undefined ? c.notFound() : c.json(clientMetadata);
+  });
 }
 
 function addForms(
@@ -46,16 +51,17 @@ function addForms(
   addForm(path, async (c, { owner: { csrfToken }, form: sent }) => {
     const target = await find(c.req.param("id"));
     const form = readForm(sent, target.integration);
-    const result = sent.has("sign-in")
-      ? await beginSignIn(parts, target, { form, csrfToken })
-      : await connect(parts, target, form);
-    if (!result.ok) return formPage(parts, target, { csrfToken, refused: { form, problems: result.problems } });
-    if (!("url" in result)) return donePath(target);
-    // A form must not lead to another site, a link may.
-    const { name } = target.integration;
-    const body = continueBody({ name, url: result.url });
-    return { title: `Sign in to ${name}`, body, section: "connections" };
+    const result = await begin(parts, target, { form, csrfToken });
+    if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
+    if (result.kind !== "connected") return stepPage(parts, result, { name: target.integration.name, csrfToken });
+    return donePath(target);
   });
+}
+
+/** The page for the next step of a sign-in. */
+function stepPage(parts: ServiceParts, step: SignInStep, o: { name: string; csrfToken: string }): Page {
+  const { redirectUri } = parts.providerSignIns;
+  return { title: `Sign in to ${o.name}`, body: stepBody({ ...o, step, redirectUri }), section: "connections" };
 }
 
 /** The form, empty or with the settings so far; as it was sent when that was `refused`. */
@@ -64,8 +70,7 @@ async function formPage(
   { integration, connection }: Target,
   { csrfToken, refused }: { csrfToken: string; refused?: { form: ConnectionForm; problems: FormProblems } },
 ): Promise<Page> {
-  const { redirectUri } = parts.providerSignIns;
-  const shared = { integration, csrfToken, redirectUri, problems: refused?.problems ?? new Map() };
+  const shared = { integration, csrfToken, problems: refused?.problems ?? new Map() };
   const page = { section: "connections", status: refused === undefined ? 200 : 400 } as const;
   if (connection !== undefined) {
     const form = refused?.form ?? showSettings(integration, connection);
@@ -89,10 +94,15 @@ async function formPage(
   return { ...page, title: `Connect ${integration.name}`, body };
 }
 
-function connect({ connector }: ServiceParts, { integration, connection }: Target, form: ConnectionForm) {
+function connect(
+  { connector }: ServiceParts,
+  { integration, connection }: Target,
+  form: ConnectionForm,
+  signInId?: string,
+) {
   return connection === undefined
-    ? connector.connect(integration, form)
-    : connector.reconnect(integration, connection, form);
+    ? connector.connect(integration, form, signInId)
+    : connector.reconnect(integration, connection, form, signInId);
 }
 
 function donePath({ connection }: Target): string {
@@ -101,23 +111,45 @@ function donePath({ connection }: Target): string {
     : `/connections/${connection.id}?notice=reconnected`;
 }
 
-/** Keeps the form and finds the sign-in address, or the problems of the form. */
-async function beginSignIn(
-  { providerSignIns }: ServiceParts,
-  { integration, connection }: Target,
+type Problems = { readonly kind: "problems"; readonly problems: FormProblems };
+
+/** Signs in where the settings need it, else connects. */
+async function begin(
+  parts: ServiceParts,
+  target: Target,
   { form, csrfToken }: { form: ConnectionForm; csrfToken: string },
-): Promise<{ ok: true; url: URL } | { ok: false; problems: FormProblems }> {
+): Promise<SignInStep | Problems | { readonly kind: "connected" }> {
+  const { integration, connection } = target;
   const { settings, problems } = readSettings(integration.settingsForm ?? [], form.values, connection?.settings);
-  if (problems.size > 0) return { ok: false, problems };
+  if (problems.size > 0) return { kind: "problems", problems };
   try {
-    const order = { slug: integration.slug, form, ...(connection !== undefined && { connectionId: connection.id }) };
-    const url = await providerSignIns.begin(integration, settings, { ...order, browser: csrfToken });
-    if (url !== undefined) return { ok: true, url };
-    return { ok: false, problems: new Map([["", "This app has no page to sign in on."]]) };
+    const facts = await parts.accessTokens.describe(settings);
+    const step = await parts.providerSignIns.begin(integration, settings, {
+      slug: integration.slug,
+      form,
+      browser: csrfToken,
+      ...(connection !== undefined && { connectionId: connection.id }),
+      ...(facts !== undefined && { wantedScopes: facts.wantedScopes }),
+    });
+    if (step !== undefined && step.kind !== "done") return step;
+    if (step !== undefined) return await settle(parts, target, step);
+    const result = await connect(parts, target, form);
+    return result.ok ? { kind: "connected" } : { kind: "problems", problems: result.problems };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { ok: false, problems: toProblems(integration, error) };
+    return { kind: "problems", problems: toProblems(integration, error) };
   }
+}
+
+/** Connects with the sign-in that has ended well. */
+async function settle(
+  parts: ServiceParts,
+  target: Target,
+  end: FinishedSignIn,
+): Promise<Problems | { readonly kind: "connected" }> {
+  if ("problem" in end) return { kind: "problems", problems: new Map([["", end.problem]]) };
+  const result = await connect(parts, target, end.order.form, end.signInId);
+  return result.ok ? { kind: "connected" } : { kind: "problems", problems: result.problems };
 }
 
 /** @throws ServiceError 404 `integration_not_found`, 422 when the app stopped working. */
@@ -158,63 +190,31 @@ function showSettings(integration: Integration, connection: Connection): Connect
   };
 }
 
-/** The return from a provider: it counts once, in the browser that began the sign-in. */
-function addReturnPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  ownerPages(app, parts).addPage(SIGNED_IN_PATH, async (c, { csrfToken }) => {
-    const begun = await parts.providerSignIns.take(c.req.query("state") ?? "", csrfToken);
-    if (begun === undefined) {
-      const message =
-        "This sign-in was not begun in this browser, is over, or took too long. Begin again on the connections page.";
-      throw new ServiceError(409, "conflict", message);
-    }
-    const { slug, connectionId, form } = begun;
+/** What ends a sign-in: the return from a provider, a named client, and a typed code. Each counts in its own browser only. */
+function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage, addForm } = ownerPages(app, parts);
+  const { providerSignIns } = parts;
+  const end = async (finished: FinishedSignIn, csrfToken: string) => {
+    const { slug, connectionId, form } = finished.order;
     const target = connectionId === undefined ? findNew(parts, slug) : await findReconnectable(parts, connectionId);
-    const problems = await finish(parts, { ...target, begun, code: c.req.query("code"), refusal: describeRefusal(c) });
-    if (problems !== undefined) return formPage(parts, target, { csrfToken, refused: { form, problems } });
-    return c.redirect(donePath(target), 303);
+    const result = await settle(parts, target, finished);
+    if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
+    return donePath(target);
+  };
+  addPage(SIGNED_IN_PATH, async (c, { csrfToken }) => {
+    const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, csrfToken), csrfToken);
+    return typeof shown === "string" ? c.redirect(shown, 303) : shown;
   });
-}
-
-const WORDS_MAX = 200;
-
-function describeRefusal(c: Context<RouteEnv>): string {
-  const words = cleanText(c.req.query("error_description") ?? c.req.query("error"), WORDS_MAX);
-  return words === null ? "The provider sent no code." : `The provider refused: ${words}`;
-}
-
-type Finish = Target & {
-  readonly begun: SignInOrder & { readonly verifier: string };
-  readonly code: string | undefined;
-  readonly refusal: string;
-};
-
-/** Gets the tokens, keeps them and connects the app; the problems, or undefined. */
-async function finish(parts: ServiceParts, { integration, connection, begun, code, refusal }: Finish) {
-  if (code === undefined) return new Map([["", refusal]]);
-  const { form, verifier } = begun;
-  const fields = integration.settingsForm ?? [];
-  const { settings } = readSettings(fields, form.values, connection?.settings);
-  try {
-    const given = await parts.providerSignIns.exchange(integration, settings, { code, verifier });
-    const names = integration.findSignIn?.(settings)?.settings;
-    if (names === undefined) return new Map([["", refusal]]);
-    const { refreshToken, accessToken } = given;
-    const values = {
-      ...form.values,
-      [names.refreshToken]: refreshToken ?? "",
-      [names.accessToken]: refreshToken === undefined ? accessToken : "",
-    };
-    if (refreshToken !== undefined) {
-      await parts.accessTokens.adopt(integration, readSettings(fields, values, settings).settings, given);
-    }
-    const typed = { ...form, values };
-    const result =
-      connection === undefined
-        ? await parts.connector.connect(integration, typed)
-        : await parts.connector.reconnect(integration, connection, typed, Object.values(names));
-    return result.ok ? undefined : result.problems;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return toProblems(integration, error);
-  }
+  addForm("/sign-in/client", async (_c, { owner: { csrfToken }, form }) => {
+    const [clientId = "", secret = ""] = ["client-id", "client-secret"].map((name) => form.get(name)?.trim());
+    const client = { clientId, clientSecret: secret === "" ? undefined : secret };
+    const step = await providerSignIns.nameClient(form.get("state") ?? "", csrfToken, client);
+    return step.kind === "done" ? end(step, csrfToken) : stepPage(parts, step, { name: "the provider", csrfToken });
+  });
+  addForm("/sign-in/code", async (_c, { owner: { csrfToken }, form }) => {
+    const state = form.get("state") ?? "";
+    const finished = await providerSignIns.poll(state, csrfToken);
+    if (finished !== undefined) return end(finished, csrfToken);
+    throw new ServiceError(409, "conflict", "The code has not been typed at the provider yet. Go back and try again.");
+  });
 }

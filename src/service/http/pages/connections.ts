@@ -46,8 +46,8 @@ export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): vo
     return `/connections/${id}?notice=default`;
   });
   addForm("/connections/:id/disconnect", async (c) => {
-    const { connection, integration } = await requireConnection(parts, c.req.param("id"));
-    await parts.connector.disconnect(integration, connection);
+    const { connection } = await requireConnection(parts, c.req.param("id"));
+    await parts.connector.disconnect(connection);
     return "/connections?notice=disconnected";
   });
 }

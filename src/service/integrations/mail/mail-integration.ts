@@ -10,7 +10,7 @@ import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
 import {
-  findMailGrant,
+  findMailSignIn,
   isOnServer,
   readServerSettings,
   type SECURITIES,
@@ -77,14 +77,9 @@ const settingsForm: readonly SettingField[] = [
     group: OAUTH2,
     help: "For example https://oauth2.googleapis.com/token. Needed, with a refresh token, where you sign in with OAuth2 that the service renews.",
   }),
-  field("text", "clientId", "OAuth2: client id", {
+  field("text", "authUrl", "OAuth2: address of the sign-in page", {
     group: OAUTH2,
-    help: "Of the app that you registered with the provider.",
-  }),
-  field("secret", "clientSecret", "OAuth2: client secret", { group: OAUTH2, help: "Empty for an app without one." }),
-  field("secret", "refreshToken", "OAuth2: refresh token", {
-    group: OAUTH2,
-    help: "The service gets access tokens with it, and keeps the new one that some providers give each time.",
+    help: "For example https://accounts.google.com/o/oauth2/v2/auth.",
   }),
   field("text", "ca", "Certificate of your own authority", {
     group: ENCRYPTION,
@@ -144,9 +139,9 @@ export function createMailIntegration(
           "must be empty when there is an incoming server: a mailbox is one or the other.",
         );
       readServerSettings(settings, o.allowed);
-      findMailGrant(settings, o.allowed);
+      findMailSignIn(settings, o.allowed);
     },
-    findGrant: (settings) => (isOnServer(settings) ? findMailGrant(settings, o.allowed) : undefined),
+    findSignIn: (settings) => (isOnServer(settings) ? findMailSignIn(settings, o.allowed) : undefined),
     async testSettings(settings, signal) {
       if (isOnServer(settings)) await tryServers(readServerSettings(settings, o.allowed), signal);
       else await checkMaildir(settings);

@@ -47,7 +47,7 @@ describe("fields that few people need", () => {
       Encryption: { open: false, names: ["imapSecurity", "smtpSecurity", "ca"] },
       "OAuth2, renewed by the service": {
         open: false,
-        names: ["tokenUrl", "clientId", "clientSecret", "refreshToken"],
+        names: ["tokenUrl", "authUrl"],
       },
       "A folder instead of servers": { open: false, names: ["maildir"] },
     });
@@ -57,14 +57,14 @@ describe("fields that few people need", () => {
 
   test("are seen where one of them is wrong or was filled in, and where a connection uses them", async () => {
     const wrong = { label: "", access: "full", "set.address": "me@example.org", "set.maildir": "relative" };
-    const page = await submit("/connect/mail", { ...wrong, "set.imapSecurity": "automatic", "set.clientId": "mine" });
+    const page = await submit("/connect/mail", { ...wrong, "set.imapSecurity": "automatic", "set.authUrl": "mine" });
     expect(page.status).toBe(400);
     expect(page.text).toMatch(/<a href="#set-maildir">/);
     expect(Object.entries(folds(page)).flatMap(([heading, { open }]) => (open ? [heading] : []))).toEqual([
       "OAuth2, renewed by the service",
       "A folder instead of servers",
     ]);
-    const settings = { address: "me@example.org", refreshToken: "kept" };
+    const settings = { address: "me@example.org", authUrl: "https://provider.test/page" };
     const { id } = await service.service.connections.add({ integration: "mail", label: "Mail", settings });
     const again = folds(await open(`/connections/${id}/reconnect`));
     expect(Object.values(again).map(({ open }) => open)).toEqual([false, true, false]);

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
 import { refuseSetting } from "../../../service-error.ts";
-import type { OAuthGrant } from "../../integration.ts";
+import type { SignInPlan } from "../../integration.ts";
 import { readMailSettings } from "../mail-settings.ts";
 
 /** How a connection is protected: TLS from its first byte, TLS begun by a command and required, or not at all. */
@@ -136,45 +136,24 @@ function readCertificates(text: string): string {
 }
 
 const text = z.string().trim().min(1);
-const grantSchema = z.looseObject({
-  tokenUrl: text,
-  clientId: text,
-  /** Public clients have none. */
-  clientSecret: z.string().min(1).optional(),
-  refreshToken: text,
-});
+const signInSchema = z.looseObject({ authUrl: text, tokenUrl: text });
 
-const NEEDED: Readonly<Record<string, string>> = {
-  tokenUrl: "is needed to sign in with OAuth2: the address where the provider gives tokens.",
-  clientId: "is needed to sign in with OAuth2: the provider gave it when you registered your own app there.",
-  refreshToken: "is needed to sign in with OAuth2: the service gets access tokens with it.",
-};
-
-/**
- * The renewed sign-in of a mailbox on a server; undefined when its settings say nothing of one. Throws ServiceError 422
- * `integration_misconfigured` naming the setting that is wrong. Without encryption only addresses of this machine and of
- * `allowed` are asked.
- */
-export function findMailGrant(
+/** How a mailbox on a server is signed in with OAuth2; undefined when its settings say nothing of it. */
+export function findMailSignIn(
   settings: Readonly<Record<string, unknown>>,
   allowed: AllowedHosts | undefined,
-): OAuthGrant | undefined {
+): SignInPlan | undefined {
   if (settings.signIn !== "oauth2") return undefined;
-  const parsed = grantSchema.safeParse(settings);
+  const parsed = signInSchema.safeParse(settings);
   if (!parsed.success) {
-    const setting = String(parsed.error.issues[0]?.path[0] ?? "refreshToken");
-    throw refuseSetting(setting, NEEDED[setting] ?? "has a value that cannot be used.");
+    throw refuseSetting(String(parsed.error.issues[0]?.path[0] ?? "tokenUrl"), "is needed to sign in with OAuth2.");
   }
-  const { clientId, clientSecret, refreshToken } = parsed.data;
   const { url, isPrivate } = readTokenUrl(parsed.data.tokenUrl, allowed);
   return {
-    tokenUrl: url.href,
-    clientId,
-    clientSecret,
-    clientIn: "body",
+    provider: { authUrl: parsed.data.authUrl, tokenUrl: url.href },
+    flow: "code",
+    scopes: [],
     isPrivate,
-    refreshToken,
-    setting: "refreshToken",
     useToken: ({ text: password }) => ({ ...settings, password }),
   };
 }

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAccessTokens } from "../../../../../src/service/connections/grants/access-tokens.ts";
+import { createAccessTokens } from "../../../../../src/service/connections/sign-in/access-tokens.ts";
 import { createSecretBox } from "../../../../../src/service/secrets/secret-box.ts";
 import { openStore, type Store } from "../../../../../src/service/store/open-store.ts";
 import { startPostgres, type TestPostgres } from "../../../../suites/start-postgres.ts";
-import { createLockSettings, lockApp } from "../kit/lock-integration.ts";
+import { lockApp, storeSignIn } from "../kit/lock-integration.ts";
 import { startTokenServer, type TokenServer } from "../kit/start-token-server.ts";
 
 let postgres: TestPostgres;
@@ -27,7 +27,9 @@ afterAll(async () => {
 test("nodes that need a new token at one time ask the provider once, for each grant", async () => {
   const box = createSecretBox(Buffer.alloc(32, 7));
   const nodes = stores.map((store) => createAccessTokens({ store, box, now: Date.now }));
-  const settings = createLockSettings(provider.url);
+  const [store] = stores;
+  if (store === undefined) return expect.unreachable();
+  const settings = await storeSignIn({ store, box, tokenUrl: provider.url });
   const provideAll = () => Promise.all(nodes.flatMap((node) => [1, 2].map(() => node.provide(lockApp, settings))));
   // The first one to ask gets its answer when the others wait already.
   const answer = Promise.withResolvers<void>();

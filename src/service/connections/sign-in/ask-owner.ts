@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { AuthorizationServer } from "oauth4webapi";
+import type { ReadyPending } from "./pending-sign-ins.ts";
+import { createProviderFetch } from "./provider-fetch.ts";
+import { listAuths, toServiceError } from "./request-tokens.ts";
+
+/** The page of a provider on which the owner signs in (RFC 6749 with PKCE, RFC 8707). */
+export function toPageUrl(
+  { party, scopes, params, verifier }: ReadyPending,
+  { state, redirectUri }: { state: string; redirectUri: string },
+): URL {
+  const url = new URL(party.server.authorization_endpoint ?? "");
+  const query = {
+    response_type: "code",
+    client_id: party.client.clientId,
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    ...(scopes.length > 0 && { scope: scopes.join(" ") }),
+    ...(scopes.includes("offline_access") && { prompt: "consent" }),
+    ...(party.resource !== undefined && { resource: party.resource }),
+    ...params,
+  };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
+}
+
+type Code = { readonly code: string; readonly problem?: undefined } | { readonly problem: string };
+
+/** The code of an answer that comes from the provider that was asked (RFC 9207), or why there is none. */
+export async function readCode({ party, app }: ReadyPending, answer: URLSearchParams, state: string): Promise<Code> {
+  const oauth = await import("oauth4webapi");
+  const params = new URLSearchParams(answer);
+  const said = params.get("iss");
+  if (!party.hasIssuer && said !== null) {
+    const own = URL.parse(party.server.authorization_endpoint ?? "")?.origin;
+    if (URL.parse(said)?.origin !== own) return { problem: `${app}: The answer came from another provider, ${said}.` };
+    params.delete("iss");
+  }
+  try {
+    const client = { client_id: party.client.clientId };
+    const checked = oauth.validateAuthResponse(party.server as AuthorizationServer, client, params, state);
+    const code = checked.get("code");
+    return code === null ? { problem: "The provider sent no code." } : { code };
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) {
+      const shown = await toServiceError(error, { app, party });
+      return { problem: shown instanceof Error ? shown.message : "The provider refused." };
+    }
+    return {
+      problem: `${app}: The answer of the provider cannot be used: ${error instanceof Error ? error.message : ""}.`,
+    };
+  }
+}
+
+/** Begins a device grant (RFC 8628). */
+export async function askForDevice({ party, scopes, params }: ReadyPending) {
+  const oauth = await import("oauth4webapi");
+  const client = { client_id: party.client.clientId };
+  const server = party.server as AuthorizationServer;
+  const [auth = oauth.None()] = await listAuths(party);
+  const asked = { ...params, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
+  const answer = await oauth.deviceAuthorizationRequest(server, client, auth, asked, {
+    [oauth.customFetch]: createProviderFetch(party.isPrivate),
+    [oauth.allowInsecureRequests]: party.isPrivate,
+  });
+  const given = await oauth.processDeviceAuthorizationResponse(server, client, answer);
+  const url = URL.parse(given.verification_uri_complete ?? given.verification_uri);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error("it names no page for the code");
+  return { code: given.device_code, userCode: given.user_code, url, intervalSeconds: Math.max(1, given.interval ?? 5) };
+}

@@ -1,0 +1,56 @@
+import { createId } from "../../auth/secrets.ts";
+import { ServiceError } from "../../service-error.ts";
+import { toStoredTokens } from "./access-tokens.ts";
+import type { Pending, ReadyPending } from "./pending-sign-ins.ts";
+import type { ProviderClients } from "./provider-clients.ts";
+import { isClientUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
+import type { SignInRecords } from "./sign-in-record.ts";
+
+/** The id of a sign-in that ended well, or why there is none. */
+export type FirstTokens =
+  | { readonly signInId: string; readonly account: string | undefined }
+  | { readonly problem: string };
+
+type Asked = Pick<Parameters<typeof requestTokens>[0], "grant" | "params">;
+
+/** Creates what gets the first tokens of a sign-in and stores them. */
+export function createFirstTokens(o: { records: SignInRecords; clients: ProviderClients; now: () => number }) {
+  const { records, clients, now } = o;
+
+  async function store(pending: ReadyPending, given: TokenAnswer) {
+    const { party, flow, scopes, keepsRefreshTokens, order } = pending;
+    const { subject, account } = given;
+    const granted = typeof given.data.scope === "string" ? given.data.scope.split(/[\s,]+/).filter(Boolean) : scopes;
+    const signInId = createId("sin");
+    const who = { ...(subject !== undefined && { subject }), ...(account !== undefined && { account }) };
+    const tokens = toStoredTokens(given, undefined, now());
+    const facts = { integration: order.slug, party, flow, scopes: granted, keepsRefreshTokens, ...who, tokens };
+    await records.put(signInId, { ...facts, wantedScopes: [], isRenewing: false });
+    return { signInId, account };
+  }
+
+  /** Agents were allowed to act for one account: another one must not take its place. */
+  async function findOtherAccount({ before, app }: Pending, given: TokenAnswer): Promise<string | undefined> {
+    const known = before === undefined ? undefined : await records.find(before);
+    if (known?.subject === undefined || given.subject === undefined || known.subject === given.subject)
+      return undefined;
+    const [was, is] = [known.account ?? known.subject, given.account ?? given.subject];
+    return `You signed in to ${app} as ${is}, and this connection belongs to ${was}. Sign in as ${was}, or connect ${is} as another connection.`;
+  }
+
+  return async (pending: ReadyPending, asked: Asked): Promise<FirstTokens> => {
+    const { party, app } = pending;
+    try {
+      const given = await requestTokens({ party, app, ...asked });
+      const other = await findOtherAccount(pending, given);
+      if (other === undefined) return await store(pending, given);
+      await revokeTokens({ party, tokens: toStoredTokens(given, undefined, now()) });
+      return { problem: other };
+    } catch (error) {
+      if (await isClientUnknown(error)) await clients.forget(party.server, party.client.clientId);
+      if (error instanceof ServiceError) return { problem: error.message };
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,158 @@
+import type { AuthorizationServer } from "oauth4webapi";
+import { z } from "zod";
+import { sha256Hex } from "../../../base/hash.ts";
+import { isPublicHost } from "../../fetch/address-rules.ts";
+import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { Store } from "../../store/open-store.ts";
+import type { FoundProvider } from "./find-provider.ts";
+import { createProviderFetch } from "./provider-fetch.ts";
+import { clientSchema, type ProviderClient, type ProviderServer } from "./sign-in-record.ts";
+
+/** Path of the metadata document that says who this service is. */
+export const CLIENT_METADATA_PATH = "/oauth/client.json";
+
+type Place = Pick<ProviderServer, "issuer" | "token_endpoint">;
+
+/** Who this service is to each provider. */
+export interface ProviderClients {
+  /** The metadata document of this service; undefined where it has no public https address. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * The owner's own client, else this service's metadata document where the provider takes it, else the one registered
+   * there, now or before. Undefined where the owner has to name a client.
+   */
+  find(
+    provider: FoundProvider,
+    o: { readonly flow: "code" | "client" | "device" },
+  ): Promise<ProviderClient | undefined>;
+  /** Keeps the owner's own client for a provider, encrypted. */
+  keep(server: Place, client: ProviderClient): Promise<void>;
+  /** Forgets a client that the provider does not know, or not any more. */
+  forget(server: Place, clientId: string): Promise<void>;
+}
+
+/** Opens the clients of a store, which belong to one redirect address. */
+export function createProviderClients(o: {
+  store: Store;
+  box: SecretBox;
+  now: () => number;
+  baseUrl: string;
+  redirectUri: string;
+}): ProviderClients {
+  const { store, box, now, redirectUri } = o;
+  const metadata = createMetadata(o);
+  const keyOf = ({ issuer, token_endpoint }: Place) => sha256Hex(JSON.stringify([issuer, token_endpoint, redirectUri]));
+  const placeOf = (key: string) => `provider_clients.${key}`;
+
+  async function read(key: string): Promise<StoredClient | undefined> {
+    const row = await store.selectFrom("provider_clients").select("client").where("id", "=", key).executeTakeFirst();
+    const opened = row === undefined ? undefined : box.open(row.client, placeOf(key));
+    const client = opened === undefined ? undefined : storedSchema.parse(JSON.parse(opened));
+    return client?.expiresAt === undefined || client.expiresAt > now() ? client : undefined;
+  }
+
+  async function write(key: string, client: StoredClient): Promise<void> {
+    const changed = {
+      client: box.seal(JSON.stringify(client), placeOf(key)),
+      updated_at: new Date(now()).toISOString(),
+    };
+    await store
+      .insertInto("provider_clients")
+      .values({ id: key, ...changed })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(changed))
+      .execute();
+  }
+
+  return {
+    metadata,
+
+    async find(provider, { flow }) {
+      const { server } = provider;
+      const known = await read(keyOf(server));
+      if (known !== undefined && !known.isRegistered) return known;
+      if (metadata !== undefined && server.client_id_metadata_document_supported === true && flow !== "client") {
+        return { clientId: metadata.client_id, authMethod: "none", isRegistered: false };
+      }
+      if (known !== undefined || server.registration_endpoint === undefined || flow === "client") return known;
+      const registered = await register(provider, redirectUri);
+      await write(keyOf(server), registered);
+      return registered;
+    },
+
+    keep: (server, client) => write(keyOf(server), { ...client, expiresAt: undefined }),
+
+    async forget(server, clientId) {
+      const key = keyOf(server);
+      if ((await read(key))?.clientId !== clientId) return;
+      await store.deleteFrom("provider_clients").where("id", "=", key).execute();
+    },
+  };
+}
+
+const storedSchema = clientSchema.extend({
+  /** Milliseconds since the epoch. */
+  expiresAt: z.number().optional(),
+});
+type StoredClient = z.output<typeof storedSchema>;
+
+function createMetadata({ baseUrl, redirectUri }: { baseUrl: string; redirectUri: string }) {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol !== "https:" || !isPublicHost(hostname)) return undefined;
+  return { client_id: `${baseUrl}${CLIENT_METADATA_PATH}`, client_uri: baseUrl, ...describeSelf(redirectUri) };
+}
+
+/** The same for each provider (RFC 7591). */
+function describeSelf(redirectUri: string) {
+  return {
+    client_name: "svc",
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: redirectUri.startsWith("https:") ? "web" : "native",
+  };
+}
+
+const registeredSchema = z.looseObject({
+  client_id: z.string().min(1),
+  client_secret: z.string().min(1).optional().catch(undefined),
+  /** Seconds since the epoch; 0: never. */
+  client_secret_expires_at: z.number().optional().catch(undefined),
+  token_endpoint_auth_method: clientSchema.shape.authMethod.catch(undefined),
+  redirect_uris: z.array(z.string()).optional().catch(undefined),
+});
+
+/** Registers this service with a provider (RFC 7591). */
+async function register({ server, isPrivate }: FoundProvider, redirectUri: string): Promise<StoredClient> {
+  const oauth = await import("oauth4webapi");
+  const known = server.token_endpoint_auth_methods_supported;
+  const methods = ["none", "client_secret_basic", "client_secret_post"] as const;
+  const method = methods.find((one) => known?.includes(one)) ?? (known === undefined ? "client_secret_basic" : "none");
+  const asked = { ...describeSelf(redirectUri), token_endpoint_auth_method: method };
+  const send = createProviderFetch(isPrivate);
+  const answer = await oauth.dynamicClientRegistrationRequest(server as AuthorizationServer, asked, {
+    [oauth.customFetch]: async (...[url, request]: Parameters<typeof send>) => toCreated(await send(url, request)),
+    [oauth.allowInsecureRequests]: isPrivate,
+  });
+  const given = registeredSchema.parse(await oauth.processDynamicClientRegistrationResponse(answer));
+  const { client_secret: clientSecret, client_secret_expires_at: end = 0, redirect_uris: redirects } = given;
+  if (redirects !== undefined && !redirects.includes(redirectUri)) {
+    throw new Error("it registered this service with another redirect address");
+  }
+  const authMethod = given.token_endpoint_auth_method ?? (clientSecret === undefined ? "none" : method);
+  return {
+    clientId: given.client_id,
+    isRegistered: true,
+    ...(clientSecret !== undefined && authMethod !== "none" && { clientSecret }),
+    authMethod,
+    ...(end > 0 && { expiresAt: end * 1000 }),
+  };
+}
+
+/** Some providers answer 200, or leave out when a secret ends. */
+async function toCreated(answer: Response): Promise<Response> {
+  if (answer.status !== 200 && answer.status !== 201) return answer;
+  const given: unknown = await answer.json().catch(() => undefined);
+  const ends = { client_secret_expires_at: 0 };
+  return Response.json(typeof given === "object" ? { ...ends, ...given } : given, { status: 201 });
+}

@@ -1,0 +1,190 @@
+import { createSecret, hashSecret } from "../../auth/secrets.ts";
+import type { Integration, SignInPlan } from "../../integrations/integration.ts";
+import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { Store } from "../../store/open-store.ts";
+import { describeClientGrant, readSignInId } from "./access-tokens.ts";
+import { askForDevice, readCode, toPageUrl } from "./ask-owner.ts";
+import { findProvider } from "./find-provider.ts";
+import { createFirstTokens, type FirstTokens } from "./first-tokens.ts";
+import {
+  createPendings,
+  isReady,
+  type Pending,
+  type ReadyPending,
+  type SignInOrder,
+  unknownSignIn,
+} from "./pending-sign-ins.ts";
+import { createProviderClients } from "./provider-clients.ts";
+import { toServiceError } from "./request-tokens.ts";
+import { createSignInRecords, type ProviderParty } from "./sign-in-record.ts";
+
+/** The next step of a sign-in. `state` names it, and counts only in the browser that began. */
+export type SignInStep =
+  /** The owner opens the provider's page, which leads back to `redirectUri`. */
+  | { readonly kind: "page"; readonly url: URL }
+  /** The owner types the code on the provider's page; then {@link ProviderSignIns.poll} is asked. */
+  | {
+      readonly kind: "device";
+      readonly state: string;
+      readonly userCode: string;
+      readonly url: URL;
+      readonly intervalSeconds: number;
+    }
+  /** The owner has to register a client with the provider and to name it: {@link ProviderSignIns.nameClient}. */
+  | { readonly kind: "client"; readonly state: string; readonly provider: string; readonly page: string | undefined }
+  | ({ readonly kind: "done" } & FinishedSignIn);
+
+/** The end of a sign-in: the id that goes into the settings, or why there is none. */
+export type FinishedSignIn = { readonly order: SignInOrder } & FirstTokens;
+
+type App = Pick<Integration, "slug" | "name" | "findSignIn">;
+
+/** Sign-ins of the owner at providers. What they need is kept, encrypted, for 15 minutes. */
+export interface ProviderSignIns {
+  /** Where providers lead back to. */
+  readonly redirectUri: string;
+  /** Who this service is, for providers that look it up; undefined where it has no public https address. */
+  readonly clientMetadata: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Begins to sign in as these settings need it; undefined when they need nothing.
+   *
+   * @param o.wantedScopes asked for beside those of the plan
+   * @param o.asksClient true to let the owner name another client than the one that is known
+   * @param o.browser something that only this browser has
+   * @throws ServiceError 422 for a provider that cannot be used; 503, 429, 500 when it cannot be asked.
+   */
+  begin(
+    app: App,
+    settings: Readonly<Record<string, unknown>>,
+    o: SignInOrder & {
+      readonly browser: string;
+      readonly wantedScopes?: readonly string[];
+      readonly asksClient?: boolean;
+    },
+  ): Promise<SignInStep | undefined>;
+  /** Goes on with the owner's own client, which is kept for the provider. Throws like {@link ProviderSignIns.begin}. */
+  nameClient(
+    state: string,
+    browser: string,
+    client: { readonly clientId: string; readonly clientSecret: string | undefined },
+  ): Promise<SignInStep>;
+  /**
+   * Ends a sign-in with what the provider sent back to `redirectUri`, once.
+   *
+   * @throws ServiceError 409 when none was begun with this state in this browser.
+   */
+  finish(answer: URLSearchParams, browser: string): Promise<FinishedSignIn>;
+  /** Asks whether the owner has typed the code; undefined while not. Throws like {@link ProviderSignIns.finish}. */
+  poll(state: string, browser: string): Promise<FinishedSignIn | undefined>;
+}
+
+/** Creates the sign-ins of a store. `now` gives milliseconds since the epoch. */
+export function createProviderSignIns(o: {
+  store: Store;
+  box: SecretBox;
+  now: () => number;
+  baseUrl: string;
+  redirectUri: string;
+}): ProviderSignIns {
+  const { now, redirectUri } = o;
+  const clients = createProviderClients(o);
+  const records = createSignInRecords(o);
+  const pendings = createPendings(o);
+  const getTokens = createFirstTokens({ records, clients, now });
+
+  /** What comes after it is known who we are to the provider. */
+  async function goOn(state: string, pending: Pending): Promise<SignInStep> {
+    const { party, flow, order } = pending;
+    if (!isReady(pending)) {
+      await pendings.put(state, pending);
+      const page = party.server.authorization_endpoint ?? party.server.token_endpoint;
+      return { kind: "client", state, provider: party.name, page };
+    }
+    if (flow === "device") return beginDevice(state, pending);
+    if (flow === "client") return { kind: "done", order, ...(await getTokens(pending, describeClientGrant(pending))) };
+    await pendings.put(state, pending);
+    return { kind: "page", url: toPageUrl(pending, { state, redirectUri }) };
+  }
+
+  async function beginDevice(state: string, pending: ReadyPending): Promise<SignInStep> {
+    const { code, ...given } = await askForDevice(pending);
+    await pendings.put(state, { ...pending, device: { code, intervalSeconds: given.intervalSeconds, nextAt: now() } });
+    return { kind: "device", state, ...given };
+  }
+
+  return {
+    redirectUri,
+    clientMetadata: clients.metadata,
+
+    async begin(app, settings, { browser, wantedScopes = [], asksClient = false, ...order }) {
+      const plan = app.findSignIn?.(settings);
+      if (plan === undefined) return undefined;
+      const before = order.connectionId === undefined ? undefined : readSignInId(settings);
+      try {
+        const { resourceScopes, ...found } = await findProvider(plan, app.name);
+        const client = asksClient ? undefined : await clients.find({ ...found, resourceScopes }, plan);
+        return await goOn(createSecret(), {
+          order,
+          browser: hashSecret(browser),
+          app: app.name,
+          verifier: createSecret(),
+          party: { ...found, ...(client !== undefined && { client }) },
+          ...describePlan(plan, [...chooseScopes(plan, found.server, resourceScopes), ...wantedScopes]),
+          ...(before !== undefined && { before }),
+        });
+      } catch (error) {
+        throw await toServiceError(error, { app: app.name });
+      }
+    },
+
+    async nameClient(state, browser, { clientId, clientSecret }) {
+      const { party, ...pending } = await pendings.take(state, browser);
+      const client = { clientId, isRegistered: false, ...(clientSecret !== undefined && { clientSecret }) };
+      await clients.keep(party.server, client);
+      return goOn(state, { ...pending, party: { ...party, client } });
+    },
+
+    async finish(answer, browser) {
+      const state = answer.get("state") ?? "";
+      const pending = await pendings.take(state, browser);
+      if (!isReady(pending)) throw unknownSignIn();
+      const { order, verifier } = pending;
+      const code = await readCode(pending, answer, state);
+      if (code.problem !== undefined) return { order, problem: code.problem };
+      const params = { code: code.code, redirect_uri: redirectUri, code_verifier: verifier };
+      return { order, ...(await getTokens(pending, { grant: "authorization_code", params })) };
+    },
+
+    async poll(state, browser) {
+      const pending = await pendings.take(state, browser);
+      if (!isReady(pending) || pending.device === undefined) throw unknownSignIn();
+      const { device, order } = pending;
+      if (device.nextAt > now()) return pendings.put(state, pending);
+      const end = await getTokens(pending, { grant: DEVICE_GRANT, params: { device_code: device.code } });
+      const next = judgeDevice(device, end, now());
+      return next === undefined ? { order, ...end } : pendings.put(state, { ...pending, device: next });
+    },
+  };
+}
+
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+function describePlan({ flow, params = {}, keepsRefreshTokens = false }: SignInPlan, scopes: readonly string[]) {
+  return { flow, params: { ...params }, keepsRefreshTokens, scopes: [...new Set(scopes)] };
+}
+
+/** Those of the plan, else those that the resource names; `offline_access` where the provider gives refresh tokens for it. */
+function chooseScopes(plan: SignInPlan, server: ProviderParty["server"], resourceScopes: readonly string[]): string[] {
+  const named = plan.scopes.length > 0 ? plan.scopes : resourceScopes;
+  const isOffered =
+    plan.provider.resource !== undefined && server.scopes_supported?.includes("offline_access") === true;
+  return isOffered && plan.flow === "code" ? [...named, "offline_access"] : [...named];
+}
+
+/** When to ask again; undefined when the owner has decided, or the code has ended. */
+function judgeDevice(device: NonNullable<Pending["device"]>, end: FirstTokens, now: number): Pending["device"] {
+  const [, wait] = ("problem" in end && /\b(authorization_pending|slow_down)\b/.exec(end.problem)) || [];
+  if (wait === undefined) return undefined;
+  const intervalSeconds = device.intervalSeconds + (wait === "slow_down" ? 5 : 0);
+  return { ...device, intervalSeconds, nextAt: now + intervalSeconds * 1000 };
+}
