@@ -39,7 +39,7 @@ async function findCache(folder: string): Promise<string> {
 
 /** Opens a session whose list is on the disk; nothing is sent. */
 async function prepareSession(): Promise<() => Promise<unknown>> {
-  const { createToolSession } = await import(pathToFileURL(join(dist, "tools/session.js")).href);
+  const { createToolSession } = await import(pathToFileURL(join(dist, "index.js")).href);
   const session = await createToolSession({ baseUrl: url, apiKey: "svc_live_bench", stateDir });
   return () => session.catalog.load();
 }
