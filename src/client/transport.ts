@@ -62,6 +62,8 @@ type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher:
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey } = parts;
   const secrets: readonly string[] = apiKey === undefined ? [] : [apiKey];
+  const { origin, pathname } = new URL(parts.baseUrl);
+  const place = { origin, path: pathname.replace(/\/$/, "") };
   return {
     baseUrl: parts.baseUrl,
     holdsCredential: (text) => secrets.some((secret) => text.includes(secret)),
@@ -72,7 +74,7 @@ export function createTransport(parts: TransportParts): Transport {
       const { signal, timeoutMs = parts.timeoutMs } = call.options ?? {};
       if (timeoutMs !== parts.timeoutMs) checkTimeout(timeoutMs);
       const attempt = (remainingMs: number) =>
-        sendOnce(parts, call, { label, body, credential, secrets, timeoutMs: remainingMs });
+        sendOnce(parts, call, { ...place, label, body, credential, secrets, timeoutMs: remainingMs });
       const isRead = call.method === "GET";
       return withRetries(
         {
@@ -108,6 +110,9 @@ function chooseCredential(
 }
 
 interface Sending {
+  readonly origin: string;
+  /** Before the path of each call; no slash at the end. */
+  readonly path: string;
   readonly label: string;
   readonly body: string | RequestBody | undefined;
   readonly credential: Readonly<Record<string, string>>;
@@ -116,13 +121,12 @@ interface Sending {
 }
 
 async function sendOnce(parts: TransportParts, call: ApiCall, sending: Sending): Promise<ApiReply> {
-  const { label, body, timeoutMs } = sending;
+  const { label, body, origin, timeoutMs } = sending;
   const secrets = [...sending.secrets, ...(call.secrets ?? [])];
-  const { origin, pathname } = new URL(parts.baseUrl);
   const { status, headers, bytes } = await sendRequest(parts.dispatcher, {
     method: call.method,
     origin,
-    path: pathname.replace(/\/$/, "") + call.path + formatQuery(call.query),
+    path: sending.path + call.path + formatQuery(call.query),
     headers: {
       accept: "application/json",
       "accept-encoding": ACCEPTED_ENCODINGS,

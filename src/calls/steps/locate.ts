@@ -18,6 +18,8 @@ export async function inspect(
   context: Pick<CallContext, "own" | "roots" | "signal" | "pins">,
   plan: CallPlan,
 ): Promise<Step<CallPlan>> {
+  const mustAsk = mustAskAbout(context, plan.entry);
+  if (plan.located.length === 0 && plan.notes.length === 0) return proceed({ ...plan, files: [], mustAsk });
   const { signal } = context;
   const inspected = await inspectFiles(context.roots, plan.located, { signal });
   throwIfAborted(signal);
@@ -34,7 +36,7 @@ export async function inspect(
     ...plan,
     arguments: fillFileArguments(plan.arguments, named),
     files,
-    mustAsk: mustAskAbout(context, plan.entry),
+    mustAsk,
     notes: [...plan.notes, ...fileNotes].map((note) => cleanText(note, 240)),
   });
 }
