@@ -88,6 +88,12 @@ export function addSourceCommands(program: Command, run: Run): void {
       .option("--env <name>", "environment variable the server may see, with its value here; repeatable", collect)
       .option("--cwd <dir>", "folder the server is started in")
       .option("--name <text>", "what people call it (default: the server's own name)")
+      .option(
+        "--scope <name>",
+        "what to ask for when you sign in (default: what the server names); repeatable",
+        collect,
+      )
+      .option("--sign-in <way>", 'how: "page" of its provider, or "client" with a client id and secret of your own')
       .option("--private", "the address is a server of your own network")
       .option("--trust", "believe the server about which of its tools only read")
       .option("--replace", "take the place of the added app of this name"),

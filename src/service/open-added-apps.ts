@@ -2,6 +2,7 @@ import { openSources, sourceKinds } from "./added/open-sources.ts";
 import { isStopped } from "./added/source.ts";
 import { judgeProposal, type SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connections.ts";
+import type { AccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { closeApp, type Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
@@ -9,6 +10,7 @@ import type { CheckedOptions } from "./service-options.ts";
 interface Host {
   readonly connections: Connections;
   readonly sources: SourceStore;
+  readonly accessTokens: AccessTokens;
   /** Puts these beside the integrations the service was started with. */
   install(added: readonly Integration[]): void;
 }
@@ -28,6 +30,8 @@ export async function openAddedApps(o: CheckedOptions, host: Host): Promise<() =
       log,
       now,
       allowedHosts,
+      provide: host.accessTokens.provide,
+      askForScopes: host.accessTokens.askForScopes,
       listConnections: (slug) => host.connections.list(slug),
       async setConnectionState({ id, settings }, state) {
         await host.connections

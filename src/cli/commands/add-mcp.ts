@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { McpConnectError, type McpDefinition } from "../../service/added/mcp/connect-mcp.ts";
+import { findSignInChallenge } from "../../service/added/mcp/mcp-failure.ts";
 import { prepareMcp } from "../../service/added/mcp/read-mcp-tools.ts";
 import { isPublicHost } from "../../service/fetch/address-rules.ts";
 import { hideSecrets } from "../../service/secrets/secret-settings.ts";
@@ -16,6 +17,8 @@ interface McpFlags extends AddFlags {
   readonly cwd?: string;
   readonly trust?: true;
   readonly private?: true;
+  readonly scope?: readonly string[];
+  readonly signIn?: string;
 }
 
 const UNTRUSTED =
@@ -34,12 +37,12 @@ export async function addMcp(
   const settings = readSecrets(definition, env);
   await checkPlace(context, slug, flags);
   terminal.progress("  asking the server what it offers …");
-  const { source, notes } = await prepareMcp({ slug, name: flags.name, definition }, settings, signal)
-    .catch((error: unknown) => explain(error, settings))
+  const { source, notes, needsSignIn } = await prepareMcp({ slug, name: flags.name, definition }, settings, signal)
+    .catch((error: unknown) => explain(error, settings, flags.header))
     .finally(() => terminal.endProgress());
   const trust = definition.trusted ? TRUSTED : UNTRUSTED;
-  const connection = { label: source.name, settings };
-  return addSource(context, { source, notes: [describePlace(definition), trust, ...notes], connection }, flags);
+  const connection = needsSignIn ? {} : { connection: { label: source.name, settings } };
+  return addSource(context, { source, notes: [describePlace(definition), trust, ...notes], ...connection }, flags);
 }
 
 /** The program on the owner's machine, or the address, that the owner agrees to besides the actions. */
@@ -71,7 +74,10 @@ function readDefinition(command: readonly string[], flags: McpFlags): McpDefinit
   if (flags.env !== undefined) throw invalid("A server at an address takes --header, not --env.", "--env");
   const url = readAddress(flags);
   const isPrivate = flags.private === true;
-  return { transport: "http", url: url.href, headers: [...(flags.header ?? [])], isPrivate, trusted };
+  const { header: headers = [], scope: scopes = [], signIn } = flags;
+  const flow = signIn === "client" ? "client" : "code";
+  const asked = signIn !== undefined || scopes.length > 0 ? { signIn: { flow, scopes } as const } : {};
+  return { transport: "http", url: url.href, headers: [...headers], isPrivate, trusted, ...asked };
 }
 
 function readAddress(flags: McpFlags): URL {
@@ -112,8 +118,15 @@ function requireVariable(name: string, value: string | undefined): string {
   });
 }
 
-function explain(error: unknown, settings: Readonly<Record<string, string>>): never {
+function explain(error: unknown, settings: Readonly<Record<string, string>>, headers: readonly string[] = []): never {
   if (!(error instanceof McpConnectError)) throw error;
+  if (headers.length > 0 && findSignInChallenge(error) !== undefined) {
+    throw new SvcError("invalid_config", `The server refuses what it is sent as ${headers.join(", ")}.`, {
+      field: "--header",
+      hint: "Check the value. Without --header you can sign in, where the server offers that.",
+      cause: error,
+    });
+  }
   const lines = error.complaint.trim().split("\n");
   const said = lines.find((line) => /\berror\b/i.test(line)) ?? lines.slice(-3).join(" ");
   const reason = toPlainText(hideSecrets(error.message, settings), { max: 300 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SvcError } from "../../errors.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { Connection } from "../connections/connections.ts";
+import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { AllowedHosts } from "../fetch/address-rules.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
@@ -42,6 +43,10 @@ export interface SourcePorts {
    * is. Never rejects.
    */
   setConnectionState(connection: Pick<Connection, "id" | "settings">, state: ConnectionState): Promise<void>;
+  /** Settings with a token that lasts; see `AccessTokens.provide`. */
+  readonly provide: AccessTokens["provide"];
+  /** See `AccessTokens.askForScopes`. */
+  readonly askForScopes: AccessTokens["askForScopes"];
   /** Proposes changed actions to the owner; content that is used or proposed already is ignored. Never rejects. */
   propose(slug: string, content: SourceContent): Promise<void>;
 }

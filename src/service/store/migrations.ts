@@ -99,7 +99,8 @@ const FIRST_TABLES: readonly string[] = [
 const SIGN_INS: readonly string[] = [
   `drop table access_tokens`,
   `create table sign_ins (id text primary key, integration text not null, record text not null, updated_at text not null)`,
-  `create table provider_clients (id text primary key, client text not null, updated_at text not null)`,
+  `create table provider_clients (
+    id text primary key, client_hash text not null, client text not null, updated_at text not null)`,
 ];
 
 /** By name; they run in the order of their names. */

@@ -110,7 +110,7 @@ export interface Tables {
   /** Sign-ins of connections at providers, with their tokens; encrypted. */
   sign_ins: { id: string; integration: string; record: string; updated_at: string };
   /** Who this service is to providers: registered and own clients; encrypted. */
-  provider_clients: { id: string; client: string; updated_at: string };
+  provider_clients: { id: string; client_hash: string; client: string; updated_at: string };
   /** Form input of the owner, kept while they sign in at a provider; encrypted. */
   provider_sign_ins: { state_hash: string; details: string; expires_at: string };
   /** Integrations that the owner added; JSON texts hold no secret. */

@@ -66,6 +66,8 @@ async function open(list = createSourceStore(store, Date.now)) {
       log: () => {},
       now: Date.now,
       allowedHosts: { has: () => false },
+      provide: async (_app, settings) => ({ settings, renew: async () => undefined }),
+      askForScopes: async () => {},
       listConnections: async () => [],
       setConnectionState: async () => {},
       propose: async () => {},

@@ -31,7 +31,13 @@ const COMPLAINT_CHARS = 2_000;
 export async function connectMcp(
   definition: McpDefinition,
   settings: Readonly<Record<string, unknown>>,
-  options: { signal?: AbortSignal; onClose?: () => void; onToolsChanged?: () => void } = {},
+  options: {
+    signal?: AbortSignal;
+    onClose?: () => void;
+    onToolsChanged?: () => void;
+    /** The settings with a token that lasts, for a server that signs in. Default: `settings`. */
+    readLive?: () => Promise<Readonly<Record<string, unknown>>>;
+  } = {},
 ): Promise<McpSession> {
   const { Client } = await import("@modelcontextprotocol/client");
   let complaint = "";
@@ -43,7 +49,8 @@ export async function connectMcp(
       ...(definition.transport === "http" && { versionNegotiation: { mode: "auto" } }),
     },
   );
-  const { transport, endSession, release } = await createTransport(definition, settings, (text) => {
+  const { readLive = async () => settings } = options;
+  const { transport, endSession, release } = await createTransport(definition, { settings, readLive }, (text) => {
     complaint = (complaint + text).slice(-COMPLAINT_CHARS);
   });
   const readComplaint = () => hideSecrets(complaint, settings);
@@ -79,6 +86,16 @@ export class McpConnectError extends Error {
   }
 }
 
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Name of the setting with the access token, which is never stored. */
+export const ACCESS_TOKEN = "accessToken";
+
+function toHeaders(names: readonly string[], settings: Settings): Record<string, string> {
+  const token = settings[ACCESS_TOKEN];
+  return { ...pickSecrets(names, settings), ...(typeof token === "string" && { authorization: `Bearer ${token}` }) };
+}
+
 interface OpenTransport {
   readonly transport: Transport;
   /** Tells a remote server that its session is over; waits for a moment only. Never rejects. */
@@ -89,13 +106,15 @@ interface OpenTransport {
 
 async function createTransport(
   definition: McpDefinition,
-  settings: Readonly<Record<string, unknown>>,
+  { settings, readLive }: { settings: Settings; readLive: () => Promise<Settings> },
   onComplaint: (text: string) => void,
 ): Promise<OpenTransport> {
   if (definition.transport === "http") {
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-    const headers = pickSecrets(definition.headers, settings);
-    const { fetch, close } = createMcpFetch({ ...definition, headers });
+    const { fetch, close } = createMcpFetch({
+      ...definition,
+      readHeaders: async () => toHeaders(definition.headers, await readLive()),
+    });
     const transport = failAtStreamEnd(new StreamableHTTPClientTransport(new URL(definition.url), { fetch }));
     const endSession = async () => {
       await Promise.race([transport.terminateSession().catch(() => {}), delay(END_MS, undefined, { ref: false })]);
@@ -180,6 +199,16 @@ const definitionSchema = z.discriminatedUnion("transport", [
     isPrivate: z.boolean(),
     /** Names of request headers whose values are settings of the connection. */
     headers: z.array(z.string().min(1)).readonly(),
+    /** Where the server asks its users to sign in at a provider. */
+    signIn: z
+      .object({
+        flow: z.enum(["code", "client"]),
+        /** Address of its metadata, as it said. */
+        resourceMetadata: z.string().optional(),
+        /** Asked for; empty: those that the metadata name. */
+        scopes: z.array(z.string()).readonly(),
+      })
+      .optional(),
     ...trust,
   }),
 ]);

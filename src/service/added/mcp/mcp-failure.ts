@@ -4,19 +4,20 @@ import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { StoredAction } from "../source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
-import { isStreamEnd, McpHttpError } from "./mcp-fetch.ts";
+import { isStreamEnd, type McpChallenge, McpHttpError } from "./mcp-fetch.ts";
 
 /** Whose failure it is. */
 interface FailedMcpCall {
   readonly app: string;
-  readonly action: StoredAction;
+  readonly action: Pick<StoredAction, "level" | "idempotent">;
   /** Of the connection; what the server says may repeat them. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** Translates a failed call of an MCP server for its caller. */
 export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
-  if (error instanceof ServiceError) return error;
+  const own = findCause(error, ServiceError);
+  if (own !== undefined) return own;
   const failure = error instanceof McpConnectError ? readConnectFailure(error) : readFailure(error);
   if (failure !== undefined) {
     const message = failure.message && hideSecrets(failure.message, call.settings);
@@ -29,8 +30,21 @@ export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
 
 /** Status with which a server refused a connection for good: asking again with the same credentials changes nothing. */
 export function isRefusal(error: unknown): boolean {
+  if (findCause(error, ServiceError)?.status === 401) return true;
   const failure = error instanceof McpConnectError ? readConnectFailure(error) : undefined;
   return failure?.kind === "status" && failure.status === 401;
+}
+
+/** The scopes that a server asks for beside those of the sign-in (RFC 6750, 3.1); undefined for any other failure. */
+export function findMissingScopes(error: unknown): readonly string[] | undefined {
+  const challenge = findCause(error, McpHttpError)?.challenge;
+  return challenge?.error === "insufficient_scope" ? (challenge.scope?.split(" ").filter(Boolean) ?? []) : undefined;
+}
+
+/** The challenge of a server that refused a connection because nobody is signed in; undefined for any other failure. */
+export function findSignInChallenge(error: unknown): McpChallenge | undefined {
+  const refused = findCause(error, McpHttpError);
+  return refused?.failure.kind === "status" && refused.failure.status === 401 ? refused.challenge : undefined;
 }
 
 /** True when a server does not know the session of a request, and so has done nothing. */

@@ -18,11 +18,28 @@ const MAX_WORDS = 1_000;
 export class McpHttpError extends Error {
   override readonly name = "McpHttpError";
   readonly failure: ProviderFailure;
+  /** What a 401 or 403 asks for (RFC 6750, RFC 9728). */
+  readonly challenge: McpChallenge;
 
-  constructor(failure: ProviderFailure, cause?: unknown) {
-    super(failure.message ?? failure.kind, { cause });
+  constructor(failure: ProviderFailure, o: { readonly cause?: unknown; readonly challenge?: McpChallenge } = {}) {
+    super(failure.message ?? failure.kind, { cause: o.cause });
     this.failure = failure;
+    this.challenge = o.challenge ?? {};
   }
+}
+
+/** Parameters of a `WWW-Authenticate: Bearer` header. */
+export interface McpChallenge {
+  readonly error?: string;
+  /** Separated by spaces. */
+  readonly scope?: string;
+  /** Address of the metadata that name the sign-in provider. */
+  readonly resource_metadata?: string;
+}
+
+function readChallenge(header: string | null): McpChallenge {
+  const found = (header ?? "").matchAll(/\b(error|scope|resource_metadata)\s*=\s*(?:"([^"]*)"|([^\s",]+))/gi);
+  return Object.fromEntries([...found].map(([, name = "", quoted, plain]) => [name.toLowerCase(), quoted ?? plain]));
 }
 
 /** HTTP client for the transport of one connection. */
@@ -39,7 +56,8 @@ interface McpFetch {
 export function createMcpFetch(server: {
   readonly url: string;
   readonly isPrivate: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Asked for each request: a token may have been renewed. */
+  readonly readHeaders: () => Promise<Readonly<Record<string, string>>>;
 }): McpFetch {
   const { origin } = new URL(server.url);
   // Events may be far apart; a call has the caller's own time limit.
@@ -47,7 +65,8 @@ export function createMcpFetch(server: {
 
   async function send(url: string | URL, init: RequestInit = {}): Promise<Response> {
     if (new URL(url).origin !== origin) throw new McpHttpError({ kind: "unreachable", message: "another origin" });
-    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...server.headers };
+    const own = await server.readHeaders();
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...own };
     const { method = "GET", body, signal } = init;
     const request: HttpRequestInit = { method, headers, redirect: "manual", dispatcher: agent.dispatcher };
     const answer = await httpFetch(url, {
@@ -56,9 +75,9 @@ export function createMcpFetch(server: {
       ...(signal && { signal }),
     }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      throw new McpHttpError(readNetworkFailure(error), error);
+      throw new McpHttpError(readNetworkFailure(error), { cause: error });
     });
-    if (isFailure(answer.status)) throw await readFailure(answer, server.headers);
+    if (isFailure(answer.status)) throw await readFailure(answer, own);
     return toResponse(answer, signal);
   }
 
@@ -78,7 +97,8 @@ async function readFailure(
   const words = (body && (await readText(body, MAX_WORDS).catch(() => undefined))) ?? "";
   const retryAfterSeconds = readRetryAfter(headers.get("retry-after"), Date.now());
   const message = status < 400 ? "it redirects to another address" : findProviderWords(hideSecrets(words, secrets));
-  return new McpHttpError({ kind: "status", status, message, retryAfterSeconds });
+  const challenge = readChallenge(headers.get("www-authenticate"));
+  return new McpHttpError({ kind: "status", status, message, retryAfterSeconds }, { challenge });
 }
 
 /** The platform's own response, which the transport expects; JSON is read here, so that a broken answer is told apart. */
@@ -95,7 +115,7 @@ async function toResponse(
   }
   const text = await readText(body, MAX_JSON).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new McpHttpError({ kind: "lost" }, error);
+    throw new McpHttpError({ kind: "lost" }, { cause: error });
   });
   if (text === undefined) throw new McpHttpError({ kind: "garbage", message: `more than ${MAX_JSON} bytes` });
   if (parseJson(text) === undefined) throw new McpHttpError({ kind: "garbage" });

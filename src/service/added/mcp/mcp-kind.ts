@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ActionContext, ConnectionView } from "../../integrations/integration.ts";
+import type { ActionContext, ConnectionView, Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createAddedIntegration, toDoneAlready } from "../create-added-integration.ts";
 import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
 import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../source-content.ts";
-import { type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
-import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
+import { ACCESS_TOKEN, connectMcp, type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
+import { createMcpError, findMissingScopes, isRefusal, isUnknownSession } from "./mcp-failure.ts";
 import { McpLink } from "./mcp-link.ts";
 import { readMcpResult } from "./read-mcp-result.ts";
 import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
@@ -70,6 +70,7 @@ class McpSource {
       integration: {
         ...createAddedIntegration(this.#source, (action, args, context) => this.#run({ action, args, context })),
         areLevelsAssumed: !this.#definition.trusted,
+        ...this.#describeSignIn(),
       },
       close: async () => {
         clearInterval(this.#timer);
@@ -77,6 +78,41 @@ class McpSource {
         await Promise.all(this.#ending);
       },
     };
+  }
+
+  /** For a server whose users sign in: where, and the look at its tools that follows. */
+  #describeSignIn(): Pick<Integration, "findSignIn" | "testSettings"> {
+    const definition = this.#definition;
+    if (definition.transport !== "http" || definition.signIn === undefined) return {};
+    const { flow, scopes, resourceMetadata } = definition.signIn;
+    const resource = new URL(definition.url);
+    resource.hash = "";
+    const provider = { resource: resource.href, ...(resourceMetadata !== undefined && { resourceMetadata }) };
+    return {
+      findSignIn: (settings) => ({
+        provider,
+        flow,
+        scopes,
+        isPrivate: definition.isPrivate,
+        useToken: ({ text }) => ({ ...settings, [ACCESS_TOKEN]: text }),
+      }),
+      testSettings: (settings, signal) => this.#list(settings, signal),
+    };
+  }
+
+  /** Proposes to the owner what the server offers with these settings. Throws ServiceError. */
+  async #list(settings: ConnectionView["settings"], signal: AbortSignal): Promise<void> {
+    const { slug, name } = this.#source;
+    let session: McpSession | undefined;
+    try {
+      session = await connectMcp(this.#definition, settings, { signal });
+      const { content } = await readMcpTools(session.client, { slug, name, definition: this.#definition }, signal);
+      await this.#ports.propose(slug, content);
+    } catch (error) {
+      throw createMcpError(error, { app: name, action: { level: "read", idempotent: true }, settings });
+    } finally {
+      await session?.close();
+    }
   }
 
   async #recoverAll(): Promise<void> {
@@ -109,8 +145,8 @@ class McpSource {
 
   async #run(call: StoredCall): Promise<unknown> {
     const { action, context } = call;
-    const { settings } = context.connection;
-    const held = this.#hold(context.connection);
+    const { [ACCESS_TOKEN]: _, ...settings } = context.connection.settings;
+    const held = this.#hold({ ...context.connection, settings });
     const attempt = () => held.link.use((session) => this.#call(held, session, call));
     try {
       // A server that has forgotten the session has done nothing.
@@ -122,6 +158,8 @@ class McpSource {
     } catch (error) {
       if (context.signal.aborted) throw error;
       const cause = error instanceof ForgottenSession ? error.cause : error;
+      const missing = findMissingScopes(cause);
+      if (missing !== undefined) throw await this.#askForScopes({ ...context.connection, settings }, missing);
       throw createMcpError(cause, { app: this.#source.name, action, settings });
     }
   }
@@ -139,6 +177,18 @@ class McpSource {
     if (result.isError === true) return readMcpResult(result, context);
     return readMcpResult(result, context).catch((error: unknown) => {
       throw toDoneAlready(error, { app: this.#source.name, action });
+    });
+  }
+
+  async #askForScopes(connection: ConnectionView, scopes: readonly string[]): Promise<ServiceError> {
+    await this.#ports.askForScopes(connection.settings, scopes);
+    await this.#ports.setConnectionState(connection, "reauth_required");
+    const message = `${this.#source.name} asks for more rights: ${scopes.join(", ")}.`;
+    return new ServiceError(403, "needs_scope_upgrade", message, {
+      type: "missing_scopes",
+      details: scopes,
+      hint: `The owner signs in to ${this.#source.name} again: dashboard, Connections, Reconnect.`,
+      extra: { missingScopes: scopes },
     });
   }
 
@@ -168,6 +218,7 @@ class McpSource {
           await this.#compare(held, session, signal);
           await this.#restoreState({ id, settings });
         },
+        readLive: async () => (await this.#ports.provide(this.#describeApp(), settings)).settings,
         onToolsChanged: (session) => void this.#compare(held, session).catch(() => {}),
         onDown: (cause) => {
           const isRefused = isRefusal(cause);
@@ -179,6 +230,11 @@ class McpSource {
     };
     this.#links.set(id, held);
     return held;
+  }
+
+  #describeApp() {
+    const { slug, name } = this.#source;
+    return { slug, name, ...this.#describeSignIn() };
   }
 
   #end(link: McpLink): void {

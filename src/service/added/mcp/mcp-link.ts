@@ -8,6 +8,8 @@ interface LinkEvents {
   /** The server cannot be started or reached, or refuses the credentials, for the first time since it worked. */
   onDown(error: unknown): void;
   onToolsChanged(session: McpSession): void;
+  /** The settings with a token that lasts. */
+  readLive?(): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** Milliseconds until the next try, by the number of failures in a row. */
@@ -106,6 +108,7 @@ export class McpLink {
       session = await connectMcp(this.#definition, this.#settings, {
         signal,
         onClose: () => this.#lose(session),
+        ...(this.#events.readLive !== undefined && { readLive: this.#events.readLive }),
         onToolsChanged: () => session !== undefined && this.#events.onToolsChanged(session),
       });
       await this.#events.onOpen(session, signal);

@@ -14,6 +14,7 @@ import {
 } from "../source-content.ts";
 import type { NewSource } from "../source-store.ts";
 import { connectMcp, listMcpSettings, type McpDefinition } from "./connect-mcp.ts";
+import { findSignInChallenge } from "./mcp-failure.ts";
 
 const MAX_PAGES = 50;
 const NAME_MAX = 64;
@@ -176,22 +177,55 @@ function chooseId(name: string, max: number): string {
  *
  * @param place.name display name; default: the name the server gives itself.
  * @param settings values of the definition's variables or headers.
- * @returns the app, and one sentence for each thing the owner should know. Rejects with `McpConnectError`.
+ * @returns the app, and one sentence for each thing the owner should know. A server that asks for a sign-in is not listed
+ * before the owner has signed in. Rejects with `McpConnectError`.
  */
 export async function prepareMcp(
   place: { slug: string; name: string | undefined; definition: McpDefinition },
   settings: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<{ source: NewSource; notes: readonly string[] }> {
+): Promise<{ source: NewSource; notes: readonly string[]; needsSignIn: boolean }> {
   const { slug, definition } = place;
-  const session = await connectMcp(definition, settings, { signal });
+  const session = await connectMcp(definition, settings, { signal }).catch((error: unknown) => {
+    const signIn = describeSignIn(definition, error);
+    if (signIn === undefined) throw error;
+    return signIn;
+  });
+  if ("transport" in session) return prepareUnlisted({ ...place, definition: session });
   try {
     const server = session.client.getServerVersion();
     const said = [place.name, server?.title, server?.name].map((text) => toLine((text ?? "").slice(0, APP_NAME_MAX)));
     const name = said.find((text) => text !== "") ?? slug;
     const { content, notes } = await readMcpTools(session.client, { slug, name, definition }, signal);
-    return { source: { slug, kind: "mcp", name, definition, content }, notes };
+    return { source: { slug, kind: "mcp", name, definition, content }, notes, needsSignIn: false };
   } finally {
     await session.close();
   }
+}
+
+/** The definition of a server that refused us because nobody is signed in, and that was given no header to sign in with. */
+function describeSignIn(definition: McpDefinition, error: unknown): McpDefinition | undefined {
+  if (definition.transport !== "http" || definition.headers.length > 0) return undefined;
+  const challenge = findSignInChallenge(error);
+  if (challenge === undefined) return undefined;
+  const { scopes = [], flow = "code" } = definition.signIn ?? {};
+  const asked = scopes.length > 0 ? scopes : (challenge.scope?.split(" ").filter(Boolean) ?? []);
+  const { resource_metadata: resourceMetadata } = challenge;
+  return {
+    ...definition,
+    signIn: { flow, scopes: asked, ...(resourceMetadata !== undefined && { resourceMetadata }) },
+  };
+}
+
+function prepareUnlisted({ slug, name = slug, definition }: Parameters<typeof prepareMcp>[0]) {
+  const content = createContent({
+    description: `${name} has no actions yet: its owner signs in, and allows what it offers then.`,
+    category: "mcp",
+    scopes: [],
+    settingsForm: [],
+    actions: [],
+  });
+  const source: NewSource = { slug, kind: "mcp", name: toLine(name), definition, content };
+  const notes = ["It asks you to sign in. What it offers is shown after that, and used when you allow it."];
+  return { source, notes, needsSignIn: true };
 }

@@ -3,6 +3,7 @@ import type { Integration } from "../../integrations/integration.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
+import { forgetClient } from "./provider-clients.ts";
 import { isClientUnknown, isOutcomeUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { createSignInRecords, type SignInRecord, type SignInRecords, type StoredTokens } from "./sign-in-record.ts";
@@ -70,7 +71,7 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
   const records = createSignInRecords(o);
   const gate = createGate(MAX_RENEWALS);
   const underWay = new Map<string, Promise<StoredTokens>>();
-  const renew = createRenewal({ records, now });
+  const renew = createRenewal({ ...o, records });
 
   function renewOnce(app: App, id: string, isGood: (known: StoredTokens) => boolean): Promise<StoredTokens> {
     const start = async () => {
@@ -154,7 +155,7 @@ function isValid({ expiresAt }: StoredTokens, now: number): boolean {
 const INTERRUPTED = "A renewal was cut off, and what it used may not be used again.";
 
 /** Creates the renewal of a token; `isGood` tells that another call or process was faster. */
-function createRenewal({ records, now }: { records: SignInRecords; now: () => number }) {
+function createRenewal({ store, records, now }: { store: Store; records: SignInRecords; now: () => number }) {
   /** From here on the used refresh token may be spent. */
   async function ask(app: App, id: string, record: SignInRecord): Promise<StoredTokens> {
     const { party, flow, tokens, keepsRefreshTokens } = record;
@@ -168,7 +169,8 @@ function createRenewal({ records, now }: { records: SignInRecords; now: () => nu
       await records.put(id, { ...record, tokens: renewed, isRenewing: false });
       return renewed;
     } catch (error) {
-      if (await isOver(error)) return end(app, id, record, error);
+      if (await isClientUnknown(error)) await forgetClient(store, party.client);
+      if (error instanceof ServiceError && error.status === 401) return end(app, id, record, error);
       if (isSpendable && !(await isOutcomeUnknown(error))) await records.put(id, { ...record, isRenewing: false });
       throw error;
     }
@@ -200,11 +202,6 @@ function describeGrant(record: SignInRecord) {
 /** The request of a client that acts for itself (RFC 6749, 4.4). */
 export function describeClientGrant({ scopes }: { readonly scopes: readonly string[] }) {
   return { grant: "client_credentials", params: scopes.length > 0 ? { scope: scopes.join(" ") } : undefined };
-}
-
-/** A refusal by the provider ends a sign-in; a provider that cannot be asked does not. */
-async function isOver(error: unknown): Promise<boolean> {
-  return (error instanceof ServiceError && error.status === 401) || (await isClientUnknown(error));
 }
 
 /** The owner agreed to one account: another one must not take its place unseen. */

@@ -1,8 +1,9 @@
 import { createId } from "../../auth/secrets.ts";
 import { ServiceError } from "../../service-error.ts";
+import type { Store } from "../../store/open-store.ts";
 import { toStoredTokens } from "./access-tokens.ts";
 import type { Pending, ReadyPending } from "./pending-sign-ins.ts";
-import type { ProviderClients } from "./provider-clients.ts";
+import { forgetClient, type ProviderClients } from "./provider-clients.ts";
 import { isClientUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import type { SignInRecords } from "./sign-in-record.ts";
@@ -15,7 +16,12 @@ export type FirstTokens =
 type Asked = Pick<Parameters<typeof requestTokens>[0], "grant" | "params">;
 
 /** Creates what gets the first tokens of a sign-in and stores them. */
-export function createFirstTokens(o: { records: SignInRecords; clients: ProviderClients; now: () => number }) {
+export function createFirstTokens(o: {
+  store: Store;
+  records: SignInRecords;
+  clients: ProviderClients;
+  now: () => number;
+}) {
   const { records, clients, now } = o;
 
   async function store(pending: ReadyPending, given: TokenAnswer) {
@@ -43,12 +49,13 @@ export function createFirstTokens(o: { records: SignInRecords; clients: Provider
     const { party, app } = pending;
     try {
       const given = await requestTokens({ party, app, ...asked });
+      await clients.prove(party.server, party.client);
       const other = await findOtherAccount(pending, given);
       if (other === undefined) return await store(pending, given);
       await revokeTokens({ party, tokens: toStoredTokens(given, undefined, now()) });
       return { problem: other };
     } catch (error) {
-      if (await isClientUnknown(error)) await clients.forget(party.server, party.client.clientId);
+      if (await isClientUnknown(error)) await forgetClient(o.store, party.client);
       if (error instanceof ServiceError) return { problem: error.message };
       throw error;
     }

@@ -27,8 +27,8 @@ export interface ProviderClients {
   ): Promise<ProviderClient | undefined>;
   /** Keeps the owner's own client for a provider, encrypted. */
   keep(server: Place, client: ProviderClient): Promise<void>;
-  /** Forgets a client that the provider does not know, or not any more. */
-  forget(server: Place, clientId: string): Promise<void>;
+  /** Notes that the provider knows this client. */
+  prove(server: Place, client: ProviderClient): Promise<void>;
 }
 
 /** Opens the clients of a store, which belong to one redirect address. */
@@ -53,6 +53,7 @@ export function createProviderClients(o: {
 
   async function write(key: string, client: StoredClient): Promise<void> {
     const changed = {
+      client_hash: sha256Hex(client.clientId),
       client: box.seal(JSON.stringify(client), placeOf(key)),
       updated_at: new Date(now()).toISOString(),
     };
@@ -73,25 +74,33 @@ export function createProviderClients(o: {
       if (metadata !== undefined && server.client_id_metadata_document_supported === true && flow !== "client") {
         return { clientId: metadata.client_id, authMethod: "none", isRegistered: false };
       }
-      if (known !== undefined || server.registration_endpoint === undefined || flow === "client") return known;
-      const registered = await register(provider, redirectUri);
-      await write(keyOf(server), registered);
-      return registered;
+      if (server.registration_endpoint === undefined || flow === "client") return known;
+      // A provider that has forgotten us shows a page of its own, from which the owner does not come back.
+      const client = known === undefined || known.isUnproven ? await register(provider, redirectUri) : known;
+      await write(keyOf(server), { ...client, isUnproven: true });
+      return client;
     },
 
     keep: (server, client) => write(keyOf(server), { ...client, expiresAt: undefined }),
 
-    async forget(server, clientId) {
+    async prove(server, { clientId }) {
       const key = keyOf(server);
-      if ((await read(key))?.clientId !== clientId) return;
-      await store.deleteFrom("provider_clients").where("id", "=", key).execute();
+      const known = await read(key);
+      if (known?.clientId === clientId && known.isUnproven === true) await write(key, { ...known, isUnproven: false });
     },
   };
+}
+
+/** Forgets a client that its provider does not know, or not any more. */
+export async function forgetClient(store: Store, { clientId }: ProviderClient): Promise<void> {
+  await store.deleteFrom("provider_clients").where("client_hash", "=", sha256Hex(clientId)).execute();
 }
 
 const storedSchema = clientSchema.extend({
   /** Milliseconds since the epoch. */
   expiresAt: z.number().optional(),
+  /** True from its use for a sign-in on, until one has ended well. */
+  isUnproven: z.boolean().optional(),
 });
 type StoredClient = z.output<typeof storedSchema>;
 

@@ -90,7 +90,7 @@ export function createProviderSignIns(o: {
   const clients = createProviderClients(o);
   const records = createSignInRecords(o);
   const pendings = createPendings(o);
-  const getTokens = createFirstTokens({ records, clients, now });
+  const getTokens = createFirstTokens({ ...o, records, clients });
 
   /** What comes after it is known who we are to the provider. */
   async function goOn(state: string, pending: Pending): Promise<SignInStep> {

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { isStopped } from "../../added/source.ts";
 import { appStopped } from "../../catalog/not-found.ts";
 import {
   type ConnectionForm,
@@ -54,7 +55,7 @@ function addForms(
     const result = await begin(parts, target, { form, csrfToken });
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
     if (result.kind !== "connected") return stepPage(parts, result, { name: target.integration.name, csrfToken });
-    return donePath(target);
+    return findNext(parts, target);
   });
 }
 
@@ -103,6 +104,14 @@ function connect(
   return connection === undefined
     ? connector.connect(integration, form, signInId)
     : connector.reconnect(integration, connection, form, signInId);
+}
+
+/** An app that was just signed in to for the first time offers something only when its owner allows it. */
+async function findNext({ sources }: ServiceParts, target: Target): Promise<string> {
+  const { slug, actions } = target.integration;
+  const source = actions.length > 0 ? undefined : await sources.find(slug);
+  const isNew = source !== undefined && !isStopped(source) && source.proposal !== undefined;
+  return isNew ? `/apps/${slug}/review` : donePath(target);
 }
 
 function donePath({ connection }: Target): string {
@@ -199,7 +208,7 @@ function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const target = connectionId === undefined ? findNew(parts, slug) : await findReconnectable(parts, connectionId);
     const result = await settle(parts, target, finished);
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
-    return donePath(target);
+    return findNext(parts, target);
   };
   addPage(SIGNED_IN_PATH, async (c, { csrfToken }) => {
     const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, csrfToken), csrfToken);
