@@ -74,7 +74,9 @@ export function createProviderClients(o: {
       if (metadata !== undefined && server.client_id_metadata_document_supported === true && flow !== "client") {
         return { clientId: metadata.client_id, authMethod: "none", isRegistered: false };
       }
-      if (server.registration_endpoint === undefined || flow === "client") return known;
+      // A client that is registered may use the provider's page only.
+      if (flow !== "code") return undefined;
+      if (server.registration_endpoint === undefined) return known;
       // A provider that has forgotten us shows a page of its own, from which the owner does not come back.
       const client = known === undefined || known.isUnproven ? await register(provider, redirectUri) : known;
       await write(keyOf(server), { ...client, isUnproven: true });

@@ -176,8 +176,8 @@ function describePlan({ flow, params = {}, keepsRefreshTokens = false }: SignInP
 /** Those of the plan, else those that the resource names; `offline_access` where the provider gives refresh tokens for it. */
 function chooseScopes(plan: SignInPlan, server: ProviderParty["server"], resourceScopes: readonly string[]): string[] {
   const named = plan.scopes.length > 0 ? plan.scopes : resourceScopes;
-  const isOffered =
-    plan.provider.resource !== undefined && server.scopes_supported?.includes("offline_access") === true;
+  const isLookedUp = (plan.provider.resource ?? plan.provider.issuer) !== undefined;
+  const isOffered = isLookedUp && server.scopes_supported?.includes("offline_access") === true;
   return isOffered && plan.flow === "code" ? [...named, "offline_access"] : [...named];
 }
 
