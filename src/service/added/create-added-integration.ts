@@ -33,12 +33,7 @@ export function createAddedIntegration(
       ...action,
       run: (args, context) => run(action, args, context),
     })),
-    settingsForm: content.settingsForm.map(({ optional, help, options, ...field }) => ({
-      ...field,
-      ...(options === undefined ? {} : { options }),
-      ...(optional === undefined ? {} : { optional }),
-      ...(help === undefined ? {} : { help }),
-    })),
+    settingsForm: content.settingsForm,
     ...(settingsHelp !== undefined && { settingsHelp }),
     async checkSettings(settings) {
       const missing = findMissingSetting(content, settings);

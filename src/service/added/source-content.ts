@@ -35,13 +35,14 @@ const storedActionSchema = z
 const storedSettingSchema = z.object({
   name: z.string(),
   label: line,
-  kind: z.enum(["text", "folder", "email", "secret", "choice"]),
+  kind: z.enum(["text", "folder", "email", "secret", "choice", "scopes"]),
   options: z
-    .array(z.object({ value: z.string(), label: line }))
+    .array(z.object({ value: z.string(), label: line, preselected: z.boolean().optional() }))
     .readonly()
     .optional(),
   optional: z.boolean().optional(),
   help: lines.optional(),
+  group: line.optional(),
 });
 
 const contentSchema = z.object({

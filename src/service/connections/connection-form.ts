@@ -35,7 +35,14 @@ export function readSettings(
     const text = kind === "secret" ? typed : typed.trim();
     if (text === "" && kind === "secret" && typeof current[name] === "string") continue;
     delete settings[name];
-    if (text.length > MAX_TEXT) problems.set(name, `This is longer than ${MAX_TEXT} characters.`);
+    if (kind === "scopes") {
+      const known = new Set(options?.map(({ value }) => value));
+      if (values[name] !== undefined)
+        settings[name] = typed
+          .split(" ")
+          .filter((scope) => known.has(scope))
+          .join(" ");
+    } else if (text.length > MAX_TEXT) problems.set(name, `This is longer than ${MAX_TEXT} characters.`);
     else if (kind === "choice" && text !== "" && !options?.some(({ value }) => value === text)) {
       problems.set(name, "Choose one of those that are offered.");
     } else if (text !== "") settings[name] = text;

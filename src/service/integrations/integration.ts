@@ -72,19 +72,30 @@ export interface SettingField {
   /** Key in the connection's settings. */
   readonly name: string;
   readonly label: string;
-  /** `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown. */
-  readonly kind: "text" | "folder" | "email" | "secret" | "choice";
-  /** Options of a `choice`; the first one is taken unless the owner chooses another. */
-  readonly options?: readonly { readonly value: string; readonly label: string }[];
+  /**
+   * `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown;
+   * `scopes` are any number of its options: their values, separated by spaces, also where that is none.
+   */
+  readonly kind: "text" | "folder" | "email" | "secret" | "choice" | "scopes";
+  /** Options of a `choice`, whose first one is taken unless the owner chooses another, and of `scopes`. */
+  readonly options?: readonly SettingOption[] | undefined;
   /** Default true; an optional field that is left empty is left out. */
-  readonly optional?: boolean;
+  readonly optional?: boolean | undefined;
   /** One or two sentences below the field. */
-  readonly help?: string;
+  readonly help?: string | undefined;
   /**
    * Heading under which it is folded away behind the other fields, with those of the same heading; opened where one of them is
    * in use or wrong. Default: always seen.
    */
-  readonly group?: string;
+  readonly group?: string | undefined;
+}
+
+/** One option of a setting. */
+export interface SettingOption {
+  readonly value: string;
+  readonly label: string;
+  /** True for one of `scopes` that is picked unless the owner takes it away. Default false. */
+  readonly preselected?: boolean | undefined;
 }
 
 /** Where an account of an app is signed in. What is not said here is looked up. */

@@ -7,7 +7,7 @@ import {
 } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
-import type { Integration, SettingField } from "../../integrations/integration.ts";
+import type { Integration, SettingField, SettingOption } from "../../integrations/integration.ts";
 import { missingList } from "./connections.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
 
@@ -155,6 +155,7 @@ function settingInput(field: SettingField, { integration, form, problems, keeps 
   const value = form.values[name] ?? "";
   // Not where a help text explains which fields are needed.
   const isMarked = optional && kind !== "choice" && field.group === undefined && integration.settingsHelp === undefined;
+  if (kind === "scopes") return scopeInputs(field, { given: form.values[name], help });
   const control =
     kind === "choice"
       ? html`<select id="${id}" name="set.${name}"${marks}>${field.options?.map((one) => html`<option value="${one.value}"${one.value === value ? html` selected` : ""}>${one.label}</option>`)}</select>`
@@ -165,6 +166,17 @@ function settingInput(field: SettingField, { integration, form, problems, keeps 
 ${help === "" ? "" : html`<p class="help" id="${id}-help">${help}</p>`}
 ${problem === undefined ? "" : html`<p class="problem" id="${id}-problem">${problem}</p>`}
 ${control}</div>`;
+}
+
+function scopeInputs(
+  { name, label, options = [] }: SettingField,
+  o: { given: string | undefined; help: string },
+): Markup {
+  const given = o.given?.split(" ");
+  const isOn = (one: SettingOption) => given?.includes(one.value) ?? one.preselected === true;
+  return html`<fieldset><legend>${label}</legend>${o.help === "" ? "" : html`<p class="help">${o.help}</p>`}
+${options.map((one, index) => html`<div class="choice"><input type="checkbox" id="set-${name}-${index}" name="set.${name}" value="${one.value}"${isOn(one) ? html` checked` : ""}><label for="set-${name}-${index}">${one.label}${one.label === one.value ? "" : html` <span class="muted">${one.value}</span>`}</label></div>`)}
+</fieldset>`;
 }
 
 function defaultChoice({ isDefault }: ConnectionForm, defaultLabel: string): Markup {

@@ -183,7 +183,7 @@ function readForm(sent: URLSearchParams, { settingsForm = [] }: Integration): Co
     label: sent.get("label") ?? "",
     access: sent.get("access") === "read" ? "read" : "full",
     isDefault: sent.get("default") === "yes",
-    values: Object.fromEntries(settingsForm.map(({ name }) => [name, sent.get(`set.${name}`) ?? ""])),
+    values: Object.fromEntries(settingsForm.map(({ name }) => [name, sent.getAll(`set.${name}`).join(" ")])),
   };
 }
 

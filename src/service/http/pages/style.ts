@@ -118,7 +118,7 @@ label,legend{display:block;font-weight:600;padding:0}
 .help,.optional{color:var(--muted);font-weight:400}
 .problem{color:var(--danger)}
 input,select{font:inherit;color:inherit}
-input:not([type=radio],[type=hidden]),select{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
+input:not([type=radio],[type=checkbox],[type=hidden]),select{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
 [aria-invalid=true]{border-color:var(--danger)!important}
 fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .choice{display:flex;gap:.625rem;margin-top:.5rem}
