@@ -101,12 +101,17 @@ export function addSourceCommands(program: Command, run: Run): void {
   forService(
     add
       .command("openapi")
-      .description("the operations of an HTTP API that an OpenAPI 3.0 or 3.1 document describes")
+      .description("the operations of an HTTP API that an OpenAPI, Swagger or Google Discovery document describes")
       .argument("<app>", "short name of the app, e.g. github")
       .argument("<document>", "file or address of the document, JSON or YAML")
       .option("--base-url <url>", "address of the API (default: the first server of the document)")
       .option("--name <text>", "what people call it (default: the document's title)")
       .option("--token", "send a bearer token even if the document declares none")
+      .option("--auth-url <url>", "page on which its owner signs in (OAuth 2.0)")
+      .option("--token-url <url>", "where its tokens come from; without a page, for a client id and secret")
+      .option("--device-url <url>", "where a sign-in on another device begins")
+      .option("--issuer <url>", "sign-in provider that names these addresses itself (OpenID Connect)")
+      .option("--scope <name...>", "scopes to ask for (default: those that reading and writing needs)")
       .option("--private", "the API is a server of your own network")
       .option("--replace", "take the place of the added app of this name"),
   ).action(run(async () => (await import("./commands/add-openapi.ts")).addOpenApi));

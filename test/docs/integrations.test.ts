@@ -65,8 +65,11 @@ test("every command of the guide works, with a server of the tests in the place 
   const paths = { "/issues": { get: { operationId: "list" } } };
   const servers = [{ url: "https://tracker.example.org" }];
   await writeFile(document, JSON.stringify({ openapi: "3.1.0", info: { title: "Tracker" }, servers, paths }));
+  const google = join(home, "calendar.json");
+  const methods = { list: { id: "list", path: "events", httpMethod: "GET" } };
+  await writeFile(google, JSON.stringify({ kind: "discovery#restDescription", title: "Calendar", methods }));
   const commands = readBlocks("sh").flatMap((block) => block.trim().split("\n"));
-  expect(commands).toHaveLength(5);
+  expect(commands).toHaveLength(7);
   const env = {
     SVC_HEADER_AUTHORIZATION: "Bearer token",
     SVC_BASE_URL: service.url,
@@ -77,6 +80,7 @@ test("every command of the guide works, with a server of the tests in the place 
       .replace("npx -y @modelcontextprotocol/server-memory", `${process.execPath} ${SERVER} ${home}`)
       .replace("https://wiki.example.org/mcp", `${remote.url} --private`)
       .replace("./tracker.yaml", document)
+      .replace(/https:\/\/www\.googleapis\.com\/\S+/, google)
       // Only this one asks the service that runs.
       .replace(/^svc (?!connect)(\w+)/, `svc $1 --data ${service.dataDir}`)
       .replace(/^svc add --data (\S+) (\w+)/, "svc add $2 --data $1");

@@ -1,3 +1,4 @@
+import { isSignInNeeded } from "../../service/added/openapi/plan-sign-in.ts";
 import { prepareOpenApi } from "../../service/added/openapi/prepare-openapi.ts";
 import type { SourceContent } from "../../service/added/source-content.ts";
 import type { CliContext } from "../context.ts";
@@ -7,6 +8,11 @@ interface OpenApiFlags extends AddFlags {
   readonly baseUrl?: string;
   readonly private?: true;
   readonly token?: true;
+  readonly authUrl?: string;
+  readonly tokenUrl?: string;
+  readonly deviceUrl?: string;
+  readonly issuer?: string;
+  readonly scope?: readonly string[];
 }
 
 /** `svc add openapi`: adds the operations of an OpenAPI document as actions. */
@@ -19,11 +25,16 @@ export async function addOpenApi(
   const { terminal, env } = context;
   await checkPlace(context, slug, flags);
   terminal.progress("  reading the document …");
-  const { name, baseUrl } = flags;
-  const place = { slug, document, name, baseUrl, isPrivate: flags.private === true, takesToken: flags.token === true };
+  const { name, baseUrl, authUrl, tokenUrl, deviceUrl, issuer } = flags;
+  const scopes = (flags.scope ?? []).flatMap((scope) => scope.split(/[\s,]+/)).filter((scope) => scope !== "");
+  const signIn = { authUrl, tokenUrl, deviceUrl, issuer, scopes };
+  const is = { isPrivate: flags.private === true, takesToken: flags.token === true };
+  const place = { slug, document, name, baseUrl, signIn, ...is };
   const prepared = await prepareOpenApi(place).finally(() => terminal.endProgress());
   const { source } = prepared;
-  const { connection, notes } = readGivenSettings(source.content.settingsForm, source, env);
+  const given = readGivenSettings(source.content.settingsForm, source, env);
+  const needsSignIn = isSignInNeeded(source.definition, given.connection?.settings ?? {});
+  const { connection, notes } = needsSignIn ? { connection: undefined, notes: [] } : given;
   return addSource(
     context,
     { source, notes: [...prepared.notes, ...notes], ...(connection === undefined ? {} : { connection }) },

@@ -107,7 +107,10 @@ function describeContent(terminal: Terminal, source: NewSource): string[] {
   const { slug, name, content } = source;
   const { actions, settingsForm, settingsHelp } = content;
   const isMarked = settingsHelp === undefined;
-  const form = settingsForm.map(({ label, optional }) => (optional && isMarked ? `${label} (optional)` : label));
+  const form = settingsForm.map(({ label, optional, options, kind }) => {
+    if (kind === "choice") return `${label} (${options?.map((one) => one.label).join("; ")})`;
+    return optional && isMarked && kind !== "scopes" ? `${label} (optional)` : label;
+  });
   return [
     `${terminal.style("bold", toPlainText(name))} (${slug}): ${actions.length} actions: ${countLevels(source)}.`,
     ...describeActions(terminal, source),

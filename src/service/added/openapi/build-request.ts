@@ -59,8 +59,9 @@ function readValue({ argument, setting, needsSetting }: OperationParameter, args
 
 function encodePathPart(parameter: OperationParameter, value: unknown): string {
   const text = joinValue(parameter, value);
-  if (text === "" || text === "." || text === "..") throw refuse(parameter.argument, "cannot be a part of a path.");
-  return encodeURIComponent(text);
+  const parts = parameter.keepsSlashes ? text.split("/") : [text];
+  if (parts.some((part) => /^\.{0,2}$/.test(part))) throw refuse(parameter.argument, "cannot be a part of a path.");
+  return parts.map(encodeURIComponent).join("/");
 }
 
 function writeQuery(query: URLSearchParams, parameter: OperationParameter, value: unknown): void {

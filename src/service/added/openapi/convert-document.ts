@@ -1,10 +1,14 @@
 import { isRecord } from "../../../base/json.ts";
 import { SvcError } from "../../../errors.ts";
-import { type SourceContent, type StoredAction, toDistinctId, toFreeName, toLine } from "../source-content.ts";
+import { type SourceContent, type StoredAction, toDistinctId, toLine } from "../source-content.ts";
+import type { ApiBase } from "./address-problem.ts";
 import { convertOperation, type DocumentOperation, listArguments } from "./convert-operation.ts";
 import type { FindReference } from "./convert-schema.ts";
-import { type CredentialPlan, createCredentialPlan, listApiSettings } from "./credential-plan.ts";
+import { type CredentialPlan, createCredentialPlan } from "./credential-plan.ts";
 import { type OpenApiDefinition, operationCallSchema, type SecurityScheme } from "./openapi-definition.ts";
+import { type ReadSchemes, readSchemes, type SignInFlow } from "./read-schemes.ts";
+import { createSignInForm } from "./sign-in-form.ts";
+import { chooseScopes, listScopes } from "./sign-in-scopes.ts";
 
 type Json = Record<string, unknown>;
 
@@ -14,12 +18,20 @@ const NAME_MAX = 60;
 const DESCRIPTION_MAX = 500;
 
 /** The app made of a document. */
-export interface ConvertedDocument {
+export interface ConvertedDocument extends Pick<OpenApiDefinition, "schemes" | "choice" | "ways"> {
   readonly name: string;
   readonly content: SourceContent;
-  readonly schemes: OpenApiDefinition["schemes"];
   /** One sentence for each operation that was left out or renamed. */
   readonly notes: readonly string[];
+}
+
+/** Facts of the owner that a document does not have, or has wrong. */
+export interface OwnFacts {
+  readonly name: string | undefined;
+  /** True when calls may carry a bearer token although the document does not say so. */
+  readonly takesToken: boolean;
+  /** How an account is signed in, in place of what the document says. Default: as it says. */
+  readonly signIn?: { readonly flows: readonly SignInFlow[]; readonly scopes: readonly string[] };
 }
 
 /**
@@ -30,51 +42,76 @@ export interface ConvertedDocument {
 export function convertDocument(
   document: unknown,
   slug: string,
-  given: { readonly name: string | undefined; readonly takesToken: boolean },
+  given: OwnFacts & { readonly base: ApiBase },
 ): ConvertedDocument {
   if (!isRecord(document) || !/^3\.[01]\./.test(`${document.openapi}.`)) throw notOpenApi(document);
   const find = createFinder(document);
-  const operations = listOperations(document, find, ID_MAX - slug.length - 1);
-  const declared = readSchemes(document, find);
-  const { takesToken } = given;
+  const { takesToken, signIn, base } = given;
+  const flows = signIn?.flows ?? [];
+  const declared = readSchemes(document, find, { base, taken: [TOKEN_SCHEME.setting], given: flows });
+  const operations = listOperations(document, find, { maxId: ID_MAX - slug.length - 1, aliases: declared.aliases });
   const named = operations.map((operation) => listArguments(operation, find));
   const plan = createCredentialPlan({ operations: named, schemes: declared.schemes, takesToken });
   const { actions: found, notes } = convertOperations(operations, document, { find, plan });
-  const actions = takesToken ? found.map(addToken) : found;
+  const [own] = flows.length > 0 ? declared.signIns.keys() : [];
+  const withSignIn = own === undefined || isNamed(found, own) ? found : found.map((action) => addWay(action, own));
+  const actions = takesToken ? withSignIn.map((action) => addWay(action, TOKEN)) : withSignIn;
   if (actions.length === 0) throw nothingToUse(notes);
   const used = new Set(actions.flatMap(({ call }) => operationCallSchema.parse(call).security.flat()));
-  const ofUse = Object.entries(declared.schemes).filter(([title]) => used.has(title));
-  const schemes = { ...Object.fromEntries(ofUse), ...(takesToken ? { [TOKEN]: TOKEN_SCHEME } : {}) };
-  const schemeNotes = declared.unsupported
-    .filter((title) => used.has(title))
-    .map((title) => `The security scheme "${title}" is not supported; calls that need it will fail.`);
-  const form = listApiSettings(schemes, actions, plan.listFields());
+  const all = Object.entries({ ...declared.schemes, ...(takesToken && { [TOKEN]: TOKEN_SCHEME }) });
+  const schemes = Object.fromEntries(all.filter(([title]) => used.has(title)));
+  const signIns = scopeSignIns(declared, operations, signIn?.scopes ?? []);
+  const form = createSignInForm({ schemes, signIns, actions, more: plan.listFields() });
+  return {
+    schemes,
+    ways: form.ways,
+    ...(form.choice !== undefined && { choice: form.choice }),
+    notes: [...declared.notes, ...notes, ...describeUnsupported(declared, used)],
+    ...describeApp(document, slug, given.name, { ...form.content, actions }),
+  };
+}
+
+function describeApp(
+  document: Json,
+  slug: string,
+  given: string | undefined,
+  content: Pick<SourceContent, "settingsForm" | "settingsHelp" | "actions">,
+): Pick<ConvertedDocument, "name" | "content"> {
   const info = isRecord(document.info) ? document.info : {};
   const title = typeof info.title === "string" && info.title !== "" ? info.title : slug;
-  const name = toLine((given.name ?? title).slice(0, NAME_MAX)) || slug;
-  const description = typeof info.description === "string" ? info.description : "";
-  return {
-    name,
-    schemes,
-    notes: [...notes, ...schemeNotes],
-    content: {
-      description: `${name}: ${description.split(/\n\s*\n/)[0] || "an HTTP API."}`.slice(0, DESCRIPTION_MAX),
-      category: "api",
-      scopes: [],
-      ...form,
-      actions,
-    },
-  };
+  const name = toLine((given ?? title).slice(0, NAME_MAX)) || slug;
+  const text = typeof info.description === "string" ? info.description : "";
+  const description = `${name}: ${text.split(/\n\s*\n/)[0] || "an HTTP API."}`.slice(0, DESCRIPTION_MAX);
+  return { name, content: { description, category: "api", scopes: [], ...content } };
+}
+
+function describeUnsupported({ unsupported }: ReadSchemes, used: ReadonlySet<string>): string[] {
+  return unsupported
+    .filter((title) => used.has(title))
+    .map((title) => `The security scheme "${title}" is not supported; calls that need it will fail.`);
+}
+
+function scopeSignIns({ signIns }: ReadSchemes, operations: readonly ListedOperation[], picked: readonly string[]) {
+  const scoped = [...signIns].map(([title, signIn]) => {
+    const scopes = new Map([...listScopes(operations, title).map((name) => [name, ""] as const), ...signIn.scopes]);
+    const chosenScopes = picked.length > 0 ? picked : chooseScopes(operations, title);
+    return [title, { ...signIn, scopes, chosenScopes }] as const;
+  });
+  return new Map(scoped);
 }
 
 /** Some documents do not say that their API takes a token. */
 const TOKEN = "Access token";
 const TOKEN_SCHEME: SecurityScheme = { setting: "access_token", as: "bearer", name: "" };
 
-function addToken(action: StoredAction): StoredAction {
+function isNamed(actions: readonly StoredAction[], title: string): boolean {
+  return actions.some(({ call }) => operationCallSchema.parse(call).security.flat().includes(title));
+}
+
+function addWay(action: StoredAction, title: string): StoredAction {
   const call = operationCallSchema.parse(action.call);
   const others = call.security.length === 0 ? [[]] : call.security;
-  return { ...action, call: { ...call, security: [[TOKEN], ...others] } };
+  return { ...action, call: { ...call, security: [[title], ...others] } };
 }
 
 interface ListedOperation extends DocumentOperation {
@@ -82,7 +119,11 @@ interface ListedOperation extends DocumentOperation {
   readonly servers: unknown;
 }
 
-function listOperations(document: Json, find: FindReference, maxId: number): ListedOperation[] {
+function listOperations(
+  document: Json,
+  find: FindReference,
+  { maxId, aliases }: { maxId: number; aliases: ReadSchemes["aliases"] },
+): ListedOperation[] {
   const found: ListedOperation[] = [];
   for (const [path, given] of Object.entries(isRecord(document.paths) ? document.paths : {})) {
     const item = isRecord(given) && typeof given.$ref === "string" ? find(given.$ref) : given;
@@ -92,7 +133,8 @@ function listOperations(document: Json, find: FindReference, maxId: number): Lis
       const operation = item[method];
       if (!isRecord(operation)) continue;
       const servers = operation.servers ?? item.servers;
-      found.push({ method, path, operation, shared, security: document.security, maxId, servers });
+      const security = readSecurity(operation.security ?? document.security, aliases);
+      found.push({ method, path, operation, shared, security, maxId, servers });
     }
   }
   return found;
@@ -144,36 +186,17 @@ function findOtherServer(own: unknown, shared: unknown): string | undefined {
   return isRecord(usual) && usual.url === first.url ? undefined : first.url;
 }
 
-function readSchemes(document: Json, find: FindReference) {
-  const components = isRecord(document.components) ? document.components : {};
-  const declared = isRecord(components.securitySchemes) ? components.securitySchemes : {};
-  const schemes: Record<string, SecurityScheme> = {};
-  const unsupported: string[] = [];
-  for (const [title, given] of Object.entries(declared)) {
-    const scheme = isRecord(given) && typeof given.$ref === "string" ? find(given.$ref) : given;
-    const read = isRecord(scheme) ? readScheme(title, scheme) : undefined;
-    if (read === undefined) unsupported.push(title);
-    else {
-      // Two schemes may differ only in signs that a setting's name cannot have.
-      const taken = new Set([TOKEN_SCHEME, ...Object.values(schemes)].map(({ setting }) => setting));
-      schemes[title] = { ...read, setting: toFreeName(read.setting, (name) => taken.has(name)) };
+function readSecurity(security: unknown, aliases: ReadSchemes["aliases"]): Record<string, string[]>[] {
+  if (!Array.isArray(security)) return [];
+  return security.filter(isRecord).map((needed) => {
+    const read: Record<string, string[]> = {};
+    for (const [title, given] of Object.entries(needed)) {
+      const scopes = Array.isArray(given) ? given.filter((scope) => typeof scope === "string") : [];
+      const name = aliases.get(title) ?? title;
+      read[name] = [...new Set([...(read[name] ?? []), ...scopes])];
     }
-  }
-  return { schemes, unsupported };
-}
-
-function readScheme(title: string, scheme: Json): SecurityScheme | undefined {
-  const setting = title.replaceAll(/[^A-Za-z0-9]+/g, "_").toLowerCase();
-  const type = String(scheme.type);
-  if (type === "apiKey" && typeof scheme.name === "string") {
-    const place = scheme.in === "query" || scheme.in === "cookie" ? scheme.in : "header";
-    return { setting, as: place, name: scheme.name };
-  }
-  if (type === "http" && /^basic$/i.test(String(scheme.scheme))) return { setting, as: "basic", name: "" };
-  // For OAuth the owner gets a token where the API gives them out, and pastes it.
-  const isBearer = type === "http" && /^bearer$/i.test(String(scheme.scheme));
-  if (isBearer || type === "oauth2" || type === "openIdConnect") return { setting, as: "bearer", name: "" };
-  return undefined;
+    return read;
+  });
 }
 
 /** Finds by JSON pointer (RFC 6901) below the document. */
@@ -201,7 +224,7 @@ function decode(part: string): string {
 function notOpenApi(document: unknown): SvcError {
   const version = isRecord(document) ? (document.openapi ?? document.swagger) : undefined;
   if (version === undefined) return invalid("This is not an OpenAPI document.");
-  return invalid(`OpenAPI ${String(version)} cannot be read; 3.0 and 3.1 can.`);
+  return invalid(`OpenAPI ${String(version)} cannot be read; 2.0, 3.0 and 3.1 can.`);
 }
 
 function nothingToUse([first]: readonly string[]): SvcError {
@@ -211,6 +234,6 @@ function nothingToUse([first]: readonly string[]): SvcError {
 function invalid(message: string): SvcError {
   return new SvcError("invalid_config", message, {
     field: "document",
-    hint: "Name a file or an address of an OpenAPI 3.0 or 3.1 document, in JSON or YAML.",
+    hint: "Name a file or an address of an OpenAPI 3, Swagger 2.0 or Google Discovery document.",
   });
 }

@@ -15,8 +15,8 @@ export interface DocumentOperation {
   readonly operation: Json;
   /** Parameters of the path, which the operation's own ones replace. */
   readonly shared: readonly unknown[];
-  /** Security of the whole document, unless the operation says otherwise. */
-  readonly security: unknown;
+  /** Alternatives: scopes by the security schemes that are needed together. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** Longest action id. */
   readonly maxId: number;
 }
@@ -44,7 +44,9 @@ export function convertOperation(
   const { method, path, operation } = o;
   const name = `${method.toUpperCase()} ${path}`;
   const converter = new SchemaConverter(find);
-  const security = readSecurity(operation.security ?? o.security);
+  const ways = o.security.map((needed) => Object.keys(needed));
+  // Alternatives may differ in their scopes only.
+  const security = [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()];
   const separated = separateCredentials(readParameters(o, converter), plan, security);
   const unwritable = findUnwritable(o, converter);
   if (unwritable !== undefined) return `${name}: ${unwritable}`;
@@ -151,11 +153,12 @@ function readParameters(o: DocumentOperation, converter: SchemaConverter): ReadP
     taken.add(argument);
     const schema = converter.resolve(parameter.schema);
     const isRequired = parameter.required === true || place === "path";
+    const keepsSlashes = place === "path" && parameter.allowReserved === true;
     return {
       argument: { name, place, description: parameter.description, schema, isRequired },
       isRequired,
       schema: describeParameter(parameter, converter),
-      wire: { argument, name, in: place, ...readStyle(parameter, place) },
+      wire: { argument, name, in: place, ...readStyle(parameter, place), ...(keepsSlashes && { keepsSlashes }) },
     };
   });
 }
@@ -185,11 +188,6 @@ function findUnwritable(o: DocumentOperation, converter: SchemaConverter): strin
   const found = listParameters(o, converter).find(({ style }) => style === "label" || style === "matrix");
   if (found === undefined) return undefined;
   return `"${String(found.name)}" is to be written in the style "${found.style}", which is not supported.`;
-}
-
-function readSecurity(security: unknown): string[][] {
-  if (!Array.isArray(security)) return [];
-  return security.filter(isRecord).map((needed) => Object.keys(needed));
 }
 
 function readText(value: unknown): string | undefined {

@@ -10,6 +10,39 @@ const schemeSchema = z.object({
   name: z.string(),
 });
 
+const providerSchema = z.object({
+  issuer: z.string().optional(),
+  authUrl: z.string().optional(),
+  tokenUrl: z.string().optional(),
+  deviceUrl: z.string().optional(),
+});
+
+/** Addresses of a sign-in; an open part of the API's own address may stand in them as `{name}`. */
+export type ProviderAddresses = z.output<typeof providerSchema>;
+
+const waySchema = z.object({
+  /** Value of the choice. */
+  value: z.string(),
+  /** Settings that have to be given. */
+  needs: z.array(z.string()),
+  /** Undefined where nobody signs in. */
+  signIn: z
+    .object({
+      /** Holds the access token in the settings of a call, and is never stored. */
+      setting: z.string(),
+      flow: z.enum(["code", "client", "device"]),
+      provider: providerSchema,
+      /** Setting with the scopes that the owner picked, separated by spaces; undefined where none are known. */
+      scopesSetting: z.string().optional(),
+      /** Scopes of a connection without this setting. */
+      scopes: z.array(z.string()),
+    })
+    .optional(),
+});
+
+/** One of the ways in which a connection may sign in. */
+export type SignInWay = z.output<typeof waySchema>;
+
 const definitionSchema = z.object({
   /** Address every operation is below; no slash at the end. An open part stands in it as `{name}`. */
   baseUrl: z.string().min(1),
@@ -31,6 +64,10 @@ const definitionSchema = z.object({
   origin: z.string(),
   /** By the name the document gives them. */
   schemes: z.record(z.string(), schemeSchema),
+  /** Setting that says which of the ways is taken; undefined where there is one way at most. */
+  choice: z.string().optional(),
+  /** The likeliest first; empty where keys alone say enough. */
+  ways: z.array(waySchema).default([]),
 });
 
 /** How an HTTP API is reached. */
@@ -51,6 +88,8 @@ const parameterSchema = z.object({
   list: z.enum(["repeat", ",", " ", "|"]),
   /** True when objects are written as `name[key]=value`. */
   deep: z.boolean(),
+  /** True when a slash in a value parts the path, as in `projects/one`. */
+  keepsSlashes: z.boolean().optional(),
   /** How an object is written: as JSON, or each member as a parameter of its own; else in one list. */
   object: z.enum(["json", "members"]).optional(),
 });

@@ -19,6 +19,7 @@ import type { IntegrationSource, SourceKind, SourcePorts } from "../source.ts";
 import type { StoredAction } from "../source-content.ts";
 import { type ApiRequest, buildRequest } from "./build-request.ts";
 import { operationCallSchema, readOpenApiDefinition } from "./openapi-definition.ts";
+import { planSignIn } from "./plan-sign-in.ts";
 import { fillAddress } from "./server-address.ts";
 
 /** An API that sends nothing for so long is given up. */
@@ -59,10 +60,14 @@ export const openApiKind: SourceKind = {
       return sendRequest(request, { dispatcher, app, action, context });
     }
 
-    return {
-      integration: createAddedIntegration(source, run, (settings) => void fillAddress(definition, settings)),
-      close,
+    const check = (settings: Readonly<Record<string, unknown>>) => {
+      fillAddress(definition, settings);
+      planSignIn(definition, settings);
     };
+    const integration = createAddedIntegration(source, run, check);
+    const hasSignIn = definition.ways.some(({ signIn }) => signIn !== undefined);
+    const findSignIn = (settings: Readonly<Record<string, unknown>>) => planSignIn(definition, settings);
+    return { integration: { ...integration, ...(hasSignIn && { findSignIn }) }, close };
   },
 };
 

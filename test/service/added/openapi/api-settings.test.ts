@@ -6,6 +6,7 @@ const SCHEMES = {
   key: key("X-Key"),
   app: key("X-App"),
   bearerAuth: { type: "http", scheme: "bearer" },
+  pat: { type: "http", scheme: "bearer" },
   login: { type: "http", scheme: "basic" },
 };
 
@@ -13,34 +14,48 @@ const SCHEMES = {
 function readForm(security: unknown[], given: { takesToken?: boolean } = {}) {
   const paths = Object.fromEntries(security.map((one, index) => [`/p${index}`, { get: { security: one } }]));
   const document = { openapi: "3.1.0", info: { title: "Door" }, components: { securitySchemes: SCHEMES }, paths };
-  const { content } = convertDocument(document, "door", { name: undefined, takesToken: given.takesToken === true });
-  return content;
+  const base = { address: "https://door.example.org", parts: [], isPrivate: false };
+  return convertDocument(document, "door", { name: undefined, takesToken: given.takesToken === true, base }).content;
 }
 
+const choicesOf = ({ settingsForm }: ReturnType<typeof readForm>) =>
+  settingsForm.find(({ kind }) => kind === "choice")?.options?.map(({ label }) => label);
+
 describe("the form says in words what is needed", () => {
+  const ONE = "Only the fields of the way that you choose are needed.";
+  const SOME = "Only the fields of the way that you choose are needed; those of others open more actions.";
   test.each([
-    [
-      "one of several",
-      [[{ key: [] }, { bearerAuth: [] }]],
-      "One of these is enough: key “key”; or token “bearerAuth”.",
-    ],
+    ["one of several", [[{ key: [] }, { bearerAuth: [] }]], ["Key in the header X-Key", "Token"], ONE],
     [
       "two together, or another",
       [[{ key: [], app: [] }, { login: [] }]],
-      "One of these is enough: key “key” with key “app”; or user name and password “login”.",
+      ["Key in the header X-Key and Key in the header X-App", "User name and password"],
+      ONE,
     ],
-    ["all of them", [[{ key: [], app: [] }]], "All of these are needed: key “key” with key “app”."],
     [
       "others for other actions",
       [[{ key: [] }], [{ bearerAuth: [] }], [{ bearerAuth: [] }], []],
-      "What is needed depends on the action: key “key” for 1 of 4 actions; token “bearerAuth” for 2 of 4 actions. Without any, 1 of 4 actions can be used.",
+      ["Token (for 3 of 4 actions)", "Key in the header X-Key (for 2 of 4 actions)", "Not at all (for 1 of 4 actions)"],
+      SOME,
     ],
-    ["none for some", [[{ key: [] }], []], "Without it, 1 of 2 actions can be used."],
-    ["a choice to give none", [[{ key: [] }, {}]], "Without it, all actions can be tried."],
-  ])("%s", (_what, security, words) => {
-    const { settingsHelp, settingsForm } = readForm(security);
-    expect(settingsHelp).toBe(words);
-    expect(settingsForm.every(({ optional }) => optional === true)).toBe(true);
+    ["two of a kind", [[{ bearerAuth: [] }, { pat: [] }]], ["Token “bearerAuth”", "Token “pat”"], ONE],
+    ["none for some", [[{ key: [] }], []], undefined, "Without it, 1 of 2 actions can be used."],
+    ["a choice to give none", [[{ key: [] }, {}]], undefined, "Without it, all actions can be tried."],
+  ])("%s", (_what, security, choices, words) => {
+    const form = readForm(security);
+    expect([choicesOf(form), form.settingsHelp]).toEqual([choices, words]);
+    expect(form.settingsForm.every(({ optional }) => optional === true)).toBe(true);
+  });
+
+  test("two that are needed together are both needed", () => {
+    const { settingsHelp, settingsForm } = readForm([[{ key: [], app: [] }]]);
+    expect([settingsHelp, settingsForm.map(({ label, optional }) => [label, optional])]).toEqual([
+      undefined,
+      [
+        ["Key “key”", undefined],
+        ["Key “app”", undefined],
+      ],
+    ]);
   });
 
   test("one that every action needs is needed, without more words", () => {
@@ -49,13 +64,14 @@ describe("the form says in words what is needed", () => {
     expect(settingsForm).toEqual([{ name: "key", label: "Key", kind: "secret", help: "Sent as the header X-Key." }]);
   });
 
-  test("of several each is called by what it is and by the name of the document", () => {
+  test("fields of other ways than the first are folded away", () => {
     const { settingsForm } = readForm([[{ key: [] }, { bearerAuth: [] }, { login: [] }]]);
-    expect(settingsForm.map(({ label }) => label)).toEqual([
-      "Key “key”",
-      "Token “bearerAuth”",
-      "User name “login”",
-      "Password “login”",
+    expect(settingsForm.map(({ label, group }) => [label, group])).toEqual([
+      ["How do you sign in?", undefined],
+      ["Key", undefined],
+      ["Token", "Token"],
+      ["User name", "User name and password"],
+      ["Password", "User name and password"],
     ]);
   });
 

@@ -82,6 +82,15 @@ describe("parameters", () => {
     expect(await write("/a/{id}/b", "get", {}, { id: "x/y" })).toBe("/a/x/y/b");
   });
 
+  test("a name in the path keeps its slashes where the document says so, and leads nowhere else", async () => {
+    const name = { name: "id", in: "path", required: true, allowReserved: true, schema: { type: "string" } };
+    const send = (id: string) => write("/a/{id}/b", "get", { parameters: [name] }, { id });
+    expect(await send("projects/one two")).toBe("/a/projects/one two/b");
+    for (const id of ["a/../../x", "/x", "a//b", "."]) {
+      await expect(send(id)).rejects.toMatchObject({ code: "invalid_arguments" });
+    }
+  });
+
   test("an operation with a style that cannot be written is left out and named", async () => {
     const parameters = [{ name: "p", in: "path", required: true, style: "matrix", schema: { type: "string" } }];
     const { notes, source } = await prepare({ "/m/{p}": { get: { parameters } }, "/n": { get: {} } });

@@ -151,6 +151,7 @@ test("operations become actions with levels by method; what cannot be sent is le
     "POST /soap: takes only application/soap, which cannot be sent.",
   ]);
   expect(source.content.settingsForm.map(({ name, kind, optional }) => [name, kind, optional])).toEqual([
+    ["sign_in_with", "choice", true],
     ["token", "secret", true],
     ["legacy", "secret", true],
   ]);
@@ -303,8 +304,10 @@ test("addresses are refused that are private, not encrypted or hold a password, 
   expect(await say({ baseUrl: "http://tracker.example.org" })).toBe("http://tracker.example.org is not encrypted.");
   expect(await say({ baseUrl: "https://me:secret@tracker.example.org" })).not.toContain("secret");
   expect(await say({ baseUrl: "ftp://tracker.example.org" })).toBe("The document does not say where the API is.");
-  await writeFile(join(folder, "old.json"), '{"swagger":"2.0","info":{"title":"x","version":"1"},"paths":{}}');
-  expect(await say({ document: join(folder, "old.json") })).toBe("OpenAPI 2.0 cannot be read; 3.0 and 3.1 can.");
+  await writeFile(join(folder, "old.json"), '{"swagger":"1.2","info":{"title":"x","version":"1"},"paths":{}}');
+  expect(await say({ document: join(folder, "old.json") })).toBe(
+    "The document cannot be read: Unrecognized Swagger version: 1.2. Expected 2.0.",
+  );
   await writeFile(join(folder, "no.json"), "{");
   expect(await say({ document: join(folder, "no.json") })).toMatch(/^The document cannot be read: /);
 });
