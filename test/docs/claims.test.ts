@@ -53,7 +53,7 @@ describe("docs/concepts.md", () => {
   });
 
   test("names the folders of the command line", () => {
-    const said = readTable("docs/concepts.md", "What is kept on your machine").map(([, folder = ""]) => folder);
+    const said = readTable("docs/concepts.md", "Files on your machine").map(([, folder = ""]) => folder);
     const real = [places.config, places.state, places.cache, places.media, places.service];
     const shown = real.map((folder) => `~/${relative(HOME, folder)}`);
     expect(said.map((folder) => folder.split(",")[0])).toEqual(shown);
