@@ -12,6 +12,12 @@ function collect(value: string, before: readonly string[] = []): readonly string
   return [...before, value];
 }
 
+const levelOption = () =>
+  new Option(
+    "--level <pattern=level>",
+    "level of an action, or of all whose ids match, e.g. 'search_*=read' (read, write, delete or admin); the last one that matches holds; repeatable",
+  ).argParser(collect);
+
 /** Commands that run the service. */
 export function addServiceCommands(program: Command, run: Run): void {
   program
@@ -96,6 +102,7 @@ export function addSourceCommands(program: Command, run: Run): void {
       .option("--sign-in <way>", 'how: "page" of its provider, or "client" with a client id and secret of your own')
       .option("--private", "the address is a server of your own network")
       .option("--trust", "believe the server about which of its tools only read")
+      .addOption(levelOption())
       .option("--replace", "take the place of the added app of this name"),
   ).action(run(async () => (await import("./commands/add-mcp.ts")).addMcp));
   forService(
@@ -113,6 +120,7 @@ export function addSourceCommands(program: Command, run: Run): void {
       .option("--issuer <url>", "sign-in provider that names these addresses itself (OpenID Connect)")
       .option("--scope <name...>", "scopes to ask for (default: those that reading and writing needs)")
       .option("--private", "the API is a server of your own network")
+      .addOption(levelOption())
       .option("--replace", "take the place of the added app of this name"),
   ).action(run(async () => (await import("./commands/add-openapi.ts")).addOpenApi));
   forService(

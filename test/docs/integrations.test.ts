@@ -69,7 +69,7 @@ test("every command of the guide works, with a server of the tests in the place 
   const methods = { list: { id: "list", path: "events", httpMethod: "GET" } };
   await writeFile(google, JSON.stringify({ kind: "discovery#restDescription", title: "Calendar", methods }));
   const commands = readBlocks("sh").flatMap((block) => block.trim().split("\n"));
-  expect(commands).toHaveLength(7);
+  expect(commands).toHaveLength(8);
   const env = {
     SVC_HEADER_AUTHORIZATION: "Bearer token",
     SVC_BASE_URL: service.url,
@@ -84,7 +84,7 @@ test("every command of the guide works, with a server of the tests in the place 
       // Only this one asks the service that runs.
       .replace(/^svc (?!connect)(\w+)/, `svc $1 --data ${service.dataDir}`)
       .replace(/^svc add --data (\S+) (\w+)/, "svc add $2 --data $1");
-    const [, ...args] = line.split(" ");
+    const [, ...args] = line.replaceAll("'", "").split(" ");
     const work = async () => {
       const run = await runSvc(args, home, { env });
       expect(run, `${command}\n${run.stderr}`).toMatchObject({ code: 0 });

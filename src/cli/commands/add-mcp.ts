@@ -22,7 +22,7 @@ interface McpFlags extends AddFlags {
 }
 
 const UNTRUSTED =
-  "Every tool counts as a write and asks a human first; --trust believes what the server says of itself.";
+  "Every tool without a --level counts as a write and asks a human first; --trust believes what the server says of itself.";
 const TRUSTED = "The server itself says which of its tools only read; those run without asking anybody.";
 
 /** `svc add mcp`: lists an MCP server's tools, shows them, and adds them as actions. */

@@ -1,5 +1,6 @@
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
+import { changeLevels } from "../../service/added/action-levels.ts";
 import { openSourceAdmin, type SourceAdmin } from "../../service/added/open-source-admin.ts";
 import { isStopped } from "../../service/added/source.ts";
 import {
@@ -14,6 +15,7 @@ import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { measureLastColumn, type Terminal, wrapWords } from "../terminal.ts";
+import { describeRules, type LevelFlags, readLevelFlags } from "./levels.ts";
 
 /** Flags of every command that changes which apps a service has. */
 export interface SourceFlags {
@@ -23,7 +25,7 @@ export interface SourceFlags {
 }
 
 /** Flags of every `svc add …`. */
-export interface AddFlags extends SourceFlags {
+export interface AddFlags extends SourceFlags, LevelFlags {
   readonly name?: string;
   readonly replace?: true;
 }
@@ -40,23 +42,28 @@ interface PreparedSource {
 const SHOWN_NOTES = 12;
 
 /**
- * Start of every `svc add …`: refuses an unusable name before anything is started, fetched or installed.
+ * Start of every `svc add …`: refuses an unusable name or level before anything is started, fetched or installed.
  *
- * @throws SvcError `invalid_config`, field `slug` or `dataDir`.
+ * @throws SvcError `invalid_config`, field `slug`, `dataDir` or `--level`.
  */
 export async function checkPlace(context: CliContext, slug: string, flags: AddFlags): Promise<void> {
+  readLevelFlags(flags);
   await withApps(context, flags, (apps) => apps.checkSlug(slug, { replace: flags.replace === true }));
 }
 
-/** End of every `svc add …`: shows the app, asks, and stores it. */
+/** End of every `svc add …`: shows the app, asks, and stores it. Levels of an app that is replaced stay without new ones. */
 export async function addSource(
   context: CliContext,
-  { source, notes, connection }: PreparedSource,
+  { source: prepared, notes: said, connection }: PreparedSource,
   flags: AddFlags,
 ): Promise<number> {
   const { terminal } = context;
   return withApps(context, flags, async (apps) => {
-    const known = flags.replace ? await apps.find(source.slug) : undefined;
+    const known = flags.replace ? await apps.find(prepared.slug) : undefined;
+    const kept = known === undefined || isStopped(known) ? [] : (known.levels.levels ?? []);
+    const levels = flags.level === undefined ? kept : readLevelFlags(flags);
+    const source = changeLevels(prepared, { levels });
+    const notes = [...describeRules(levels, source.content), ...said];
     for (const line of describeContent(terminal, source)) terminal.say(line);
     if (known !== undefined && isStopped(known)) {
       terminal.say(`It takes the place of ${known.name}, which stopped working; its connections stay.`);

@@ -2,7 +2,9 @@ import { appStopped } from "../catalog/not-found.ts";
 import type { ActionContext, Integration } from "../integrations/integration.ts";
 import { createProviderError } from "../integrations/provider-failure.ts";
 import { ServiceError } from "../service-error.ts";
+import { judgeLevel } from "./action-levels.ts";
 import type { IntegrationSource, StoppedSource } from "./source.ts";
+
 import { findMissingSetting, type StoredAction } from "./source-content.ts";
 
 /** Carries out one action of a kind. Arguments are already valid. Throws ServiceError for failures it can name. */
@@ -18,7 +20,7 @@ type RunStored = (
  * @param check throws for a problem of settings that are all there; see `Integration.checkSettings`
  */
 export function createAddedIntegration(
-  { slug, name, content }: Pick<IntegrationSource, "slug" | "name" | "content">,
+  { slug, name, levels, content }: Pick<IntegrationSource, "slug" | "name" | "levels" | "content">,
   run: RunStored,
   check?: (settings: Readonly<Record<string, unknown>>) => void,
 ): Integration {
@@ -31,6 +33,7 @@ export function createAddedIntegration(
     scopes,
     actions: content.actions.map((action) => ({
       ...action,
+      isLevelAssumed: !levels.trusted && judgeLevel(action, levels).from === "default",
       run: (args, context) => run(action, args, context),
     })),
     settingsForm: content.settingsForm,

@@ -27,6 +27,8 @@ const storedActionSchema = z
     idempotent: z.boolean(),
     inputSchema: jsonSchemaSchema,
     scopes: z.array(z.string()),
+    /** The app's own word, whether it counts or not; without a level where it says nothing. */
+    own: z.object({ level: z.enum(SIDE_EFFECT_LEVELS).optional(), idempotent: z.boolean() }).optional(),
     /** How the kind carries the action out: its own JSON. */
     call: z.unknown(),
   })
@@ -75,7 +77,8 @@ export function createContent(said: z.input<typeof contentSchema>): SourceConten
 
 /** SHA-256 (hex) of a content: changes with anything an agent or a human is told, or that decides what a call does. */
 export function digestContent(content: SourceContent): string {
-  return sha256Hex(toOrderedJson(content));
+  // The app's own word about an action counts by the level that is made of it.
+  return sha256Hex(toOrderedJson({ ...content, actions: content.actions.map(({ own: _, ...facts }) => facts) }));
 }
 
 /** JSON with sorted keys: the order in which an origin lists things means nothing. */
@@ -180,7 +183,8 @@ export function compareContents(old: SourceContent, next: SourceContent): Conten
   const changed = next.actions.flatMap((action) => {
     const known = before.get(action.id);
     if (known === undefined) return [];
-    const differences = Object.entries(action).flatMap(([fact, value]) =>
+    const { own: _, ...facts } = action;
+    const differences = Object.entries(facts).flatMap(([fact, value]) =>
       compare(FACT_NAMES[fact] ?? fact, known[fact as keyof StoredAction], value),
     );
     return differences.length === 0 ? [] : [{ id: action.id, differences }];

@@ -6,7 +6,7 @@ import { type IntegrationSource, isStopped, readSource, type StoredSource } from
 import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
 
 /** Content to store when a source is added or replaced. */
-export type NewSource = Omit<IntegrationSource, "proposal" | "revision" | "addedAt">;
+export type NewSource = Omit<IntegrationSource, "levels" | "proposal" | "revision" | "addedAt">;
 
 /** Where an added app comes from, and whether its origin offers something else now. */
 export interface SourceMark {

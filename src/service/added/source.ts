@@ -8,6 +8,7 @@ import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { jsonText } from "../store/open-store.ts";
 import type { ConnectionState, SourceRow } from "../store/schema.ts";
+import { type LevelPolicy, parseLevelPolicy } from "./action-levels.ts";
 import { parseContent, type SourceContent, toLine } from "./source-content.ts";
 
 /** Where an integration that the owner added comes from. */
@@ -21,6 +22,8 @@ export interface IntegrationSource {
   readonly name: string;
   /** How to reach it, as the owner gave it: JSON, without secrets; the kind checks it when it opens the source. */
   readonly definition: unknown;
+  /** A part of the definition. */
+  readonly levels: LevelPolicy;
   /** The content the owner agreed to. */
   readonly content: SourceContent;
   /** Found later and not agreed to yet; the agreed content stays in use meanwhile. */
@@ -133,7 +136,8 @@ export function readSource(row: SourceRow): StoredSource {
   if (kind === undefined) return stopSource(row, "It is of a kind that this version does not know.");
   const parsed = rowSchema.safeParse(row);
   const content = parsed.success ? parseContent(parsed.data.content) : undefined;
-  if (!parsed.success || content === undefined) return stopSource(row, DAMAGED, kind);
+  const levels = parseLevelPolicy(parsed.data?.definition);
+  if (!parsed.success || content === undefined || levels === undefined) return stopSource(row, DAMAGED, kind);
   const { slug, name, definition, added_at: addedAt } = parsed.data;
   const proposal = readProposal(row);
   return {
@@ -141,6 +145,7 @@ export function readSource(row: SourceRow): StoredSource {
     kind,
     name: toLine(name),
     definition,
+    levels,
     content,
     proposal,
     revision: row.revision,

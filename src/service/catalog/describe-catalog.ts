@@ -62,7 +62,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
 /** Why a call of this tool must be confirmed by a human; null when it need not be. */
 export function explainPolicy({ integration, action }: CatalogEntry): string | null {
   if (!action.requiresConfirmation) return null;
-  if (integration.areLevelsAssumed === true) {
+  if (action.isLevelAssumed === true) {
     const why = `the word of ${integration.name} about its own tools is not trusted, so each counts as a write`;
     return `Nobody vouches for what "${action.title}" does: ${why}.`;
   }

@@ -52,6 +52,8 @@ export interface Action {
   readonly title: string;
   readonly description: string;
   readonly level: SideEffectLevel;
+  /** True when the level is our guess, as the app's own word is not trusted. Default false. */
+  readonly isLevelAssumed?: boolean;
   readonly requiresConfirmation: boolean;
   /** True when running it twice with equal arguments leaves the same state as once. */
   readonly idempotent: boolean;
@@ -149,8 +151,6 @@ export interface Integration {
   readonly actions: readonly Action[];
   /** Why the app is unusable, and the owner's next step; default: it can be used. */
   readonly stopped?: string;
-  /** True when the levels of its actions are our guess, as the app's own word is not trusted. Default false. */
-  readonly areLevelsAssumed?: boolean;
   /** Fields of the dashboard's form, in this order; an app without settings has none. */
   readonly settingsForm?: readonly SettingField[];
   /** Above the form: which of its optional fields are needed, in one to three sentences. */

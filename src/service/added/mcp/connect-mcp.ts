@@ -5,6 +5,7 @@ import { stopOnAbort } from "../../../base/concurrency.ts";
 import type { SettingField } from "../../integrations/integration.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
+import { levelRulesSchema } from "../action-levels.ts";
 import { createMcpFetch, failAtStreamEnd } from "./mcp-fetch.ts";
 
 /** A connection to an MCP server that has been opened. */
@@ -179,6 +180,7 @@ const trust = {
    * confirms, because a server's word about itself proves nothing.
    */
   trusted: z.boolean(),
+  levels: levelRulesSchema.optional(),
 };
 
 const definitionSchema = z.discriminatedUnion("transport", [

@@ -69,7 +69,6 @@ class McpSource {
     return {
       integration: {
         ...createAddedIntegration(this.#source, (action, args, context) => this.#run({ action, args, context })),
-        areLevelsAssumed: !this.#definition.trusted,
         ...this.#describeSignIn(),
       },
       close: async () => {

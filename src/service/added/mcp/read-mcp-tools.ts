@@ -3,6 +3,7 @@ import { z } from "zod";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
+import { applyLevels } from "../action-levels.ts";
 import {
   createContent,
   dropMembers,
@@ -100,7 +101,7 @@ function toListing(
       );
     }
     const tool = { ...parsed.data, inputSchema: open.schema };
-    const action = toAction(tool, definition, NAME_MAX - slug.length - 1);
+    const action = toAction(tool, NAME_MAX - slug.length - 1);
     if (actions.has(action.id)) {
       notes.push(`${shown} was left out: another tool has the same name.`);
       continue;
@@ -141,27 +142,31 @@ function showName(name: string): string {
 }
 
 function toContent(name: string, definition: McpDefinition, actions: StoredAction[]): SourceContent {
-  return createContent({
+  const content = createContent({
     description: `${name}: ${actions.length} tools of an MCP server.`,
     category: "mcp",
     scopes: [],
     settingsForm: listMcpSettings(definition).map(({ optional: _, ...field }) => field),
     actions,
   });
+  return applyLevels(content, definition);
 }
 
-function toAction(tool: McpTool, { trusted }: McpDefinition, max: number): StoredAction {
-  const hints = trusted ? (tool.annotations ?? {}) : {};
-  const level = hints.readOnlyHint === true ? "read" : hints.destructiveHint === true ? "delete" : "write";
+/** With the level by default. */
+function toAction(tool: McpTool, max: number): StoredAction {
+  const { readOnlyHint, destructiveHint, idempotentHint } = tool.annotations ?? {};
+  const isMarked = readOnlyHint !== undefined || destructiveHint !== undefined;
+  const mark = readOnlyHint === true ? "read" : destructiveHint === true ? "delete" : isMarked ? "write" : undefined;
   return {
     id: chooseId(tool.name, max),
     title: (tool.title ?? tool.annotations?.title ?? tool.name).slice(0, TITLE_MAX),
     description: tool.description ?? "",
-    level,
-    requiresConfirmation: level !== "read",
-    idempotent: level === "read" || hints.idempotentHint === true,
+    level: "write",
+    requiresConfirmation: true,
+    idempotent: false,
     inputSchema: tool.inputSchema,
     scopes: [],
+    own: { level: mark, idempotent: idempotentHint === true },
     call: { tool: tool.name },
   };
 }

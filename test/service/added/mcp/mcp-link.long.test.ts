@@ -45,7 +45,7 @@ test("a server of settings that were replaced has ended when its app is closed, 
   const content = { description: "", category: "mcp", scopes: [], settingsForm: [], actions };
   const source = { slug: "slow", kind: "mcp", name: "Slow", definition: slowServer(), content, digest: "" } as const;
   const opened = await mcpKind.open(
-    { ...source, proposal: undefined, revision: "rev_1", addedAt: "" },
+    { ...source, levels: { trusted: true }, proposal: undefined, revision: "rev_1", addedAt: "" },
     {
       log: () => {},
       now: Date.now,

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { isRecord } from "../../base/json.ts";
+import { type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
+import type { SourceContent, StoredAction } from "./source-content.ts";
+
+const MAX_PATTERN = 64;
+
+const ruleSchema = z.object({
+  /** Id of an action, or a part of ids with `*` for any characters. */
+  pattern: z
+    .string()
+    .max(MAX_PATTERN)
+    .regex(/^[A-Za-z0-9_*-]+$/),
+  level: sideEffectLevelSchema,
+  setAt: z.iso.datetime(),
+  /** Where its owner set it; `command` is the command line. */
+  setIn: z.enum(["command", "dashboard"]),
+});
+
+/** In their order: the last one that matches an action holds. */
+export const levelRulesSchema = z.array(ruleSchema).readonly();
+
+/** The level that the owner gave to actions of an app, also to those that it will have later. */
+export type LevelRule = z.output<typeof ruleSchema>;
+
+const policySchema = z.object({
+  /** True where actions without a rule have the level that the app itself gives them; otherwise each is a write. */
+  trusted: z.boolean().default(true),
+  levels: levelRulesSchema.optional(),
+});
+
+/** How the levels of an app's actions are decided: a part of its stored definition. */
+export type LevelPolicy = z.output<typeof policySchema>;
+
+/** Reads the policy of a stored definition; undefined when it cannot be read. */
+export function parseLevelPolicy(definition: unknown): LevelPolicy | undefined {
+  return policySchema.safeParse(isRecord(definition) ? definition : {}).data;
+}
+
+/** Reads `PATTERN=LEVEL`; undefined when it is none. */
+export function parseLevelRule(text: string, set: Pick<LevelRule, "setAt" | "setIn">): LevelRule | undefined {
+  const at = text.lastIndexOf("=");
+  return ruleSchema.safeParse({ ...set, pattern: text.slice(0, at), level: text.slice(at + 1) }).data;
+}
+
+/** Gives each action the level it has by this policy, and what follows from it. */
+export function applyLevels(content: SourceContent, policy: LevelPolicy): SourceContent {
+  const actions = content.actions.map((action): StoredAction => {
+    const { own = { level: action.level, idempotent: action.idempotent } } = action;
+    const { level } = judgeLevel(action, policy);
+    // Of a read that is none, nobody knows whether it may be repeated.
+    const idempotent = level === "read" || (policy.trusted && own.idempotent && own.level !== "read");
+    return { ...action, own, level, requiresConfirmation: level !== "read", idempotent };
+  });
+  return { ...content, actions };
+}
+
+/** An app with another policy, in its definition and its actions. Members that are left out stay. */
+export function changeLevels<App extends { readonly definition: unknown; readonly content: SourceContent }>(
+  app: App,
+  change: Partial<LevelPolicy>,
+): App {
+  const definition = { ...(isRecord(app.definition) ? app.definition : {}), ...change };
+  return { ...app, definition, content: applyLevels(app.content, policySchema.parse(definition)) };
+}
+
+/** The level of an action, and where it comes from. */
+export interface JudgedLevel {
+  readonly level: SideEffectLevel;
+  /** `mark`: the app gives it; `default`: neither does the owner, nor an app whose word counts. */
+  readonly from: "rule" | "mark" | "default";
+  readonly rule?: LevelRule;
+}
+
+/** Decides the level of an action. */
+export function judgeLevel(action: Pick<StoredAction, "id" | "level" | "own">, policy: LevelPolicy): JudgedLevel {
+  // The level of an action is its app's own word until a policy is applied.
+  const { id, own = action } = action;
+  const rule = policy.levels?.findLast(({ pattern }) => matches(pattern, id));
+  if (rule !== undefined) return { level: rule.level, from: "rule", rule };
+  if (policy.trusted && own.level !== undefined) return { level: own.level, from: "mark" };
+  return { level: "write", from: "default" };
+}
+
+/** Those rules that no action is matched by. */
+export function listUnmatched(rules: readonly LevelRule[], { actions }: Pick<SourceContent, "actions">): LevelRule[] {
+  return rules.filter(({ pattern }) => !actions.some(({ id }) => matches(pattern, id)));
+}
+
+/** No regular expression: many stars would make it slow. */
+function matches(pattern: string, id: string): boolean {
+  const [start = "", ...parts] = pattern.split("*");
+  const end = parts.pop();
+  if (end === undefined) return id === start;
+  if (!id.startsWith(start)) return false;
+  let at = start.length;
+  for (const part of parts) {
+    const found = id.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return id.endsWith(end) && id.length - end.length >= at;
+}
