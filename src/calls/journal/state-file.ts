@@ -1,13 +1,9 @@
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { z } from "zod";
-import { hasCode } from "../../base/disk.ts";
-import { parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
-import { createStoredCalls, type StateFile } from "./journal.ts";
-import { chooseRecord, type JournalRecord, readJournalRecord, toMapKey } from "./journal-record.ts";
+import type { StateFile } from "./journal.ts";
 
 const NAME = "state.db";
 const VERSION = 1;
@@ -43,7 +39,7 @@ export async function openStateFile(folder: string): Promise<StateFile | undefin
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const isLocal = LOCAL_FILE_SYSTEMS.has((await statfs(folder)).type);
     database = openDatabase(sqlite, path);
-    prepareDatabase(database, { folder, path, isLocal });
+    prepareDatabase(database, path, isLocal);
     return toStateFile(database);
   } catch (cause) {
     database?.close();
@@ -73,10 +69,7 @@ const LOCAL_FILE_SYSTEMS = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
 ]);
 
-function prepareDatabase(
-  database: DatabaseSync,
-  { folder, path, isLocal }: { readonly folder: string; readonly path: string; readonly isLocal: boolean },
-): void {
+function prepareDatabase(database: DatabaseSync, path: string, isLocal: boolean): void {
   database.exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE");
   const version = Number(database.prepare("PRAGMA user_version").get()?.user_version);
   if (version > VERSION) throw describeNewer(path, version);
@@ -84,8 +77,6 @@ function prepareDatabase(
     // Before there is anything to read in it; other files of SQLite get the same mode.
     chmodSync(path, 0o600);
     database.exec(TABLES);
-    const calls = createStoredCalls(database);
-    for (const record of readOldJournal(folder)) calls.put(record);
   }
   database.exec("SELECT 1 FROM calls, rules, accounts LIMIT 0; COMMIT");
   const mode = database.prepare("PRAGMA journal_mode").get()?.journal_mode;
@@ -160,40 +151,4 @@ function describeUnusable(path: string, cause: unknown): SvcError {
   }
   const steps = `Look in the apps for the latest writes, then move ${NAME} and the files beside it that begin with its name away`;
   return refuse("is damaged", `It knows which writes were sent and never answered. ${steps}, and start again.`);
-}
-
-const FOLDER = "journal";
-const forgottenSchema = z.object({ callId: z.string(), fingerprint: z.string(), forgotten: z.literal(true) });
-
-/**
- * The calls that versions before `state.db` wrote into files of JSON lines, `journal/journal-….jsonl`. The files are left
- * where they are. A line that was cut off by a crash is left out.
- */
-function readOldJournal(stateDir: string): JournalRecord[] {
-  const found = new Map<string, JournalRecord>();
-  const folder = join(stateDir, FOLDER);
-  for (const name of listFiles(folder)) {
-    const records = new Map<string, JournalRecord>();
-    for (const line of readFileSync(join(folder, name), "utf8").split("\n")) {
-      const value = parseJson(line);
-      const forgotten = forgottenSchema.safeParse(value);
-      const record = readJournalRecord(value);
-      if (forgotten.success) records.delete(toMapKey(forgotten.data));
-      else if (record !== undefined) records.set(toMapKey(record), record);
-    }
-    for (const [key, record] of records) {
-      const other = found.get(key);
-      found.set(key, other === undefined ? record : chooseRecord(other, record));
-    }
-  }
-  return [...found.values()];
-}
-
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^journal-.*\.jsonl$/.test(name));
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return [];
-    throw error;
-  }
 }

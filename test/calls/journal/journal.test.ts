@@ -1,6 +1,4 @@
 import { once } from "node:events";
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openJournal } from "../../../src/calls/journal/journal.ts";
@@ -23,13 +21,6 @@ const openHere = async (): Promise<StoredJournal> => closeLater(await openStored
 
 function createRecord(change: Partial<JournalRecord> = {}): JournalRecord {
   return { callId: "call_1", fingerprint: "f1", state: "pending", at: NOW, tool: "notes_create_page", ...change };
-}
-
-/** The file of an earlier version, one line for each of these. */
-async function writeOldFile(lines: readonly unknown[], name = "journal-anna-4194999-abc123.jsonl"): Promise<void> {
-  await mkdir(join(folder, "journal"), { recursive: true });
-  const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
-  await writeFile(join(folder, "journal", name), texts.join("\n"));
 }
 
 describe("openJournal", () => {
@@ -271,36 +262,5 @@ describe("what is dropped", () => {
     await journal.record(createRecord({ callId: "last", at: NOW + 12_000 }));
     const find = (callId: string) => journal.find(createRecord({ callId }))?.state;
     expect([find("sent"), find("c0"), find("c11999"), find("last")]).toEqual(["sending", undefined, "done", "pending"]);
-  });
-});
-
-describe("the files of an earlier version", () => {
-  it("are read once, into a new state file, and stay", async () => {
-    await writeOldFile([
-      createRecord(),
-      createRecord({ state: "sending" }),
-      createRecord({ callId: "call_2", state: "done", outcome: 1 }),
-      createRecord({ callId: "call_3", state: "sending" }),
-      { callId: "call_3", fingerprint: "f1", forgotten: true },
-      "{not json",
-      '{"callId":1}',
-      '{"callId":"call_9","finge',
-    ]);
-    const later = createRecord({ state: "approved", at: NOW + 1 });
-    await writeOldFile([later, createRecord({ callId: "call_4", state: "approved" })], "journal-b-1-abc.jsonl");
-    await writeOldFile(["hello"], "notes.txt");
-    const first = await openHere();
-    const find = (callId: string) => first.find({ callId, fingerprint: "f1" })?.state;
-    expect(["call_1", "call_2", "call_3", "call_4"].map(find)).toEqual(["sending", "done", undefined, "approved"]);
-    await first.forget(createRecord({ state: "sending" }));
-    await first.close();
-    expect((await openHere()).find(createRecord())).toBeUndefined();
-    expect(await readdir(join(folder, "journal"))).toHaveLength(3);
-  });
-
-  it("that cannot be read keep the journal from opening, and nothing of it stays", async () => {
-    await mkdir(join(folder, "journal", "journal-a-1-abc.jsonl"), { recursive: true });
-    await expect(openHere()).rejects.toMatchObject({ code: "invalid_config", field: "stateDir" });
-    expect((await stat(join(folder, "state.db"))).size).toBe(0);
   });
 });
