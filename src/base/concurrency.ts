@@ -68,3 +68,13 @@ export function stopOnAbort<T>(
   if (signal.aborted) stop();
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", stop));
 }
+
+/**
+ * Wraps `listener` so that it is called at once and its errors and rejections are dropped: a call that has acted must
+ * not lose its outcome to a failing logger.
+ */
+export function createEmitter<Event>(listener: (event: Event) => unknown): (event: Event) => void {
+  // Async, so that errors and rejections take the same path.
+  const tell = async (event: Event): Promise<unknown> => listener(event);
+  return (event) => void tell(event).catch(() => undefined);
+}

@@ -4,7 +4,8 @@ import { createFingerprint } from "./ask/fingerprint.ts";
 import type { ApprovalRequest } from "./ask/request.ts";
 import type { CatalogEntry } from "./catalog/catalog-entry.ts";
 import { openCallRecord } from "./journal/call-record.ts";
-import { type JournalKey, toMapKey } from "./journal/journal-record.ts";
+import { toMapKey } from "./journal/journal.ts";
+import type { JournalKey } from "./journal/journal-record.ts";
 import { answerFromJournal, askAgain, bindRecord } from "./journal/recall.ts";
 import { createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ConnectionQuestion, Pipeline, ToolCall } from "./pipeline.ts";
@@ -53,7 +54,8 @@ interface OwnTool {
 export async function runTool(pipeline: Pipeline, call: ToolCall, own?: OwnTool): Promise<ToolOutcome> {
   const context = openCall(pipeline, call, own?.send);
   throwIfAborted(context.signal);
-  const outcome = await withAbort(runCall(context, call.arguments, own?.entry), context.signal);
+  const work = runCall(context, call.arguments, own?.entry);
+  const outcome = await withAbort(work, context.signal);
   context.emit({ type: "finished", callId: call.callId, toolName: outcome.toolName, status: outcome.status });
   return outcome;
 }
@@ -116,7 +118,7 @@ async function runOnce(opened: OpenedCall, key: JournalKey, plan: CallPlan): Pro
   try {
     const record = await openCallRecord(opened, plan.entry, key);
     const context: CallContext = { ...opened, record };
-    const repeated = await askAgain(context, plan.entry);
+    const repeated = record.known && (await askAgain(context, plan.entry));
     if (repeated !== undefined) return repeated;
     const prepared = await prepare(context, plan);
     return prepared.ok ? await record.finish(await execute(context, prepared.value)) : prepared.outcome;
@@ -129,10 +131,12 @@ async function runOnce(opened: OpenedCall, key: JournalKey, plan: CallPlan): Pro
 }
 
 async function prepare(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
-  const remembered = await answerFromJournal(context, plan.entry);
+  const { known, duplicates } = context.record;
+  const remembered = known && (await answerFromJournal(context, plan.entry, known));
   if (remembered !== undefined) return stop(remembered);
   const prepared = await takeSteps(context, plan, context.own === undefined ? PREPARATION : OWN_PREPARATION);
-  return prepared.ok ? proceed(bindRecord(context, prepared.value)) : prepared;
+  const isNew = known === undefined && duplicates.isEmpty;
+  return isNew || !prepared.ok ? prepared : proceed(bindRecord(context, prepared.value));
 }
 
 async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcome> {

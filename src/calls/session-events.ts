@@ -34,16 +34,3 @@ export type SessionEvent =
       readonly step: string | null;
     }
   | { readonly type: "finished"; readonly callId: string; readonly toolName: string; readonly status: OutcomeStatus };
-
-/** Receives a session's events. An async function fits the type as well. */
-type EventListener = (event: SessionEvent) => void;
-
-/**
- * Wraps `listener` so that it is called at once and its errors and rejections are dropped: a call that has acted must
- * not lose its outcome to a failing logger.
- */
-export function createEmitter(listener: EventListener): EventListener {
-  // Async, so that errors and rejections take the same path.
-  const tell = async (event: SessionEvent): Promise<void> => await listener(event);
-  return (event) => void tell(event).catch(() => undefined);
-}

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { createEmitter } from "../base/concurrency.ts";
 import { SvcClient } from "../client/client.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
@@ -21,7 +22,7 @@ import type { ToolOutcome } from "./outcome.ts";
 import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
 import { type OpenQuestion, previewCall, runTool } from "./run.ts";
-import { createEmitter, type SessionEvent } from "./session-events.ts";
+import type { SessionEvent } from "./session-events.ts";
 import type { StaticTool } from "./static-tools.ts";
 
 /** Settings of {@link createToolSession}: a client, or an address and key to create one. */
@@ -111,7 +112,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const { mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
   const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
   const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
-  const emit = createEmitter((event) => options.onEvent?.(event));
+  const emit = createEmitter((event: SessionEvent) => options.onEvent?.(event));
   const state = stateDir ? await openStateFile(stateDir) : undefined;
   const journal = await openJournal(state, { now });
   const catalog = openCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit }, allowed);

@@ -1,7 +1,20 @@
 import { sha256Hex } from "../../base/hash.ts";
-import type { ApprovalFile, Effect } from "./request.ts";
 
 const MAX_DEPTH = 200;
+
+/** A local file as a decision is bound to it. */
+export interface FingerprintFile {
+  /** Path in the arguments, e.g. `attachments[0]`. */
+  readonly field: string;
+  readonly name: string;
+  readonly mimetype: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex MD5 of the bytes, short enough to be shown. */
+  readonly md5: string;
+  /** Hex SHA-256 of the bytes; the decision is valid only for these bytes. */
+  readonly sha256: string;
+}
 
 /** The facts that a decision is bound to, or that identify a call. */
 export interface FingerprintSubject {
@@ -9,12 +22,12 @@ export interface FingerprintSubject {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly connection: string | undefined;
   /** Empty for a call without local files. */
-  readonly files: readonly Pick<ApprovalFile, "field" | "name" | "mimetype" | "size" | "md5" | "sha256">[];
+  readonly files: readonly FingerprintFile[];
   readonly principal: string;
   /**
    * The effect a human was told. Left out of a call's identity, which must stay the same when the effect becomes known.
    */
-  readonly effect?: Effect | undefined;
+  readonly effect?: string | undefined;
 }
 
 /**

@@ -4,23 +4,13 @@ import { sha256Hex } from "../../base/hash.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { jsonObject } from "../../wire/tool.ts";
-import { createFingerprint } from "./fingerprint.ts";
+import { createFingerprint, type FingerprintFile } from "./fingerprint.ts";
 
 /** What a call may change. `unknown` when the service does not say. */
 export type Effect = SideEffectLevel | "unknown";
 
 /** One local file a call would send. */
-export interface ApprovalFile {
-  /** Path in the arguments, e.g. `attachments[0]`. */
-  readonly field: string;
-  readonly name: string;
-  readonly mimetype: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Hex MD5 of the bytes, short enough to be shown. */
-  readonly md5: string;
-  /** Hex SHA-256 of the bytes; the decision is valid only for these bytes. */
-  readonly sha256: string;
+export interface ApprovalFile extends FingerprintFile {
   /** The reference as the caller wrote it. */
   readonly reference: string;
 }

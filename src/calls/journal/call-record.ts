@@ -2,15 +2,8 @@ import type { ApprovalRequest } from "../ask/request.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import type { ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { beginCall, type CallJournal } from "./journal.ts";
-import {
-  hasLeft,
-  isUnanswered,
-  type JournalKey,
-  type JournalRecord,
-  type JournalState,
-  toMapKey,
-} from "./journal-record.ts";
+import { beginCall, type CallJournal, toMapKey } from "./journal.ts";
+import { hasLeft, isUnanswered, type JournalKey, type JournalRecord, type JournalState } from "./journal-record.ts";
 
 /** The journal's view of one call. Plain reads are never saved. */
 export interface CallRecord {

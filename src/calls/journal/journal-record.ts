@@ -151,11 +151,6 @@ export function listFingerprints({ fingerprint, request }: JournalRecord): strin
   return request === undefined || request === fingerprint ? [fingerprint] : [fingerprint, request];
 }
 
-/** The journal's key as one string. */
-export function toMapKey(key: JournalKey): string {
-  return `${key.fingerprint} ${key.callId}`;
-}
-
 const approvedSchema = z.object({
   effect: z.enum([...SIDE_EFFECT_LEVELS, "unknown"]),
   schemaHash: z.string().optional(),

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { parseJson } from "../../base/json.ts";
 import { SvcError } from "../../errors.ts";
 import {
@@ -13,7 +13,6 @@ import {
   needsWarning,
   outranks,
   readJournalRecord,
-  toMapKey,
 } from "./journal-record.ts";
 
 /** The SQLite file of a state folder: journal of calls, standing permissions and chosen accounts. */
@@ -30,6 +29,11 @@ export interface StateFile {
 }
 
 type Awaitable<T> = T | Promise<T>;
+
+/** A call's key as one string. */
+export function toMapKey(key: JournalKey): string {
+  return `${key.fingerprint} ${key.callId}`;
+}
 
 /** Remembers calls that may act, so that a crash or a re-run never sends one twice. */
 export interface CallJournal {
@@ -133,7 +137,7 @@ export async function beginCall(
 }
 
 /** The last record of each call. */
-export interface CallTable {
+interface CallTable {
   find(key: JournalKey): JournalRecord | undefined;
   /** Calls equal to this fingerprint that were sent, not answered, and that nobody was warned of. */
   listUnanswered(fingerprint: string): readonly JournalRecord[];
@@ -187,7 +191,7 @@ function createHeldCalls(): CallTable {
 const UNANSWERED = "state IN ('sending', 'probing')";
 
 /** The table `calls` of a state file. */
-export function createStoredCalls(state: Pick<DatabaseSync, "prepare">): CallTable {
+function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
   const find = state.prepare("SELECT record FROM calls WHERE fingerprint = ? AND call_id = ?");
   // Two searches: SQLite would read all unanswered calls for one with "or".
   const searchBy = (column: string) =>

@@ -5,7 +5,7 @@ import { createUnknownOutcome, settleReply } from "../steps/outcome.ts";
 import { recallOwnCall } from "../steps/own-call.ts";
 import { type CallContext, type CallPlan, findPinObjection, startPlan } from "../steps/plan.ts";
 import { sendKeyed } from "../steps/send/keyed.ts";
-import { explainUnanswered, isUnanswered, isWithin } from "./journal-record.ts";
+import { explainUnanswered, isUnanswered, isWithin, type JournalRecord } from "./journal-record.ts";
 
 /**
  * Asks for the answer of a request that an earlier process sent under an idempotency key: it acted at most once, and
@@ -25,9 +25,8 @@ export async function askAgain(context: CallContext, entry: CatalogEntry): Promi
 export async function answerFromJournal(
   context: CallContext,
   entry: CatalogEntry,
-  known = context.record.known,
+  known: JournalRecord,
 ): Promise<ToolOutcome | undefined> {
-  if (known === undefined) return undefined;
   if (isUnanswered(known)) return createUnknownOutcome(context, entry, explainUnanswered(known));
   if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
   // A runtime that keeps the human's answers gives the same one again, or wants to hear another.

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../base/hash.ts";
 import { isRecord } from "../../base/json.ts";
 import type { ConnectionMemory } from "../../calls/ask/standing-rules.ts";
-import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
+import { beginCall, type CallJournal, toMapKey } from "../../calls/journal/journal.ts";
 import {
   chooseRecord,
   type IsKnown,
@@ -11,7 +11,6 @@ import {
   listFingerprints,
   needsWarning,
   readJournalRecord,
-  toMapKey,
 } from "../../calls/journal/journal-record.ts";
 import { readText } from "./graph-config.ts";
 

@@ -1,7 +1,8 @@
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
 import type { CallJournal } from "../../calls/journal/journal.ts";
-import { type JournalRecord, toMapKey } from "../../calls/journal/journal-record.ts";
+import { toMapKey } from "../../calls/journal/journal.ts";
+import type { JournalRecord } from "../../calls/journal/journal-record.ts";
 import { type GraphConfig, markNotRetryable, readBatch, readText } from "./graph-config.ts";
 import { type Judged, judgeAnswer, type Question, replayAnswer } from "./interrupt-answer.ts";
 import {

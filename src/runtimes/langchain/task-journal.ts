@@ -1,12 +1,11 @@
 import { isRecord } from "../../base/json.ts";
-import { beginCall, type CallJournal } from "../../calls/journal/journal.ts";
+import { beginCall, type CallJournal, toMapKey } from "../../calls/journal/journal.ts";
 import {
   type BeginTerms,
   chooseRecord,
   hasLeft,
   isOvertaken,
   type JournalRecord,
-  toMapKey,
 } from "../../calls/journal/journal-record.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import type { GraphConfig } from "./graph-config.ts";

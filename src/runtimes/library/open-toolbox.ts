@@ -1,12 +1,11 @@
+import { createEmitter } from "../../base/concurrency.ts";
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
-
 import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
 import { checkNumbers, countFrom } from "../../calls/check-settings.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
-import { createEmitter } from "../../calls/session-events.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */

@@ -1,6 +1,7 @@
 import { isSvcError, type SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
-import { type JournalRecord, toMapKey } from "../../journal/journal-record.ts";
+import { toMapKey } from "../../journal/journal.ts";
+import type { JournalRecord } from "../../journal/journal-record.ts";
 import { answerFromJournal } from "../../journal/recall.ts";
 import { createOutcome, type ToolOutcome } from "../../outcome.ts";
 import type { Answered } from "../answer/read-reply.ts";
@@ -37,8 +38,9 @@ const MAX_CHANGES = 8;
  */
 export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const repeatable = isApproved(context, plan) ? await planKeyedSend(context, plan) : undefined;
-  const same = await planAgain(context, plan);
-  if (!same.ok) return same;
+  const { own } = context;
+  const same = own && (await planAgain(context, plan));
+  if (same?.ok === false) return same;
   const changed = findChange(context, plan);
   if (changed !== undefined) return changed;
   // The human agreed to the tool in its current form.
@@ -47,7 +49,6 @@ export async function send(context: CallContext, plan: CallPlan): Promise<Step<C
   const obstacle = isPlainRead(plan) ? undefined : await begin(context, plan, repeatable);
   if (obstacle !== undefined) return stepAside(context, plan, obstacle);
   throwIfAborted(context.signal);
-  const { own } = context;
   if (own !== undefined) return stop(await sendOwnCall(context, plan, own));
   const sent = await (repeatable === undefined
     ? sendPlainly(context, plan)

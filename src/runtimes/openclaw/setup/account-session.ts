@@ -1,8 +1,9 @@
 import { join } from "node:path";
+import { createEmitter } from "../../../base/concurrency.ts";
 import { sha256Hex } from "../../../base/hash.ts";
 import type { ToolOutcome } from "../../../calls/outcome.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../../calls/session.ts";
-import { createEmitter, type SessionEvent } from "../../../calls/session-events.ts";
+import type { SessionEvent } from "../../../calls/session-events.ts";
 import type { StaticTool } from "../../../calls/static-tools.ts";
 import { isSvcError } from "../../../errors.ts";
 import { createResultSaver } from "../files/result-files.ts";
