@@ -12,7 +12,7 @@ export type FoundProvider = Omit<ProviderParty, "client"> & {
 
 /**
  * Finds the addresses of a provider: what the plan says, else the metadata of the resource (RFC 9728) and of its issuer
- * (RFC 8414, OpenID Connect Discovery), else what servers of the first MCP revisions have.
+ * (RFC 8414, OpenID Connect Discovery), else those of its origin, else what servers of the first MCP revisions have.
  *
  * @throws ServiceError 422 `integration_misconfigured`; Rejects with `ProviderFetchError` when the provider cannot be asked.
  */
@@ -20,10 +20,10 @@ export async function findProvider(plan: SignInPlan, app: string): Promise<Found
   const { provider, isPrivate } = plan;
   const fetch = createProviderFetch(isPrivate);
   const found = provider.resource === undefined ? undefined : await findResource(fetch, provider.resource, provider);
-  const issuer = provider.issuer ?? found?.issuer;
-  const looked = isComplete(plan) || issuer === undefined ? undefined : await findServer(fetch, issuer);
   const first = provider.resource === undefined ? undefined : guessServer(provider.resource);
-  const server = withGiven(looked ?? (issuer === undefined || issuer === first?.issuer ? first : undefined), plan);
+  const issuer = provider.issuer ?? found?.issuer ?? first?.issuer;
+  const looked = isComplete(plan) || issuer === undefined ? undefined : await findServer(fetch, issuer);
+  const server = withGiven(looked ?? (issuer === first?.issuer ? first : undefined), plan);
   const hasIssuer = looked !== undefined || (provider.issuer !== undefined && server?.issuer === provider.issuer);
   if (server === undefined) throw refuse(app, `${issuer ?? "it"} says nothing of how to sign in`);
   checkServer(server, plan, app);
@@ -122,7 +122,7 @@ function isSameIssuer(said: string, expected: string): boolean {
   return said === expected || URL.parse(said)?.href === URL.parse(expected)?.href;
 }
 
-/** Servers of the first revisions of MCP have no metadata, and fixed places on their own origin. */
+/** Servers of the first revisions of MCP sign in at their own origin, at fixed places where it has no metadata. */
 function guessServer(resource: string): ProviderServer {
   const { origin } = new URL(resource);
   return {
