@@ -60,6 +60,18 @@ test("a server that asks for a sign-in is added without its tools, and says so",
   await expect.poll(async () => (await owner.browser.open(`${service.url}/connect/plans`)).status).toBe(200);
 });
 
+test("a server that lets everybody in, and asks for a sign-in where its tools are listed, is added so too", async () => {
+  mcp.opensFreely = true;
+  const place = { slug: "late", name: undefined, definition: definition() };
+  const { source, needsSignIn } = await prepareMcp(place, {}, AbortSignal.timeout(30_000)).finally(() => {
+    mcp.opensFreely = false;
+  });
+  expect([needsSignIn, source.content.actions]).toEqual([true, []]);
+  expect(source.definition).toMatchObject({
+    signIn: { flow: "code", resourceMetadata: expect.stringContaining("/mcp") },
+  });
+});
+
 test("the owner signs in, sees what the server offers, and allows it: then it can be called", async () => {
   expect(await owner.signIn("/connect/plans")).toBe("/apps/plans/review");
   expect(provider.seen.map(({ path }) => path)).toContain("/reg");

@@ -17,6 +17,8 @@ export async function startProtectedMcp(provider: Pick<TestProvider, "url" | "in
     scopes: ["read", "offline_access"] as readonly string[],
     /** Whether a 401 says where the metadata are. */
     tellsMetadata: true,
+    /** Whether a session is opened for everybody, and only its tools need a token. */
+    opensFreely: false,
     sessions: 0,
   };
   const transports = new Map<string, StreamableHTTPServerTransport>();
@@ -36,12 +38,14 @@ export async function startProtectedMcp(provider: Pick<TestProvider, "url" | "in
     const refuse = (status: number, challenge: string) =>
       response.writeHead(status, { "www-authenticate": `Bearer ${challenge}` }).end();
     const metadata = state.tellsMetadata ? `, resource_metadata="${url}/.well-known/oauth-protected-resource/mcp"` : "";
-    if (claims === undefined || claims.aud !== `${url}/mcp`) return void refuse(401, `realm="mcp"${metadata}`);
-    if (tokens.at(-1) !== token) tokens.push(token);
     const body = await readBody(request);
-    const needed = body?.params?.name === "note" ? "write" : "read";
-    if (!claims.scopes.has(needed)) {
-      return void refuse(403, `error="insufficient_scope", scope="read ${needed}"${metadata}`);
+    if (!state.opensFreely || body?.method?.startsWith("tools/") === true) {
+      if (claims === undefined || claims.aud !== `${url}/mcp`) return void refuse(401, `realm="mcp"${metadata}`);
+      if (tokens.at(-1) !== token) tokens.push(token);
+      const needed = body?.params?.name === "note" ? "write" : "read";
+      if (!claims.scopes.has(needed)) {
+        return void refuse(403, `error="insufficient_scope", scope="read ${needed}"${metadata}`);
+      }
     }
     const id = String(request.headers["mcp-session-id"] ?? "");
     const transport = id === "" ? await open() : transports.get(id);
@@ -95,7 +99,9 @@ function createToolServer(notes: string[]): Server {
   return server;
 }
 
-async function readBody(request: IncomingMessage): Promise<{ params?: { name?: unknown } } | undefined> {
+async function readBody(
+  request: IncomingMessage,
+): Promise<{ method?: string; params?: { name?: unknown } } | undefined> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   return parts.length === 0 ? undefined : JSON.parse(Buffer.concat(parts).toString("utf8"));

@@ -190,19 +190,29 @@ export async function prepareMcp(
   settings: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<{ source: NewSource; notes: readonly string[]; needsSignIn: boolean }> {
+  try {
+    return { ...(await prepareListed(place, settings, signal)), needsSignIn: false };
+  } catch (error) {
+    const definition = describeSignIn(place.definition, error);
+    if (definition === undefined) throw error;
+    return prepareUnlisted({ ...place, definition });
+  }
+}
+
+async function prepareListed(
+  place: Parameters<typeof prepareMcp>[0],
+  settings: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
   const { slug, definition } = place;
-  const session = await connectMcp(definition, settings, { signal }).catch((error: unknown) => {
-    const signIn = describeSignIn(definition, error);
-    if (signIn === undefined) throw error;
-    return signIn;
-  });
-  if ("transport" in session) return prepareUnlisted({ ...place, definition: session });
+  const session = await connectMcp(definition, settings, { signal });
   try {
     const server = session.client.getServerVersion();
     const said = [place.name, server?.title, server?.name].map((text) => toLine((text ?? "").slice(0, APP_NAME_MAX)));
     const name = said.find((text) => text !== "") ?? slug;
     const { content, notes } = await readMcpTools(session.client, { slug, name, definition }, signal);
-    return { source: { slug, kind: "mcp", name, definition, content }, notes, needsSignIn: false };
+    const source: NewSource = { slug, kind: "mcp", name, definition, content };
+    return { source, notes };
   } finally {
     await session.close();
   }
