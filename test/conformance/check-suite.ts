@@ -5,7 +5,8 @@ import { runTool } from "./run-tool.ts";
 import { runStep, type StepResult } from "./step.ts";
 
 const HERE = import.meta.dirname;
-const SUITE = join(HERE, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+/** The command line of the suite. */
+export const SUITE = join(HERE, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
 /** What a revision requires, run at its own wire; fails on anything that the file of expected failures does not name. */
 export async function checkRevision(revision: string, url: string): Promise<StepResult> {
@@ -48,7 +49,8 @@ export async function checkScenario(scenario: string, args: readonly string[]): 
   });
 }
 
-async function runSuite(args: readonly string[]): Promise<string> {
+/** Runs the suite and gives what it prints; throws when it finds something unexpected. */
+export async function runSuite(args: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "svc-conformance-"));
   try {
     const { code, output } = await runTool(SUITE, [...args, "-o", folder]);

@@ -5,6 +5,7 @@ import { startTestService } from "../../src/testing.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { checkClients } from "./check-clients.ts";
 import { checkInspector } from "./check-inspector.ts";
+import { checkRemoteApps } from "./check-remote-apps.ts";
 import { checkRevision, checkScenario } from "./check-suite.ts";
 import { conformanceFixtures } from "./fixtures.ts";
 import { openKeyProxy } from "./key-proxy.ts";
@@ -13,14 +14,15 @@ import type { StepResult } from "./step.ts";
 
 /*
  * `npm run test:conformance`: the official MCP conformance suite, the Inspector, both official clients and the
- * LangChain adapters against the running service. Exit code 1 when any of them finds something unexpected.
+ * LangChain adapters against the running service, and the suite against the service as a client of remote MCP servers.
+ * Exit code 1 when any of them finds something unexpected.
  */
 
 const HERE = import.meta.dirname;
 
 const results: StepResult[] = [];
 await installTools();
-results.push(...(await runSuite()), ...(await runClients()));
+results.push(...(await runSuite()), ...(await checkRemoteApps()), ...(await runClients()));
 printTable(results);
 process.exitCode = results.every((result) => result.ok) ? 0 : 1;
 
