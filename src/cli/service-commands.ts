@@ -15,7 +15,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 const levelOption = () =>
   new Option(
     "--level <pattern=level>",
-    "level of an action, or of all whose ids match, e.g. 'search_*=read' (read, write, delete or admin); the last one that matches holds; repeatable",
+    "level of an action, or of all whose ids match, e.g. 'search_*=read' (read, write, delete, admin; own: as without one); the last one that matches holds; repeatable",
   ).argParser(collect);
 
 /** Commands that run the service. */
@@ -126,8 +126,11 @@ export function addSourceCommands(program: Command, run: Run): void {
   forService(
     program
       .command("review")
-      .description("see what an added app wants to change about its actions, and agree to it")
-      .argument("<app>", "short name of the app"),
+      .description("see the levels of an added app and what it wants to change about its actions, and decide")
+      .argument("<app>", "short name of the app")
+      .addOption(levelOption())
+      .option("--trust", "believe its server about which of its tools only read")
+      .option("--no-trust", "do not believe its server"),
   ).action(run(async () => (await import("./commands/review.ts")).review));
   forService(
     program

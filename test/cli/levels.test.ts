@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openSourceAdmin, type SourceAdmin } from "../../src/service/added/open-source-admin.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
@@ -28,9 +29,10 @@ const DOCUMENT = {
 let service: TestService;
 let admin: SourceAdmin;
 let home: string;
+const logged: string[] = [];
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ log: ({ message }) => logged.push(message) });
   admin = await openSourceAdmin({ dataDir: service.dataDir });
   home = await mkdtemp(join(tmpdir(), "svc-levels-"));
   await writeFile(join(home, "wiki.json"), JSON.stringify(DOCUMENT));
@@ -84,3 +86,93 @@ test.each(["search_*", "search_*=reed", "search pages=read", "=read"])(
     expect(run.stderr).toContain("read, write, delete, admin");
   },
 );
+
+test("svc review shows the level of each action and where it comes from", async () => {
+  await add("--level", "search_*=read");
+  const run = await svc(["review", "wiki"]);
+  expect(run.stdout.split("\n")).toEqual([
+    expect.stringMatching(/^ {2}wiki_search_pages {2}read {4}search_\*=read, set by command \d{4}-\d\d-\d\d$/),
+    "  wiki_list_pages    read    HTTP method",
+    "  wiki_put_page      write   HTTP method",
+    "  wiki_delete_page   delete  HTTP method",
+    "Levels set by you: search_*=read.",
+    "Wiki offers what you agreed to.",
+    "",
+  ]);
+  const json = JSON.parse((await svc(["review", "wiki", "--json"])).stdout);
+  expect(json).toMatchObject({ slug: "wiki", proposal: null, trusted: true });
+  expect(json.rules).toEqual([
+    { pattern: "search_*", level: "read", setIn: "command", setAt: expect.stringMatching(/^20\d\d-/) },
+  ]);
+  expect(json.actions).toContainEqual({
+    name: "wiki_put_page",
+    title: "Writes a page.",
+    effect: "write",
+    from: "mark",
+  });
+});
+
+test("a level is raised at once, and lowered after a yes; the service follows, and says so in its log", async () => {
+  await add();
+  const raised = await svc(["review", "wiki", "--level", "list_*=write"]);
+  expect(raised.code, raised.stderr).toBe(0);
+  expect(raised.stdout).toContain("  wiki_list_pages  write   so far read\n");
+  expect((await readLevels()).list_pages).toBe("write");
+
+  const lower = ["review", "wiki", "--level", "*_page=read"];
+  const refused = await svc(lower, "n\n");
+  expect(refused.code).toBe(4);
+  expect(refused.stdout).toMatch(/wiki_put_page +read +so far write\n {2}wiki_delete_page +read +so far delete\n/);
+  expect(refused.stdout).toMatch(/Lower the level of 2 of them\? \[y\/N\] \nNothing was changed\.\n$/);
+  expect((await svc(lower)).stderr).toContain("Nobody answered.");
+  expect(await readLevels()).toMatchObject({ put_page: "write", delete_page: "delete" });
+
+  await waitForTool(service, "wiki_put_page");
+  expect((await svc([...lower, "--level", "delete_page=own"], "y\n")).code).toBe(0);
+  expect(await readLevels()).toMatchObject({ put_page: "read", delete_page: "delete", list_pages: "write" });
+  const look = async () => (await call(`${service.url}/api/tools/wiki_put_page`, { key: service.apiKey })).json.tool;
+  await expect.poll(look, { timeout: 30_000 }).toMatchObject({ accessLevel: "read", requiresConfirmation: false });
+  expect(logged.join("\n")).toMatch(/"wiki_put_page" has the level read now: \*_page=read, set by command \d/);
+}, 60_000);
+
+test("a server's own marks are trusted after a yes, and no more after another", async () => {
+  const server = fileURLToPath(new URL("../service/added/mcp/fixture-server.ts", import.meta.url));
+  await runSvc(
+    [
+      "add",
+      "mcp",
+      "wiki",
+      "--yes",
+      "--data",
+      service.dataDir,
+      "--level",
+      "fail=admin",
+      "--",
+      process.execPath,
+      server,
+      home,
+    ],
+    home,
+  );
+  const untrusted = (await svc(["review", "wiki"])).stdout;
+  expect(untrusted).toMatch(/ {2}wiki_look +write +default, as the server is not trusted\n/);
+  expect((await svc(["review", "wiki", "--trust"], "n\n")).code).toBe(4);
+  expect((await readLevels()).look).toBe("write");
+  expect((await svc(["review", "wiki", "--trust", "--yes"])).code).toBe(0);
+  expect(await readLevels()).toMatchObject({ look: "read", note: "write", wipe: "delete", fail: "admin" });
+  const trusted = (await svc(["review", "wiki"])).stdout;
+  expect(trusted).toMatch(/ {2}wiki_look +read +mark of the server\n/);
+  expect(trusted).toMatch(/ {2}wiki_die +write +default, as the server marks it with nothing\n/);
+  // What deletes would be a write again, which more programs may run.
+  const asked = await svc(["review", "wiki", "--no-trust"], "y\n");
+  expect(asked.code, asked.stderr).toBe(0);
+  expect(asked.stdout).toContain("Lower the level of 1 of them? [y/N]");
+  expect(await readLevels()).toMatchObject({ look: "write", wipe: "write", fail: "admin" });
+}, 60_000);
+
+test("only an MCP server has marks that can be trusted", async () => {
+  await add();
+  const run = await svc(["review", "wiki", "--trust"]);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain("Wiki is not an MCP server");
+});

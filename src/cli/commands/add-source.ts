@@ -7,6 +7,7 @@ import {
   compareContents,
   type Difference,
   type SourceContent,
+  type StoredAction,
   summariseDifferences,
 } from "../../service/added/source-content.ts";
 import type { NewSource } from "../../service/added/source-store.ts";
@@ -171,17 +172,26 @@ export function describeActions(terminal: Terminal, { slug, content }: App): str
   const groups = groupByLevel(content);
   const reads = groups.flatMap(([level, actions]) => (level === "read" ? actions : []));
   const shown = groups.flatMap(([level, actions]) => (level === "read" ? [] : actions));
-  const width = Math.max(...shown.map(({ id }) => nameTool(slug, id).length));
+  return [...describeReads(terminal, slug, reads), ...describeRows(terminal, slug, shown, ({ title }) => title)];
+}
+
+/** One line for each action: its name, its level, and what there is to tell about it. */
+export function describeRows(
+  terminal: Terminal,
+  slug: string,
+  actions: App["content"]["actions"],
+  tell: (action: StoredAction) => string,
+): string[] {
+  const width = Math.max(...actions.map(({ id }) => nameTool(slug, id).length));
   const max = measureLastColumn(terminal.columns, { taken: width + 12, ...TITLE });
-  const lines = shown.map(({ id, level, title }) => {
-    const text = terminal.style("dim", toPlainText(title, { max }));
-    return `  ${nameTool(slug, id).padEnd(width)}  ${level.padEnd(6)}  ${text}`;
+  return actions.map((action) => {
+    const text = terminal.style("dim", toPlainText(tell(action), { max }));
+    return `  ${nameTool(slug, action.id).padEnd(width)}  ${action.level.padEnd(6)}  ${text}`;
   });
-  return [...describeReads(terminal, slug, reads), ...lines];
 }
 
 /** All actions, for JSON output. */
-function listActions({ slug, content }: App) {
+export function listActions({ slug, content }: App) {
   return content.actions.map(({ id, title, level }) => ({ name: nameTool(slug, id), title, effect: level }));
 }
 
@@ -194,7 +204,7 @@ function describeReads(terminal: Terminal, slug: string, reads: App["content"]["
 }
 
 /** In the order of {@link SIDE_EFFECT_LEVELS}; levels without actions are left out. */
-function groupByLevel({ actions }: App["content"]) {
+export function groupByLevel({ actions }: App["content"]) {
   const groups = Map.groupBy(actions, ({ level }) => level);
   return SIDE_EFFECT_LEVELS.flatMap((level) => {
     const group = groups.get(level);

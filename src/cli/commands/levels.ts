@@ -1,7 +1,6 @@
 import { SvcError } from "../../errors.ts";
-import { type LevelRule, listUnmatched, parseLevelRule } from "../../service/added/action-levels.ts";
+import { type LevelRule, listUnmatched, parseLevelRule, RULE_LEVELS } from "../../service/added/action-levels.ts";
 import type { SourceContent } from "../../service/added/source-content.ts";
-import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 
 /** Flag of every command that sets levels of actions. */
 export interface LevelFlags {
@@ -17,7 +16,7 @@ export function readLevelFlags({ level: given = [] }: LevelFlags): LevelRule[] {
     if (rule !== undefined) return rule;
     throw new SvcError("invalid_config", `"${text}" sets no level.`, {
       field: "--level",
-      hint: `Write it as 'search_*=read': the id of an action, or a part of it with *, and one of ${SIDE_EFFECT_LEVELS.join(", ")}.`,
+      hint: `Write it as 'search_*=read': the id of an action, or a part of it with *, and one of ${RULE_LEVELS.join(", ")}.`,
     });
   });
 }

@@ -1,24 +1,46 @@
 import { SvcError } from "../../errors.ts";
+import { addRules, changeLevels, explainLevel, judgeLevel, listLowered } from "../../service/added/action-levels.ts";
 import type { SourceAdmin } from "../../service/added/open-source-admin.ts";
-import { isStopped, type StoredSource } from "../../service/added/source.ts";
+import { type IntegrationSource, isStopped, type StoredSource } from "../../service/added/source.ts";
 import { compareContents } from "../../service/added/source-content.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { askYesNo, describeChanges, type SourceFlags, summariseChanges, withApps } from "./add-source.ts";
+import {
+  askYesNo,
+  describeChanges,
+  describeRows,
+  groupByLevel,
+  listActions,
+  type SourceFlags,
+  summariseChanges,
+  withApps,
+} from "./add-source.ts";
+import { describeRules, type LevelFlags, readLevelFlags } from "./levels.ts";
 
-/** `svc review`: the changes an added app wants for its actions; they apply only after the owner agrees. */
-export async function review(context: CliContext, slug: string, flags: SourceFlags): Promise<number> {
+interface ReviewFlags extends SourceFlags, LevelFlags {
+  readonly trust?: boolean;
+}
+
+/**
+ * `svc review`: the levels of an added app, and the changes it wants for its actions, which apply only after the owner
+ * agrees. With flags the levels change, and nothing else.
+ */
+export async function review(context: CliContext, slug: string, flags: ReviewFlags): Promise<number> {
   const { terminal } = context;
   return withApps(context, flags, async (apps) => {
     const source = await findAdded(apps, slug);
     if (isStopped(source)) {
       throw new SvcError("invalid_config", `${source.name} stopped working.`, { field: "app", hint: source.stopped });
     }
-    const { name, content, proposal } = source;
+    if (flags.level !== undefined || flags.trust !== undefined) return changeLevelsOf(context, apps, source, flags);
+    const { name, content, levels, proposal } = source;
     const shown = toPlainText(name);
+    const now = groupByLevel(content).flatMap(([, actions]) => actions);
+    for (const line of describeRows(terminal, slug, now, (action) => explainLevel(action, source))) terminal.say(line);
+    for (const note of describeRules(levels.levels ?? [], content)) terminal.say(note);
     if (proposal === undefined) {
-      terminal.answer({ slug, proposal: null }, () => `${shown} offers what you agreed to.`);
+      terminal.answer({ slug, proposal: null, ...listLevels(source) }, () => `${shown} offers what you agreed to.`);
       return EXIT.ok;
     }
     terminal.say(`${shown} offers something else since ${proposal.foundAt}.`);
@@ -28,16 +50,63 @@ export async function review(context: CliContext, slug: string, flags: SourceFla
       terminal.say("Nothing was changed: the actions you agreed to stay in use, the changed ones are not run.");
       return EXIT.notApproved;
     }
-    if (!(await apps.accept(slug, proposal.digest))) {
-      throw new SvcError("invalid_config", "The app changed again meanwhile.", {
-        field: "app",
-        hint: `Run "svc review ${slug}" again.`,
-      });
-    }
+    if (!(await apps.accept(slug, proposal.digest))) throw changedMeanwhile(slug);
     const changes = compareContents(content, proposal.content);
     terminal.answer({ slug, accepted: proposal.digest, changes }, () => "The actions are in use within seconds.");
     return EXIT.ok;
   });
+}
+
+/** Shows and stores other levels; lower ones only after a question. */
+async function changeLevelsOf(
+  context: CliContext,
+  apps: SourceAdmin,
+  source: IntegrationSource,
+  flags: ReviewFlags,
+): Promise<number> {
+  const { terminal } = context;
+  const { slug, name, kind, proposal } = source;
+  if (flags.trust !== undefined && kind !== "mcp") {
+    throw new SvcError("invalid_config", `${toPlainText(name)} is not an MCP server, and marks nothing itself.`, {
+      field: "--trust",
+      hint: "Its levels are those of the HTTP methods. Change them with --level.",
+    });
+  }
+  const levels = addRules(source.levels.levels, readLevelFlags(flags));
+  const change = { levels, ...(flags.trust !== undefined && { trusted: flags.trust }) };
+  const next = changeLevels(source, change);
+  const before = new Map(source.content.actions.map(({ id, level }) => [id, level]));
+  const changed = next.content.actions.filter(({ id, level }) => before.get(id) !== level);
+  for (const line of describeRows(terminal, slug, changed, ({ id }) => `so far ${before.get(id)}`)) terminal.say(line);
+  for (const note of describeRules(levels, next.content)) terminal.say(note);
+  const lowered = listLowered(source.content.actions, next.content.actions);
+  if (lowered.length > 0 && !(await askYesNo(context, flags, `Lower the level of ${lowered.length} of them?`))) {
+    terminal.say("Nothing was changed.");
+    return EXIT.notApproved;
+  }
+  if (!(await apps.setLevels(source, change))) throw changedMeanwhile(slug);
+  const waits = proposal === undefined ? "" : ` Changes wait for you: "svc review ${slug}".`;
+  const policy = { ...source.levels, ...change };
+  terminal.answer(
+    { slug, changed: changed.map(({ id }) => id), ...listLevels({ ...next, levels: policy }) },
+    () => `${changed.length} levels have changed; a running service follows within seconds.${waits}`,
+  );
+  return EXIT.ok;
+}
+
+/** Levels and what decides them, for JSON output. */
+function listLevels(source: IntegrationSource) {
+  const { levels: rules = [], trusted } = source.levels;
+  const sources = source.content.actions.map((action) => {
+    const { from, rule } = judgeLevel(action, source.levels);
+    return { from, ...(rule !== undefined && { rule }) };
+  });
+  return { trusted, rules, actions: listActions(source).map((action, at) => ({ ...action, ...sources[at] })) };
+}
+
+function changedMeanwhile(slug: string): SvcError {
+  const hint = `Run "svc review ${slug}" again.`;
+  return new SvcError("invalid_config", "The app changed again meanwhile.", { field: "app", hint });
 }
 
 /** `svc remove`: removes an added app and its connections. */

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
-import { type SideEffectLevel, sideEffectLevelSchema } from "../../wire/catalog.ts";
+import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
 import type { SourceContent, StoredAction } from "./source-content.ts";
 
 const MAX_PATTERN = 64;
+/** Levels of a rule; `own`: as if the action had none. */
+export const RULE_LEVELS = [...SIDE_EFFECT_LEVELS, "own"] as const;
 
 const ruleSchema = z.object({
   /** Id of an action, or a part of ids with `*` for any characters. */
@@ -11,7 +13,7 @@ const ruleSchema = z.object({
     .string()
     .max(MAX_PATTERN)
     .regex(/^[A-Za-z0-9_*-]+$/),
-  level: sideEffectLevelSchema,
+  level: z.enum(RULE_LEVELS),
   setAt: z.iso.datetime(),
   /** Where its owner set it; `command` is the command line. */
   setIn: z.enum(["command", "dashboard"]),
@@ -77,9 +79,37 @@ export function judgeLevel(action: Pick<StoredAction, "id" | "level" | "own">, p
   // The level of an action is its app's own word until a policy is applied.
   const { id, own = action } = action;
   const rule = policy.levels?.findLast(({ pattern }) => matches(pattern, id));
-  if (rule !== undefined) return { level: rule.level, from: "rule", rule };
+  if (rule !== undefined && rule.level !== "own") return { level: rule.level, from: "rule", rule };
   if (policy.trusted && own.level !== undefined) return { level: own.level, from: "mark" };
   return { level: "write", from: "default" };
+}
+
+/** The same rules with new ones behind them, which take the place of those with the same pattern. */
+export function addRules(rules: readonly LevelRule[] | undefined, added: readonly LevelRule[]): LevelRule[] {
+  return [...(rules ?? []).filter(({ pattern }) => !added.some((one) => one.pattern === pattern)), ...added];
+}
+
+/** Where an action has its level from, for its owner. */
+export function explainLevel(
+  action: StoredAction,
+  app: { readonly kind: string; readonly levels: LevelPolicy },
+): string {
+  const { from, rule } = judgeLevel(action, app.levels);
+  if (rule !== undefined) {
+    const where = rule.setIn === "command" ? "by command" : "in the dashboard";
+    return `${rule.pattern}=${rule.level}, set ${where} ${rule.setAt.slice(0, 10)}`;
+  }
+  if (from === "mark") return app.kind === "mcp" ? "mark of the server" : "HTTP method";
+  return app.levels.trusted ? "default, as the server marks it with nothing" : "default, as the server is not trusted";
+}
+
+type Levelled = Pick<StoredAction, "id" | "level">;
+
+/** Those of `next` that have a lower level than before: what they do is asked for less. */
+export function listLowered<A extends Levelled>(before: readonly Levelled[], next: readonly A[]): A[] {
+  const rank = (level: SideEffectLevel) => SIDE_EFFECT_LEVELS.indexOf(level);
+  const ranks = new Map(before.map(({ id, level }) => [id, rank(level)]));
+  return next.filter(({ id, level }) => rank(level) < (ranks.get(id) ?? 0));
 }
 
 /** Those rules that no action is matched by. */

@@ -14,7 +14,7 @@ import { checkSlug, type IntegrationSource, isStopped } from "./source.ts";
 import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
 
 /** The owner's administration of added apps, from the machine of the service; a running service follows within seconds. */
-export interface SourceAdmin extends Pick<SourceStore, "list" | "find" | "accept"> {
+export interface SourceAdmin extends Pick<SourceStore, "list" | "find" | "accept" | "setLevels"> {
   /**
    * @param o.replace true when an added app of this name is to be replaced. Default false.
    * @throws SvcError `invalid_config`, field `slug`, for a name that {@link SourceAdmin.add} would refuse.
@@ -92,6 +92,7 @@ function createAdmin(store: Store, o: { accountId: string; key: Buffer }): Sourc
     list: () => sources.list(),
     find: (slug) => sources.find(slug),
     accept: (slug, digest) => sources.accept(slug, digest),
+    setLevels: (shown, change) => sources.setLevels(shown, change),
 
     checkSlug: checkFree,
 

@@ -2,9 +2,11 @@ import { toPlainText } from "../../wire/plain-text.ts";
 import { closeApp, type Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
+import { explainLevel, listLowered } from "./action-levels.ts";
 import { createStoppedIntegration } from "./create-added-integration.ts";
 import {
   DAMAGED,
+  type IntegrationSource,
   isStopped,
   type OpenSource,
   type SourceKind,
@@ -63,21 +65,15 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     try {
       const source = await parts.store.find(slug);
       if (source === undefined) return undefined;
-      if (isStopped(source)) return [slug, standIn(source)];
+      if (isStopped(source)) return [slug, standIn(source, parts.log)];
       kindName = source.kind;
+      tellLowered(source, held.get(slug)?.open?.integration, parts.log);
       const kind = await parts.kinds[kindName]();
       return [slug, { revision: source.revision, open: await kind.open(source, parts.ports) }];
     } catch (cause) {
       if (isStoreUnavailable(cause)) throw cause;
-      return [slug, standIn(stopSource(listed, DAMAGED, kindName), cause)];
+      return [slug, standIn(stopSource(listed, DAMAGED, kindName), parts.log, cause)];
     }
-  }
-
-  /** Tells people why an app cannot be used, in its place. */
-  function standIn(source: StoppedSource, cause?: unknown): Held {
-    const { slug, revision, stopped } = source;
-    parts.log({ level: "error", message: `The app "${toPlainText(slug)}" stopped working. ${stopped}`, cause });
-    return { revision, open: { integration: createStoppedIntegration(source), close: async () => {} } };
   }
 
   /** All of them, or none when the store goes away meanwhile. */
@@ -131,6 +127,21 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
       held.clear();
     },
   };
+}
+
+/** Tells people why an app cannot be used, in its place. */
+function standIn(source: StoppedSource, log: ServiceLog, cause?: unknown): Held {
+  const { slug, revision, stopped } = source;
+  log({ level: "error", message: `The app "${toPlainText(slug)}" stopped working. ${stopped}`, cause });
+  return { revision, open: { integration: createStoppedIntegration(source), close: async () => {} } };
+}
+
+/** A lower level changes what runs unasked. */
+function tellLowered(source: IntegrationSource, before: Integration | undefined, log: ServiceLog): void {
+  for (const action of listLowered(before?.actions ?? [], source.content.actions)) {
+    const why = explainLevel(action, source);
+    log({ level: "info", message: `"${source.slug}_${action.id}" has the level ${action.level} now: ${why}.` });
+  }
 }
 
 /** Loads the code of a kind when the first source of it is opened. */

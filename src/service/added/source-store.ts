@@ -2,6 +2,7 @@ import type { UpdateQueryBuilder, UpdateResult } from "kysely";
 import { createId } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
 import type { SourceRow, Tables } from "../store/schema.ts";
+import { applyLevels, changeLevels, type LevelPolicy } from "./action-levels.ts";
 import { type IntegrationSource, isStopped, readSource, type StoredSource } from "./source.ts";
 import { compareContents, digestContent, type SourceContent } from "./source-content.ts";
 
@@ -39,6 +40,11 @@ export interface SourceStore {
   propose(slug: string, content: SourceContent): Promise<boolean>;
   /** Takes a proposal over, if it still has this digest. */
   accept(slug: string, digest: string): Promise<boolean>;
+  /**
+   * Changes how levels are decided, for an app as its owner was shown it, in one step with taking over its proposal; a proposal
+   * that is not taken over waits with its new levels. False when app or proposal have changed since.
+   */
+  setLevels(shown: IntegrationSource, change: Partial<LevelPolicy>, o?: { takesProposal?: boolean }): Promise<boolean>;
   /** Asks no more about a proposal, if it still has this digest; it can still be accepted. Another one is asked about. */
   dismiss(slug: string, digest: string): Promise<boolean>;
 }
@@ -122,12 +128,31 @@ function createProposals(
   find: SourceStore["find"],
   change: ChangeSource,
   at: () => string,
-): Pick<SourceStore, "propose" | "accept" | "dismiss"> {
+): Pick<SourceStore, "propose" | "accept" | "setLevels" | "dismiss"> {
+  const setLevels: SourceStore["setLevels"] = async (shown, levels, { takesProposal = false } = {}) => {
+    const { slug, revision, proposal } = shown;
+    const proposed = proposal && changeLevels({ ...shown, content: proposal.content }, levels);
+    const next = (takesProposal && proposed) || changeLevels(shown, levels);
+    const digest = digestContent(next.content);
+    const left = proposed === undefined ? digest : digestContent(proposed.content);
+    const waiting = { proposed_content: JSON.stringify(proposed?.content), proposed_digest: left };
+    const columns = { content: JSON.stringify(next.content), digest, revision: createId("rev") };
+    const definition = JSON.stringify(next.definition);
+    return change(slug, { ...columns, definition, ...(left === digest ? NOTHING_PROPOSED : waiting) }, (update) =>
+      update
+        .where("revision", "=", revision)
+        .where("proposed_digest", proposal === undefined ? "is" : "=", proposal?.digest ?? null),
+    );
+  };
   return {
-    async propose(slug, content) {
-      const digest = digestContent(content);
+    setLevels,
+
+    async propose(slug, found) {
       const source = await find(slug);
       if (source === undefined || isStopped(source)) return false;
+      // The reader of the list may not know of a change yet.
+      const content = applyLevels(found, source.levels);
+      const digest = digestContent(content);
       const isAgreed = digestContent(source.content) === digest;
       // Also clears an unreadable proposal.
       if (isAgreed || source.proposal === undefined)
@@ -144,9 +169,7 @@ function createProposals(
     async accept(slug, digest) {
       const source = await find(slug);
       if (source === undefined || isStopped(source) || source.proposal?.digest !== digest) return false;
-      const { content } = source.proposal;
-      const agreed = { content: JSON.stringify(content), digest: digestContent(content), revision: createId("rev") };
-      return change(slug, { ...agreed, ...NOTHING_PROPOSED }, (update) => update.where("proposed_digest", "=", digest));
+      return setLevels(source, {}, { takesProposal: true });
     },
 
     dismiss: (slug, digest) =>

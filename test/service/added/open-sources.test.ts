@@ -191,6 +191,45 @@ test("changed actions wait for the owner: what he agreed to stays in use until h
   expect(listInstalled()).toEqual(["clock: now set"]);
 });
 
+test("levels change as they were shown: both of what is used and of what waits for the owner", async () => {
+  const list = createSourceStore(store, Date.now);
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  const shown = await findUsable(list, "clock");
+  const rule = { level: "delete", setAt: "2026-03-01T10:00:00.000Z", setIn: "dashboard" } as const;
+  const levels = [{ pattern: "*", ...rule }];
+  expect(await list.propose("clock", contentOf("now", "set"))).toBe(true);
+  // Not what was shown.
+  expect(await list.setLevels(shown, { levels })).toBe(false);
+  expect(await list.setLevels(await findUsable(list, "clock"), { levels })).toBe(true);
+  const { content, proposal, revision } = await findUsable(list, "clock");
+  const levelsOf = (some: SourceContent | undefined) => some?.actions.map(({ id, level }) => `${id} ${level}`);
+  expect(levelsOf(content)).toEqual(["now delete"]);
+  expect(levelsOf(proposal?.content)).toEqual(["now delete", "set delete"]);
+  expect(revision).not.toBe(shown.revision);
+
+  // Listed by a reader that does not know the levels yet.
+  expect(await list.propose("clock", contentOf("now", "set"))).toBe(false);
+  expect(await list.accept("clock", proposal?.digest ?? "")).toBe(true);
+  expect(levelsOf((await findUsable(list, "clock")).content)).toEqual(["now delete", "set delete"]);
+  expect((await findUsable(list, "clock")).levels).toEqual({ trusted: true, levels });
+
+  expect(await list.propose("clock", contentOf("now", "set", "zone"))).toBe(true);
+  const both = await findUsable(list, "clock");
+  const takesProposal = true;
+  expect(await list.setLevels(both, { levels: [{ pattern: "zone", ...rule }] }, { takesProposal })).toBe(true);
+  expect(levelsOf((await findUsable(list, "clock")).content)).toEqual(["now read", "set read", "zone delete"]);
+  expect((await findUsable(list, "clock")).proposal).toBeUndefined();
+  expect(await list.setLevels(both, {}, { takesProposal })).toBe(false);
+});
+
+test("an app whose levels cannot be read is not used: they may have been raised", async () => {
+  const { list } = await open();
+  const definition = { levels: [{ pattern: "*", level: "deadly" }] };
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition, content: contentOf("now") });
+  await sources?.refresh();
+  expect(listInstalled()).toEqual(["clock: "]);
+});
+
 test("a change that cannot be read is none: it is not agreed to, and found again", async () => {
   const { list } = await open();
   await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
