@@ -114,8 +114,8 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
       const id = readSignInId(settings);
       const record = id === undefined ? undefined : await records.find(id);
       if (record === undefined) return undefined;
-      const { party, account, scopes, wantedScopes, ended } = record;
-      return { provider: party.name, account, scopes, wantedScopes, ended };
+      const { provider, account, scopes, wantedScopes, ended } = record;
+      return { provider: provider.name, account, scopes, wantedScopes, ended };
     },
 
     async askForScopes(settings, scopes) {
@@ -158,18 +158,18 @@ const INTERRUPTED = "A renewal was cut off, and what it used may not be used aga
 function createRenewal({ store, records, now }: { store: Store; records: SignInRecords; now: () => number }) {
   /** From here on the used refresh token may be spent. */
   async function ask(app: App, id: string, record: SignInRecord): Promise<StoredTokens> {
-    const { party, flow, tokens, keepsRefreshTokens } = record;
+    const { provider, flow, tokens, keepsRefreshTokens } = record;
     const { refreshToken } = tokens;
     const isSpendable = flow !== "client" && !keepsRefreshTokens;
     if (isSpendable) await records.put(id, { ...record, isRenewing: true });
     try {
-      const given = await requestTokens({ party, app: app.name, ...describeGrant(record) });
+      const given = await requestTokens({ provider, app: app.name, ...describeGrant(record) });
       checkAccount(app, record, given);
       const renewed = toStoredTokens(given, refreshToken, now());
       await records.put(id, { ...record, tokens: renewed, isRenewing: false });
       return renewed;
     } catch (error) {
-      if (await isClientUnknown(error)) await forgetClient(store, party.client);
+      if (await isClientUnknown(error)) await forgetClient(store, provider.client);
       if (error instanceof ServiceError && error.status === 401) return end(app, id, record, error);
       if (isSpendable && !(await isOutcomeUnknown(error))) await records.put(id, { ...record, isRenewing: false });
       throw error;

@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 import type { AuthorizationServer } from "oauth4webapi";
-import type { ReadyPending } from "./pending-sign-ins.ts";
 import { createProviderFetch } from "./provider-fetch.ts";
 import { listAuths, toServiceError } from "./request-tokens.ts";
+import type { ReadySignIn } from "./started-sign-ins.ts";
 
 /** The page of a provider on which the owner signs in (RFC 6749 with PKCE, RFC 8707). */
 export function toPageUrl(
-  { party, scopes, params, verifier }: ReadyPending,
+  { provider, scopes, params, verifier }: ReadySignIn,
   { state, redirectUri }: { state: string; redirectUri: string },
 ): URL {
-  const url = new URL(party.server.authorization_endpoint ?? "");
+  const url = new URL(provider.server.authorization_endpoint ?? "");
   const query = {
     response_type: "code",
-    client_id: party.client.clientId,
+    client_id: provider.client.clientId,
     redirect_uri: redirectUri,
     state,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
     ...(scopes.length > 0 && { scope: scopes.join(" ") }),
     ...(scopes.includes("offline_access") && { prompt: "consent" }),
-    ...(party.resource !== undefined && { resource: party.resource }),
+    ...(provider.resource !== undefined && { resource: provider.resource }),
     ...params,
   };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -29,23 +29,23 @@ export function toPageUrl(
 type Code = { readonly code: string; readonly problem?: undefined } | { readonly problem: string };
 
 /** The code of an answer that comes from the provider that was asked (RFC 9207), or why there is none. */
-export async function readCode({ party, app }: ReadyPending, answer: URLSearchParams, state: string): Promise<Code> {
+export async function readCode({ provider, app }: ReadySignIn, answer: URLSearchParams, state: string): Promise<Code> {
   const oauth = await import("oauth4webapi");
   const params = new URLSearchParams(answer);
   const said = params.get("iss");
-  if (!party.hasIssuer && said !== null) {
-    const own = URL.parse(party.server.authorization_endpoint ?? "")?.origin;
+  if (!provider.hasIssuer && said !== null) {
+    const own = URL.parse(provider.server.authorization_endpoint ?? "")?.origin;
     if (URL.parse(said)?.origin !== own) return { problem: `${app}: The answer came from another provider, ${said}.` };
     params.delete("iss");
   }
   try {
-    const client = { client_id: party.client.clientId };
-    const checked = oauth.validateAuthResponse(party.server as AuthorizationServer, client, params, state);
+    const client = { client_id: provider.client.clientId };
+    const checked = oauth.validateAuthResponse(provider.server as AuthorizationServer, client, params, state);
     const code = checked.get("code");
     return code === null ? { problem: "The provider sent no code." } : { code };
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
-      const shown = await toServiceError(error, { app, party });
+      const shown = await toServiceError(error, { app, provider });
       return { problem: shown instanceof Error ? shown.message : "The provider refused." };
     }
     return {
@@ -55,15 +55,15 @@ export async function readCode({ party, app }: ReadyPending, answer: URLSearchPa
 }
 
 /** Begins a device grant (RFC 8628). */
-export async function askForDevice({ party, scopes, params }: ReadyPending) {
+export async function askForDevice({ provider, scopes, params }: ReadySignIn) {
   const oauth = await import("oauth4webapi");
-  const client = { client_id: party.client.clientId };
-  const server = party.server as AuthorizationServer;
-  const [auth = oauth.None()] = await listAuths(party);
+  const client = { client_id: provider.client.clientId };
+  const server = provider.server as AuthorizationServer;
+  const [auth = oauth.None()] = await listAuths(provider);
   const asked = { ...params, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
   const answer = await oauth.deviceAuthorizationRequest(server, client, auth, asked, {
-    [oauth.customFetch]: createProviderFetch(party.isPrivate),
-    [oauth.allowInsecureRequests]: party.isPrivate,
+    [oauth.customFetch]: createProviderFetch(provider.isPrivate),
+    [oauth.allowInsecureRequests]: provider.isPrivate,
   });
   const given = await oauth.processDeviceAuthorizationResponse(server, client, answer);
   const url = URL.parse(given.verification_uri_complete ?? given.verification_uri);

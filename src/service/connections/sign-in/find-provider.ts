@@ -2,10 +2,10 @@ import { parseJson } from "../../../base/json.ts";
 import type { SignInPlan } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
-import { type ProviderParty, type ProviderServer, serverSchema } from "./sign-in-record.ts";
+import { type KnownProvider, type ProviderServer, serverSchema } from "./sign-in-record.ts";
 
 /** A provider with everything that was looked up about it, before it is known who we are to it. */
-export type FoundProvider = Omit<ProviderParty, "client"> & {
+export type FoundProvider = Omit<KnownProvider, "client"> & {
   /** Scopes that the metadata of the resource name. */
   readonly resourceScopes: readonly string[];
 };

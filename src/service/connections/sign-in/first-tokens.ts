@@ -2,11 +2,11 @@ import { createId } from "../../auth/secrets.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import { toStoredTokens } from "./access-tokens.ts";
-import type { Pending, ReadyPending } from "./pending-sign-ins.ts";
 import { forgetClient, type ProviderClients } from "./provider-clients.ts";
 import { isClientUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import type { SignInRecords } from "./sign-in-record.ts";
+import type { ReadySignIn, StartedSignIn } from "./started-sign-ins.ts";
 
 /** The id of a sign-in that ended well, or why there is none. */
 export type FirstTokens =
@@ -24,20 +24,20 @@ export function createFirstTokens(o: {
 }) {
   const { records, clients, now } = o;
 
-  async function store(pending: ReadyPending, given: TokenAnswer) {
-    const { party, flow, scopes, keepsRefreshTokens, order } = pending;
+  async function store(started: ReadySignIn, given: TokenAnswer) {
+    const { provider, flow, scopes, keepsRefreshTokens, wanted } = started;
     const { subject, account } = given;
     const granted = typeof given.data.scope === "string" ? given.data.scope.split(/[\s,]+/).filter(Boolean) : scopes;
     const signInId = createId("sin");
     const who = { ...(subject !== undefined && { subject }), ...(account !== undefined && { account }) };
     const tokens = toStoredTokens(given, undefined, now());
-    const facts = { integration: order.slug, party, flow, scopes: granted, keepsRefreshTokens, ...who, tokens };
+    const facts = { integration: wanted.slug, provider, flow, scopes: granted, keepsRefreshTokens, ...who, tokens };
     await records.put(signInId, { ...facts, wantedScopes: [], isRenewing: false });
     return { signInId, account };
   }
 
   /** Agents were allowed to act for one account: another one must not take its place. */
-  async function findOtherAccount({ before, app }: Pending, given: TokenAnswer): Promise<string | undefined> {
+  async function findOtherAccount({ before, app }: StartedSignIn, given: TokenAnswer): Promise<string | undefined> {
     const known = before === undefined ? undefined : await records.find(before);
     if (known?.subject === undefined || given.subject === undefined || known.subject === given.subject)
       return undefined;
@@ -45,17 +45,17 @@ export function createFirstTokens(o: {
     return `You signed in to ${app} as ${is}, and this connection belongs to ${was}. Sign in as ${was}, or connect ${is} as another connection.`;
   }
 
-  return async (pending: ReadyPending, asked: Asked): Promise<FirstTokens> => {
-    const { party, app } = pending;
+  return async (started: ReadySignIn, asked: Asked): Promise<FirstTokens> => {
+    const { provider, app } = started;
     try {
-      const given = await requestTokens({ party, app, ...asked });
-      await clients.prove(party.server, party.client);
-      const other = await findOtherAccount(pending, given);
-      if (other === undefined) return await store(pending, given);
-      await revokeTokens({ party, tokens: toStoredTokens(given, undefined, now()) });
+      const given = await requestTokens({ provider, app, ...asked });
+      await clients.prove(provider.server, provider.client);
+      const other = await findOtherAccount(started, given);
+      if (other === undefined) return await store(started, given);
+      await revokeTokens({ provider, tokens: toStoredTokens(given, undefined, now()) });
       return { problem: other };
     } catch (error) {
-      if (await isClientUnknown(error)) await forgetClient(o.store, party.client);
+      if (await isClientUnknown(error)) await forgetClient(o.store, provider.client);
       if (error instanceof ServiceError) return { problem: error.message };
       throw error;
     }

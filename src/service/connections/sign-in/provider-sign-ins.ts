@@ -6,17 +6,17 @@ import { describeClientGrant, readSignInId } from "./access-tokens.ts";
 import { askForDevice, readCode, toPageUrl } from "./ask-owner.ts";
 import { findProvider } from "./find-provider.ts";
 import { createFirstTokens, type FirstTokens } from "./first-tokens.ts";
-import {
-  createPendings,
-  isReady,
-  type Pending,
-  type ReadyPending,
-  type SignInOrder,
-  unknownSignIn,
-} from "./pending-sign-ins.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { toServiceError } from "./request-tokens.ts";
-import { createSignInRecords, type ProviderParty } from "./sign-in-record.ts";
+import { createSignInRecords, type KnownProvider } from "./sign-in-record.ts";
+import {
+  createStartedSignIns,
+  isReady,
+  type ReadySignIn,
+  type StartedSignIn,
+  unknownSignIn,
+  type WantedConnection,
+} from "./started-sign-ins.ts";
 
 /** The next step of a sign-in. `state` names it, and counts only in the browser that began. */
 export type SignInStep =
@@ -35,7 +35,7 @@ export type SignInStep =
   | ({ readonly kind: "done" } & FinishedSignIn);
 
 /** The end of a sign-in: the id that goes into the settings, or why there is none. */
-export type FinishedSignIn = { readonly order: SignInOrder } & FirstTokens;
+export type FinishedSignIn = { readonly wanted: WantedConnection } & FirstTokens;
 
 type App = Pick<Integration, "slug" | "name" | "findSignIn">;
 
@@ -49,17 +49,15 @@ export interface ProviderSignIns {
    * Begins to sign in as these settings need it; undefined when they need nothing.
    *
    * @param o.wantedScopes asked for beside those of the plan
-   * @param o.asksClient true to let the owner name another client than the one that is known
    * @param o.browser something that only this browser has
    * @throws ServiceError 422 for a provider that cannot be used; 503, 429, 500 when it cannot be asked.
    */
   begin(
     app: App,
     settings: Readonly<Record<string, unknown>>,
-    o: SignInOrder & {
+    o: WantedConnection & {
       readonly browser: string;
       readonly wantedScopes?: readonly string[];
-      readonly asksClient?: boolean;
     },
   ): Promise<SignInStep | undefined>;
   /** Goes on with the owner's own client, which is kept for the provider. Throws like {@link ProviderSignIns.begin}. */
@@ -89,26 +87,29 @@ export function createProviderSignIns(o: {
   const { now, redirectUri } = o;
   const clients = createProviderClients(o);
   const records = createSignInRecords(o);
-  const pendings = createPendings(o);
+  const startedSignIns = createStartedSignIns(o);
   const getTokens = createFirstTokens({ ...o, records, clients });
 
   /** What comes after it is known who we are to the provider. */
-  async function goOn(state: string, pending: Pending): Promise<SignInStep> {
-    const { party, flow, order } = pending;
-    if (!isReady(pending)) {
-      await pendings.put(state, pending);
-      const page = party.server.authorization_endpoint ?? party.server.token_endpoint;
-      return { kind: "client", state, provider: party.name, page };
+  async function goOn(state: string, started: StartedSignIn): Promise<SignInStep> {
+    const { provider, flow, wanted } = started;
+    if (!isReady(started)) {
+      await startedSignIns.put(state, started);
+      const page = provider.server.authorization_endpoint ?? provider.server.token_endpoint;
+      return { kind: "client", state, provider: provider.name, page };
     }
-    if (flow === "device") return beginDevice(state, pending);
-    if (flow === "client") return { kind: "done", order, ...(await getTokens(pending, describeClientGrant(pending))) };
-    await pendings.put(state, pending);
-    return { kind: "page", url: toPageUrl(pending, { state, redirectUri }) };
+    if (flow === "device") return beginDevice(state, started);
+    if (flow === "client") return { kind: "done", wanted, ...(await getTokens(started, describeClientGrant(started))) };
+    await startedSignIns.put(state, started);
+    return { kind: "page", url: toPageUrl(started, { state, redirectUri }) };
   }
 
-  async function beginDevice(state: string, pending: ReadyPending): Promise<SignInStep> {
-    const { code, ...given } = await askForDevice(pending);
-    await pendings.put(state, { ...pending, device: { code, intervalSeconds: given.intervalSeconds, nextAt: now() } });
+  async function beginDevice(state: string, started: ReadySignIn): Promise<SignInStep> {
+    const { code, ...given } = await askForDevice(started);
+    await startedSignIns.put(state, {
+      ...started,
+      device: { code, intervalSeconds: given.intervalSeconds, nextAt: now() },
+    });
     return { kind: "device", state, ...given };
   }
 
@@ -116,19 +117,19 @@ export function createProviderSignIns(o: {
     redirectUri,
     clientMetadata: clients.metadata,
 
-    async begin(app, settings, { browser, wantedScopes = [], asksClient = false, ...order }) {
+    async begin(app, settings, { browser, wantedScopes = [], ...wanted }) {
       const plan = app.findSignIn?.(settings);
       if (plan === undefined) return undefined;
-      const before = order.connectionId === undefined ? undefined : readSignInId(settings);
+      const before = wanted.connectionId === undefined ? undefined : readSignInId(settings);
       try {
         const { resourceScopes, ...found } = await findProvider(plan, app.name);
-        const client = asksClient ? undefined : await clients.find({ ...found, resourceScopes }, plan);
+        const client = await clients.find({ ...found, resourceScopes }, plan);
         return await goOn(createSecret(), {
-          order,
+          wanted,
           browser: hashSecret(browser),
           app: app.name,
           verifier: createSecret(),
-          party: { ...found, ...(client !== undefined && { client }) },
+          provider: { ...found, ...(client !== undefined && { client }) },
           ...describePlan(plan, [...chooseScopes(plan, found.server, resourceScopes), ...wantedScopes]),
           ...(before !== undefined && { before }),
         });
@@ -138,31 +139,31 @@ export function createProviderSignIns(o: {
     },
 
     async nameClient(state, browser, { clientId, clientSecret }) {
-      const { party, ...pending } = await pendings.take(state, browser);
+      const { provider, ...started } = await startedSignIns.take(state, browser);
       const client = { clientId, isRegistered: false, ...(clientSecret !== undefined && { clientSecret }) };
-      await clients.keep(party.server, client);
-      return goOn(state, { ...pending, party: { ...party, client } });
+      await clients.keep(provider.server, client);
+      return goOn(state, { ...started, provider: { ...provider, client } });
     },
 
     async finish(answer, browser) {
       const state = answer.get("state") ?? "";
-      const pending = await pendings.take(state, browser);
-      if (!isReady(pending)) throw unknownSignIn();
-      const { order, verifier } = pending;
-      const code = await readCode(pending, answer, state);
-      if (code.problem !== undefined) return { order, problem: code.problem };
+      const started = await startedSignIns.take(state, browser);
+      if (!isReady(started)) throw unknownSignIn();
+      const { wanted, verifier } = started;
+      const code = await readCode(started, answer, state);
+      if (code.problem !== undefined) return { wanted, problem: code.problem };
       const params = { code: code.code, redirect_uri: redirectUri, code_verifier: verifier };
-      return { order, ...(await getTokens(pending, { grant: "authorization_code", params })) };
+      return { wanted, ...(await getTokens(started, { grant: "authorization_code", params })) };
     },
 
     async poll(state, browser) {
-      const pending = await pendings.take(state, browser);
-      if (!isReady(pending) || pending.device === undefined) throw unknownSignIn();
-      const { device, order } = pending;
-      if (device.nextAt > now()) return pendings.put(state, pending);
-      const end = await getTokens(pending, { grant: DEVICE_GRANT, params: { device_code: device.code } });
+      const started = await startedSignIns.take(state, browser);
+      if (!isReady(started) || started.device === undefined) throw unknownSignIn();
+      const { device, wanted } = started;
+      if (device.nextAt > now()) return startedSignIns.put(state, started);
+      const end = await getTokens(started, { grant: DEVICE_GRANT, params: { device_code: device.code } });
       const next = judgeDevice(device, end, now());
-      return next === undefined ? { order, ...end } : pendings.put(state, { ...pending, device: next });
+      return next === undefined ? { wanted, ...end } : startedSignIns.put(state, { ...started, device: next });
     },
   };
 }
@@ -174,7 +175,7 @@ function describePlan({ flow, params = {}, keepsRefreshTokens = false }: SignInP
 }
 
 /** Those of the plan, else those that the resource names; `offline_access` where the provider gives refresh tokens for it. */
-function chooseScopes(plan: SignInPlan, server: ProviderParty["server"], resourceScopes: readonly string[]): string[] {
+function chooseScopes(plan: SignInPlan, server: KnownProvider["server"], resourceScopes: readonly string[]): string[] {
   const named = plan.scopes.length > 0 ? plan.scopes : resourceScopes;
   const isLookedUp = (plan.provider.resource ?? plan.provider.issuer) !== undefined;
   const isOffered = isLookedUp && server.scopes_supported?.includes("offline_access") === true;
@@ -182,7 +183,11 @@ function chooseScopes(plan: SignInPlan, server: ProviderParty["server"], resourc
 }
 
 /** When to ask again; undefined when the owner has decided, or the code has ended. */
-function judgeDevice(device: NonNullable<Pending["device"]>, end: FirstTokens, now: number): Pending["device"] {
+function judgeDevice(
+  device: NonNullable<StartedSignIn["device"]>,
+  end: FirstTokens,
+  now: number,
+): StartedSignIn["device"] {
   const [, wait] = ("problem" in end && /\b(authorization_pending|slow_down)\b/.exec(end.problem)) || [];
   if (wait === undefined) return undefined;
   const intervalSeconds = device.intervalSeconds + (wait === "slow_down" ? 5 : 0);

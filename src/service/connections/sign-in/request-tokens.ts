@@ -4,7 +4,7 @@ import { createProviderError } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
-import type { ProviderParty } from "./sign-in-record.ts";
+import type { KnownProvider } from "./sign-in-record.ts";
 
 const WORDS_MAX = 200;
 /** Seconds by which the clocks of a provider and of this machine may differ. */
@@ -27,7 +27,7 @@ export interface TokenAnswer {
 
 /** A request for tokens. */
 interface TokenRequest {
-  readonly party: ProviderParty;
+  readonly provider: KnownProvider;
   readonly grant: string;
   /** Parameters of the grant; secrets among them are never repeated. */
   readonly params?: Readonly<Record<string, string>> | undefined;
@@ -42,23 +42,23 @@ interface TokenRequest {
  */
 export async function requestTokens(asked: TokenRequest): Promise<TokenAnswer> {
   const oauth = await import("oauth4webapi");
-  const { party, grant, params } = asked;
-  const { clientId } = party.client;
-  const server = party.server as AuthorizationServer;
+  const { provider, grant, params } = asked;
+  const { clientId } = provider.client;
+  const server = provider.server as AuthorizationServer;
   const client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE };
-  const fetch = createProviderFetch(party.isPrivate);
+  const fetch = createProviderFetch(provider.isPrivate);
   const options = {
     [oauth.customFetch]: async (...[url, request]: Parameters<typeof fetch>) =>
-      party.hasIssuer ? fetch(url, request) : withoutIdToken(await fetch(url, request)),
-    [oauth.allowInsecureRequests]: party.isPrivate,
+      provider.hasIssuer ? fetch(url, request) : withoutIdToken(await fetch(url, request)),
+    [oauth.allowInsecureRequests]: provider.isPrivate,
   };
-  const more = { ...params, ...(party.resource !== undefined && { resource: party.resource }) };
+  const more = { ...params, ...(provider.resource !== undefined && { resource: provider.resource }) };
   const attempt = async (auth: ClientAuth): Promise<TokenEndpointResponse> => {
     const answer = await oauth.genericTokenEndpointRequest(server, client, auth, grant, more, options);
     return oauth.processGenericTokenEndpointResponse(server, client, answer);
   };
   try {
-    const given = await attemptEach(await listAuths(party), attempt);
+    const given = await attemptEach(await listAuths(provider), attempt);
     const claims = oauth.getValidatedIdTokenClaims(given);
     return toAnswer(given, claims ?? readUncheckedClaims(given));
   } catch (error) {
@@ -67,7 +67,7 @@ export async function requestTokens(asked: TokenRequest): Promise<TokenAnswer> {
 }
 
 /** The ways in which the client may prove itself, best first. */
-export async function listAuths({ client, server }: Pick<ProviderParty, "client" | "server">): Promise<ClientAuth[]> {
+export async function listAuths({ client, server }: Pick<KnownProvider, "client" | "server">): Promise<ClientAuth[]> {
   const oauth = await import("oauth4webapi");
   const { clientSecret } = client;
   if (clientSecret === undefined || client.authMethod === "none") return [oauth.None()];
@@ -147,7 +147,7 @@ const HINTS = {
 /** The answer of the service to a failed request of the sign-in. */
 export async function toServiceError(
   error: unknown,
-  { party, app, params = {} }: Pick<TokenRequest, "app"> & Partial<TokenRequest>,
+  { provider, app, params = {} }: Pick<TokenRequest, "app"> & Partial<TokenRequest>,
 ): Promise<unknown> {
   if (error instanceof ServiceError) return error;
   const call = { app: `The sign-in provider of ${app}`, action: { level: "read", idempotent: true } } as const;
@@ -161,7 +161,7 @@ export async function toServiceError(
     return withCause(createProviderError({ kind: "status", status: 503, message: refusal.error }, call), error);
   }
   const isClient = isClientRefusal(refusal.error);
-  const secrets = { ...params, secret: party?.client.clientSecret };
+  const secrets = { ...params, secret: provider?.client.clientSecret };
   const words = cleanText(hideSecrets(`${refusal.words} (${refusal.error})`, secrets), WORDS_MAX);
   const what = isClient ? "The sign-in provider refused the client" : "The sign-in has ended or was withdrawn";
   return new ServiceError(401, "needs_reauth", `${app}: ${what}: ${words}`, {

@@ -7,8 +7,8 @@ import type { SignInRecord } from "./sign-in-record.ts";
  * Withdraws the tokens of a sign-in at its provider (RFC 7009), where it has an address for that. Never rejects: the
  * connection is gone whatever the provider says.
  */
-export async function revokeTokens({ party, tokens }: Pick<SignInRecord, "party" | "tokens">): Promise<void> {
-  const { server, client, isPrivate } = party;
+export async function revokeTokens({ provider, tokens }: Pick<SignInRecord, "provider" | "tokens">): Promise<void> {
+  const { server, client, isPrivate } = provider;
   if (server.revocation_endpoint === undefined) return;
   const oauth = await import("oauth4webapi");
   const options = {
@@ -16,7 +16,7 @@ export async function revokeTokens({ party, tokens }: Pick<SignInRecord, "party"
     [oauth.allowInsecureRequests]: isPrivate,
   };
   const asked = { client_id: client.clientId };
-  const [auth = oauth.None()] = await listAuths(party);
+  const [auth = oauth.None()] = await listAuths(provider);
   const token = tokens.refreshToken ?? tokens.accessToken;
   try {
     await oauth.revocationRequest(server as AuthorizationServer, asked, auth, token, options);

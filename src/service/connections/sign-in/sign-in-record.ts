@@ -36,7 +36,7 @@ export const clientSchema = z.object({
 export type ProviderClient = z.output<typeof clientSchema>;
 
 /** All that is needed to ask a provider for tokens. */
-export const partySchema = z.object({
+export const knownProviderSchema = z.object({
   /** For people. */
   name: z.string(),
   server: serverSchema,
@@ -47,7 +47,7 @@ export const partySchema = z.object({
   isPrivate: z.boolean(),
   client: clientSchema,
 });
-export type ProviderParty = z.output<typeof partySchema>;
+export type KnownProvider = z.output<typeof knownProviderSchema>;
 
 const tokensSchema = z.object({
   accessToken: z.string(),
@@ -63,7 +63,7 @@ export type StoredTokens = z.output<typeof tokensSchema>;
 const recordSchema = z.object({
   /** Slug of the app. */
   integration: z.string(),
-  party: partySchema,
+  provider: knownProviderSchema,
   flow: z.enum(["code", "client", "device"]),
   /** Asked for at the sign-in. */
   scopes: z.array(z.string()),

@@ -157,7 +157,7 @@ async function settle(
   end: FinishedSignIn,
 ): Promise<Problems | { readonly kind: "connected" }> {
   if ("problem" in end) return { kind: "problems", problems: new Map([["", end.problem]]) };
-  const result = await connect(parts, target, end.order.form, end.signInId);
+  const result = await connect(parts, target, end.wanted.form, end.signInId);
   return result.ok ? { kind: "connected" } : { kind: "problems", problems: result.problems };
 }
 
@@ -204,7 +204,7 @@ function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
   const { providerSignIns } = parts;
   const end = async (finished: FinishedSignIn, csrfToken: string) => {
-    const { slug, connectionId, form } = finished.order;
+    const { slug, connectionId, form } = finished.wanted;
     const target = connectionId === undefined ? findNew(parts, slug) : await findReconnectable(parts, connectionId);
     const result = await settle(parts, target, finished);
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });

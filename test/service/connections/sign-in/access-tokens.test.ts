@@ -89,8 +89,8 @@ test("many calls at a time ask the provider once, whatever they noticed", async 
 test("a sign-in that two connections share is withdrawn with the last of them", async () => {
   const revocation_endpoint = provider.url;
   await signIn();
-  const record = { ...(await readParty()), server: { ...(await readParty()).server, revocation_endpoint } };
-  await signIn({ party: record });
+  const record = { ...(await readProvider()), server: { ...(await readProvider()).server, revocation_endpoint } };
+  await signIn({ provider: record });
   const tokens = open();
   await tokens.forget(SETTINGS, [{ signInId: "other" }, SETTINGS]);
   expect([await tokenOf(tokens), provider.seen.length]).toEqual(["access-1", 1]);
@@ -100,10 +100,10 @@ test("a sign-in that two connections share is withdrawn with the last of them", 
   expect(await fail(tokenOf(tokens))).toMatchObject({ code: "needs_reauth" });
 });
 
-async function readParty() {
+async function readProvider() {
   const records = createSignInRecords({ store, box: box(), now: () => now });
   const record = await records.find("sin_lock");
-  return record?.party ?? expect.unreachable();
+  return record?.provider ?? expect.unreachable();
 }
 
 const readRecord = () => createSignInRecords({ store, box: box(), now: () => now }).find("sin_lock");
@@ -227,8 +227,8 @@ test("scopes that an app asks for are remembered for the next sign-in", async ()
 });
 
 test("the client proves itself in the header, or in the body where the provider does not know it so", async () => {
-  const { authMethod: _, ...client } = { ...(await signedInParty()).client };
-  await signIn({ party: { ...(await readParty()), client } });
+  const { authMethod: _, ...client } = { ...(await signedInProvider()).client };
+  await signIn({ provider: { ...(await readProvider()), client } });
   await tokenOf();
   expect(provider.seen[0]?.authorization).toBe(
     `Basic ${Buffer.from("lock-client:lock's%20secret").toString("base64")}`,
@@ -239,13 +239,13 @@ test("the client proves itself in the header, or in the body where the provider 
   expect(provider.seen.at(-1)?.params).toMatchObject(CLIENT);
 });
 
-async function signedInParty() {
+async function signedInProvider() {
   await signIn();
-  return readParty();
+  return readProvider();
 }
 
 test("only a public address with encryption is asked, unless it is the owner's", async () => {
-  await signIn({ party: { ...(await signedInParty()), isPrivate: false } });
+  await signIn({ provider: { ...(await signedInProvider()), isPrivate: false } });
   expect(await fail(tokenOf())).toMatchObject({ status: 500 });
   expect(provider.seen).toEqual([]);
 });

@@ -28,7 +28,7 @@ export async function storeSignIn(
   const id = o.id ?? "sin_lock";
   await createSignInRecords({ ...o, now: () => 0 }).put(id, {
     integration: "lock",
-    party: {
+    provider: {
       name: "lock.test",
       server: { issuer: "https://lock.test", token_endpoint: o.tokenUrl },
       hasIssuer: false,

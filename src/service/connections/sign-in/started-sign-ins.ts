@@ -3,12 +3,12 @@ import { hashSecret, isSameHash } from "../../auth/secrets.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
-import { clientSchema, type ProviderParty, partySchema } from "./sign-in-record.ts";
+import { clientSchema, type KnownProvider, knownProviderSchema } from "./sign-in-record.ts";
 
 /** How long the owner may take at the provider, milliseconds. */
 const LIFETIME_MS = 15 * 60_000;
 
-const orderSchema = z.object({
+const wantedSchema = z.object({
   slug: z.string(),
   /** The connection that is signed in again; undefined for a new one. */
   connectionId: z.string().optional(),
@@ -19,14 +19,14 @@ const orderSchema = z.object({
     values: z.record(z.string(), z.string()),
   }),
 });
-const pendingSchema = z.object({
-  order: orderSchema,
+const startedSchema = z.object({
+  wanted: wantedSchema,
   /** SHA-256 of a secret of the browser that began. */
   browser: z.string(),
   app: z.string(),
   verifier: z.string(),
   /** Without a client until the owner has named one. */
-  party: partySchema.extend({ client: clientSchema.optional() }),
+  provider: knownProviderSchema.extend({ client: clientSchema.optional() }),
   flow: z.enum(["code", "client", "device"]),
   scopes: z.array(z.string()),
   params: z.record(z.string(), z.string()),
@@ -36,30 +36,30 @@ const pendingSchema = z.object({
   device: z.object({ code: z.string(), intervalSeconds: z.number(), nextAt: z.number() }).optional(),
 });
 /** A sign-in that has begun. */
-export type Pending = z.output<typeof pendingSchema>;
+export type StartedSignIn = z.output<typeof startedSchema>;
 /** One of which it is known who we are to the provider. */
-export type ReadyPending = Pending & { readonly party: ProviderParty };
+export type ReadySignIn = StartedSignIn & { readonly provider: KnownProvider };
 
 /** The connection that the owner asks for. */
-export type SignInOrder = z.output<typeof orderSchema>;
+export type WantedConnection = z.output<typeof wantedSchema>;
 
-export function isReady(pending: Pending): pending is ReadyPending {
-  return pending.party.client !== undefined;
+export function isReady(started: StartedSignIn): started is ReadySignIn {
+  return started.provider.client !== undefined;
 }
 
 /** Sign-ins that have begun, by state. */
-export function createPendings({ store, box, now }: { store: Store; box: SecretBox; now: () => number }) {
+export function createStartedSignIns({ store, box, now }: { store: Store; box: SecretBox; now: () => number }) {
   const placeOf = (hash: string) => `provider_sign_ins.${hash}`;
   return {
-    async put(state: string, pending: Pending): Promise<undefined> {
+    async put(state: string, started: StartedSignIn): Promise<undefined> {
       const hash = hashSecret(state);
-      const details = box.seal(JSON.stringify(pending), placeOf(hash));
+      const details = box.seal(JSON.stringify(started), placeOf(hash));
       const expires_at = new Date(now() + LIFETIME_MS).toISOString();
       await store.insertInto("provider_sign_ins").values({ state_hash: hash, details, expires_at }).execute();
     },
 
     /** Takes it away, so that it counts once. Throws ServiceError 409 when there is none of this browser. */
-    async take(state: string, browser: string): Promise<Pending> {
+    async take(state: string, browser: string): Promise<StartedSignIn> {
       const hash = hashSecret(state);
       const row = await store
         .deleteFrom("provider_sign_ins")
@@ -68,9 +68,9 @@ export function createPendings({ store, box, now }: { store: Store; box: SecretB
         .executeTakeFirst();
       if (row === undefined || row.expires_at <= new Date(now()).toISOString()) throw unknownSignIn();
       const opened = box.open(row.details, placeOf(hash));
-      const pending = opened === undefined ? undefined : pendingSchema.parse(JSON.parse(opened));
-      if (pending === undefined || !isSameHash(pending.browser, hashSecret(browser))) throw unknownSignIn();
-      return pending;
+      const started = opened === undefined ? undefined : startedSchema.parse(JSON.parse(opened));
+      if (started === undefined || !isSameHash(started.browser, hashSecret(browser))) throw unknownSignIn();
+      return started;
     },
   };
 }
