@@ -31,7 +31,6 @@ export async function openAddedApps(o: CheckedOptions, host: Host): Promise<() =
       now,
       allowedHosts,
       provide: host.accessTokens.provide,
-      askForScopes: host.accessTokens.askForScopes,
       listConnections: (slug) => host.connections.list(slug),
       async setConnectionState({ id, settings }, state) {
         await host.connections

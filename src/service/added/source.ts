@@ -48,8 +48,6 @@ export interface SourcePorts {
   setConnectionState(connection: Pick<Connection, "id" | "settings">, state: ConnectionState): Promise<void>;
   /** Settings with a token that lasts; see `AccessTokens.provide`. */
   readonly provide: AccessTokens["provide"];
-  /** See `AccessTokens.askForScopes`. */
-  readonly askForScopes: AccessTokens["askForScopes"];
   /** Proposes changed actions to the owner; content that is used or proposed already is ignored. Never rejects. */
   propose(slug: string, content: SourceContent): Promise<void>;
 }

@@ -8,7 +8,8 @@ import { ServiceError } from "../service-error.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { checkArguments } from "./read-requests.ts";
-import { createSignInChecks, type ResolvedFiles, type RunParts, runAction, type SignInChecks } from "./run-action.ts";
+import { type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
+import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
 
 /** One request to run a tool. */
 export interface ToolCall {

@@ -67,7 +67,6 @@ async function open(list = createSourceStore(store, Date.now)) {
       now: Date.now,
       allowedHosts: { has: () => false },
       provide: async (_app, settings) => ({ settings, renew: async () => undefined }),
-      askForScopes: async () => {},
       listConnections: async () => [],
       setConnectionState: async () => {},
       propose: async () => {},

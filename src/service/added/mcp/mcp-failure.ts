@@ -1,10 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { type BearerChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import { createProviderError, type ProviderFailure } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { StoredAction } from "../source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
-import { isStreamEnd, type McpChallenge, McpHttpError } from "./mcp-fetch.ts";
+import { isStreamEnd, McpHttpError } from "./mcp-fetch.ts";
 
 /** Whose failure it is. */
 interface FailedMcpCall {
@@ -16,7 +17,7 @@ interface FailedMcpCall {
 
 /** Translates a failed call of an MCP server for its caller. */
 export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
-  const own = findCause(error, ServiceError);
+  const own = findCause(error, ServiceError) ?? refuseScopes(findCause(error, McpHttpError)?.challenge ?? {}, call.app);
   if (own !== undefined) return own;
   const failure = error instanceof McpConnectError ? readConnectFailure(error) : readFailure(error);
   if (failure !== undefined) {
@@ -35,14 +36,8 @@ export function isRefusal(error: unknown): boolean {
   return failure?.kind === "status" && failure.status === 401;
 }
 
-/** The scopes that a server asks for beside those of the sign-in (RFC 6750, 3.1); undefined for any other failure. */
-export function findMissingScopes(error: unknown): readonly string[] | undefined {
-  const challenge = findCause(error, McpHttpError)?.challenge;
-  return challenge?.error === "insufficient_scope" ? (challenge.scope?.split(" ").filter(Boolean) ?? []) : undefined;
-}
-
 /** The challenge of a server that refused a connection because nobody is signed in; undefined for any other failure. */
-export function findSignInChallenge(error: unknown): McpChallenge | undefined {
+export function findSignInChallenge(error: unknown): BearerChallenge | undefined {
   const refused = findCause(error, McpHttpError);
   return refused?.failure.kind === "status" && refused.failure.status === 401 ? refused.challenge : undefined;
 }

@@ -2,6 +2,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
 import { parseJson } from "../../../base/json.ts";
 import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
+import { type BearerChallenge, readChallenge } from "../../integrations/bearer-challenge.ts";
 import {
   findProviderWords,
   type ProviderFailure,
@@ -18,28 +19,14 @@ const MAX_WORDS = 1_000;
 export class McpHttpError extends Error {
   override readonly name = "McpHttpError";
   readonly failure: ProviderFailure;
-  /** What a 401 or 403 asks for (RFC 6750, RFC 9728). */
-  readonly challenge: McpChallenge;
+  /** Of a 401 or 403. */
+  readonly challenge: BearerChallenge;
 
-  constructor(failure: ProviderFailure, o: { readonly cause?: unknown; readonly challenge?: McpChallenge } = {}) {
+  constructor(failure: ProviderFailure, o: { readonly cause?: unknown; readonly challenge?: BearerChallenge } = {}) {
     super(failure.message ?? failure.kind, { cause: o.cause });
     this.failure = failure;
     this.challenge = o.challenge ?? {};
   }
-}
-
-/** Parameters of a `WWW-Authenticate: Bearer` header. */
-export interface McpChallenge {
-  readonly error?: string;
-  /** Separated by spaces. */
-  readonly scope?: string;
-  /** Address of the metadata that name the sign-in provider. */
-  readonly resource_metadata?: string;
-}
-
-function readChallenge(header: string | null): McpChallenge {
-  const found = (header ?? "").matchAll(/\b(error|scope|resource_metadata)\s*=\s*(?:"([^"]*)"|([^\s",]+))/gi);
-  return Object.fromEntries([...found].map(([, name = "", quoted, plain]) => [name.toLowerCase(), quoted ?? plain]));
 }
 
 /** HTTP client for the transport of one connection. */

@@ -5,7 +5,7 @@ import { createAddedIntegration, toDoneAlready } from "../create-added-integrati
 import type { IntegrationSource, OpenSource, SourceKind, SourcePorts } from "../source.ts";
 import { compareContents, findMissingSetting, type SourceContent, type StoredAction } from "../source-content.ts";
 import { ACCESS_TOKEN, connectMcp, type McpDefinition, type McpSession, readMcpDefinition } from "./connect-mcp.ts";
-import { createMcpError, findMissingScopes, isRefusal, isUnknownSession } from "./mcp-failure.ts";
+import { createMcpError, isRefusal, isUnknownSession } from "./mcp-failure.ts";
 import { McpLink } from "./mcp-link.ts";
 import { readMcpResult } from "./read-mcp-result.ts";
 import { mcpCallSchema, readMcpTools } from "./read-mcp-tools.ts";
@@ -157,8 +157,6 @@ class McpSource {
     } catch (error) {
       if (context.signal.aborted) throw error;
       const cause = error instanceof ForgottenSession ? error.cause : error;
-      const missing = findMissingScopes(cause);
-      if (missing !== undefined) throw await this.#askForScopes({ ...context.connection, settings }, missing);
       throw createMcpError(cause, { app: this.#source.name, action, settings });
     }
   }
@@ -176,18 +174,6 @@ class McpSource {
     if (result.isError === true) return readMcpResult(result, context);
     return readMcpResult(result, context).catch((error: unknown) => {
       throw toDoneAlready(error, { app: this.#source.name, action });
-    });
-  }
-
-  async #askForScopes(connection: ConnectionView, scopes: readonly string[]): Promise<ServiceError> {
-    await this.#ports.askForScopes(connection.settings, scopes);
-    await this.#ports.setConnectionState(connection, "reauth_required");
-    const message = `${this.#source.name} asks for more rights: ${scopes.join(", ")}.`;
-    return new ServiceError(403, "needs_scope_upgrade", message, {
-      type: "missing_scopes",
-      details: scopes,
-      hint: `The owner signs in to ${this.#source.name} again: dashboard, Connections, Reconnect.`,
-      extra: { missingScopes: scopes },
     });
   }
 

@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { type JsonSchema, jsonSchemaSchema } from "../../../wire/tool.ts";
+import { listScopes } from "../../integrations/bearer-challenge.ts";
 import { judgeArgument } from "../../secrets/credential-name.ts";
 import { applyLevels } from "../action-levels.ts";
 import {
@@ -224,7 +225,7 @@ function describeSignIn(definition: McpDefinition, error: unknown): McpDefinitio
   const challenge = findSignInChallenge(error);
   if (challenge === undefined) return undefined;
   const { scopes = [], flow = "code" } = definition.signIn ?? {};
-  const asked = scopes.length > 0 ? scopes : (challenge.scope?.split(" ").filter(Boolean) ?? []);
+  const asked = scopes.length > 0 ? scopes : listScopes(challenge);
   const { resource_metadata: resourceMetadata } = challenge;
   return {
     ...definition,

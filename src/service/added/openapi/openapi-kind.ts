@@ -4,6 +4,7 @@ import { type Dispatcher, request } from "undici";
 import { parseJson } from "../../../base/json.ts";
 import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
 import { readResponseName } from "../../files/file-name.ts";
+import { readChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
 import {
   createProviderError,
@@ -147,6 +148,11 @@ async function send(api: ApiRequest, { dispatcher, context, app, action }: Sent)
 }
 
 async function readFailure({ status, headers, body }: Answer, { app, action, context }: Sent): Promise<ServiceError> {
+  const missing = status === 403 ? refuseScopes(readChallenge(textOf(headers["www-authenticate"])), app) : undefined;
+  if (missing !== undefined) {
+    await body.dump();
+    return missing;
+  }
   const bytes = decodeBody(body, headers["content-encoding"]);
   const words = findProviderWords((await readText(bytes, MAX_ERROR).catch(() => undefined)) ?? "");
   const retryAfterSeconds = readRetryAfter(textOf(headers["retry-after"]), context.now());
