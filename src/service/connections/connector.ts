@@ -72,16 +72,15 @@ export function createConnector(o: {
       const [name, problem] = (await findProblem(integration, settings, accessTokens)) ?? [];
       if (name !== undefined && problem !== undefined) problems.set(name, problem);
     }
+    if (problems.size > 0 && signInId !== undefined) await forget(integration.slug, settings, true);
     return { settings, problems };
   }
 
-  /** Access tokens of settings that no connection has any more. */
-  async function forget(slug: string, settings: Connection["settings"]): Promise<void> {
+  /** Forgets the sign-in of settings that no connection has any more, or yet. */
+  async function forget(slug: string, settings: Connection["settings"], isReplaced: boolean): Promise<void> {
     const left = await connections.list(slug);
-    await accessTokens.forget(
-      settings,
-      left.map((connection) => connection.settings),
-    );
+    const others = left.map((connection) => connection.settings);
+    await accessTokens.forget(settings, others, { isReplaced });
   }
 
   return {
@@ -105,7 +104,7 @@ export function createConnector(o: {
       const scopes = listScopes(integration, form.access);
       const change = { state: "healthy", scopes, settings, label: readLabel(form, label) } as const;
       const connection = await connections.update(id, change);
-      await forget(integration.slug, current);
+      await forget(integration.slug, current, true);
       return { ok: true, connection };
     },
 
@@ -113,7 +112,7 @@ export function createConnector(o: {
 
     async disconnect({ id, integration, settings }) {
       await connections.remove(id);
-      await forget(integration, settings);
+      await forget(integration, settings, false);
     },
   };
 }

@@ -4,8 +4,7 @@ import type { SecretBox } from "../../secrets/secret-box.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import { forgetClient } from "./provider-clients.ts";
-import { isClientUnknown, isOutcomeUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
-import { revokeTokens } from "./revoke-tokens.ts";
+import { isClientUnknown, isOutcomeUnknown, requestTokens, revokeTokens, type TokenAnswer } from "./request-tokens.ts";
 import { createSignInRecords, type SignInRecord, type SignInRecords, type StoredTokens } from "./sign-in-record.ts";
 
 /** An access token that has less time left than this is renewed before it is used; milliseconds. */
@@ -29,15 +28,13 @@ export interface LiveSettings {
   renew(): Promise<Settings | undefined>;
 }
 
-/** What the owner may see of a sign-in. */
-interface SignInFacts {
+/** A sign-in as its owner sees it. */
+export interface SignInFacts {
   /** Name of the provider, or the host of its page. */
   readonly provider: string;
   /** Mail address or name, where the provider says it. */
   readonly account: string | undefined;
   readonly scopes: readonly string[];
-  /** Scopes that the app asked for since then. */
-  readonly wantedScopes: readonly string[];
   /** Why it is over; undefined while it lasts. */
   readonly ended: string | undefined;
 }
@@ -59,8 +56,12 @@ export interface AccessTokens {
   describe(settings: Settings): Promise<SignInFacts | undefined>;
   /** Notes scopes that the app asks for: the next sign-in of these settings asks the owner for them. */
   askForScopes(settings: Settings, scopes: readonly string[]): Promise<void>;
-  /** Withdraws the sign-in of these settings at the provider and forgets it, unless `others` use it. */
-  forget(settings: Settings, others: readonly Settings[]): Promise<void>;
+  /**
+   * Forgets the sign-in of these settings, unless `others` use it, and withdraws it at the provider. One that another sign-in
+   * of the same account replaced is left to end there where refresh tokens stay valid: such providers withdraw all that the
+   * account has agreed to.
+   */
+  forget(settings: Settings, others: readonly Settings[], o?: { readonly isReplaced: boolean }): Promise<void>;
   /** Resolves when nothing is being renewed. */
   idle(): Promise<void>;
 }
@@ -88,7 +89,7 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
     if (record === undefined || record.ended !== undefined) throw refuseEnded(app, record);
     const { tokens } = record;
     const isDue = ({ renewAt }: StoredTokens) => renewAt !== undefined && renewAt <= now();
-    if (!isDue(tokens)) return tokens;
+    if (!isDue(tokens) || (!isRenewable(record) && isValid(tokens, now()))) return tokens;
     return renewOnce(app, id, (found) => !isDue(found)).catch((error: unknown) => {
       const isEnded = error instanceof ServiceError && error.status === 401;
       if (!isEnded && isValid(tokens, now())) return tokens;
@@ -114,8 +115,8 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
       const id = readSignInId(settings);
       const record = id === undefined ? undefined : await records.find(id);
       if (record === undefined) return undefined;
-      const { provider, account, scopes, wantedScopes, ended } = record;
-      return { provider: provider.name, account, scopes, wantedScopes, ended };
+      const { provider, account, scopes, ended } = record;
+      return { provider: provider.name, account, scopes, ended };
     },
 
     async askForScopes(settings, scopes) {
@@ -124,16 +125,20 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
       await records.inTurn(id, async () => {
         const record = await records.find(id);
         const wanted = new Set([...(record?.wantedScopes ?? []), ...scopes]);
-        if (record !== undefined) await records.put(id, { ...record, wantedScopes: [...wanted] });
+        if (record !== undefined) await records.change(id, { ...record, wantedScopes: [...wanted] });
       });
     },
 
-    async forget(settings, others) {
+    async forget(settings, others, { isReplaced } = { isReplaced: false }) {
       const id = readSignInId(settings);
       if (id === undefined || others.some((other) => readSignInId(other) === id)) return;
-      const record = await records.find(id);
-      await records.remove(id);
-      if (record !== undefined) await revokeTokens(record);
+      // A renewal may be about to store other tokens.
+      const record = await records.inTurn(id, async () => {
+        const found = await records.find(id);
+        await records.remove(id);
+        return found;
+      });
+      if (record !== undefined && !(isReplaced && record.keepsRefreshTokens)) await revokeTokens(record);
     },
 
     async idle() {
@@ -152,7 +157,12 @@ function isValid({ expiresAt }: StoredTokens, now: number): boolean {
   return expiresAt !== undefined && expiresAt > now;
 }
 
-const INTERRUPTED = "A renewal was cut off, and what it used may not be used again.";
+function isRenewable({ flow, tokens }: SignInRecord): boolean {
+  return flow === "client" || tokens.refreshToken !== undefined;
+}
+
+const INTERRUPTED = "A renewal was cut off, and the refresh token that it used may not be used again.";
+const NOT_RENEWABLE = "The sign-in has ended, and the provider gave no refresh token to renew it with.";
 
 /** Creates the renewal of a token; `isGood` tells that another call or process was faster. */
 function createRenewal({ store, records, now }: { store: Store; records: SignInRecords; now: () => number }) {
@@ -161,17 +171,19 @@ function createRenewal({ store, records, now }: { store: Store; records: SignInR
     const { provider, flow, tokens, keepsRefreshTokens } = record;
     const { refreshToken } = tokens;
     const isSpendable = flow !== "client" && !keepsRefreshTokens;
-    if (isSpendable) await records.put(id, { ...record, isRenewing: true });
+    if (isSpendable) await records.change(id, { ...record, isRenewing: true });
     try {
       const given = await requestTokens({ provider, app: app.name, ...describeGrant(record) });
       checkAccount(app, record, given);
       const renewed = toStoredTokens(given, refreshToken, now());
-      await records.put(id, { ...record, tokens: renewed, isRenewing: false });
-      return renewed;
+      if (await records.change(id, { ...record, tokens: renewed, isRenewing: false })) return renewed;
+      // The connection is gone by now, removed by another process.
+      await revokeTokens({ provider, tokens: renewed });
+      throw refuseEnded(app);
     } catch (error) {
-      if (await isClientUnknown(error)) await forgetClient(store, provider.client);
+      if (await isClientUnknown(error)) await forgetClient(store, provider);
       if (error instanceof ServiceError && error.status === 401) return end(app, id, record, error);
-      if (isSpendable && !(await isOutcomeUnknown(error))) await records.put(id, { ...record, isRenewing: false });
+      if (isSpendable && !(await isOutcomeUnknown(error))) await records.change(id, { ...record, isRenewing: false });
       throw error;
     }
   }
@@ -179,7 +191,7 @@ function createRenewal({ store, records, now }: { store: Store; records: SignInR
   async function end(app: App, id: string, record: SignInRecord, error: unknown): Promise<never> {
     const ended = error instanceof ServiceError ? error.message : INTERRUPTED;
     const { refreshToken: _, ...tokens } = record.tokens;
-    await records.put(id, { ...record, ended, isRenewing: false, tokens });
+    await records.change(id, { ...record, ended, isRenewing: false, tokens });
     throw error instanceof ServiceError ? error : refuseEnded(app, { ended });
   }
 
@@ -189,7 +201,7 @@ function createRenewal({ store, records, now }: { store: Store; records: SignInR
       if (record === undefined || record.ended !== undefined) throw refuseEnded(app, record);
       if (isGood(record.tokens)) return record.tokens;
       if (record.isRenewing) return isValid(record.tokens, now()) ? record.tokens : end(app, id, record, undefined);
-      if (record.flow !== "client" && record.tokens.refreshToken === undefined) throw refuseEnded(app);
+      if (!isRenewable(record)) throw refuseEnded(app, { ended: NOT_RENEWABLE });
       return ask(app, id, record);
     });
 }

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import type { AuthorizationServer } from "oauth4webapi";
-import { createProviderFetch } from "./provider-fetch.ts";
+import { cleanText } from "../../../base/text.ts";
+import { createRequestOptions } from "./provider-fetch.ts";
 import { listAuths, toServiceError } from "./request-tokens.ts";
 import type { ReadySignIn } from "./started-sign-ins.ts";
+
+const ISSUER_MAX = 200;
 
 /** The page of a provider on which the owner signs in (RFC 6749 with PKCE, RFC 8707). */
 export function toPageUrl(
@@ -31,16 +34,23 @@ type Code = { readonly code: string; readonly problem?: undefined } | { readonly
 /** The code of an answer that comes from the provider that was asked (RFC 9207), or why there is none. */
 export async function readCode({ provider, app }: ReadySignIn, answer: URLSearchParams, state: string): Promise<Code> {
   const oauth = await import("oauth4webapi");
-  const params = new URLSearchParams(answer);
-  const said = params.get("iss");
-  if (!provider.hasIssuer && said !== null) {
-    const own = URL.parse(provider.server.authorization_endpoint ?? "")?.origin;
-    if (URL.parse(said)?.origin !== own) return { problem: `${app}: The answer came from another provider, ${said}.` };
-    params.delete("iss");
+  const { issuer, authorization_endpoint: page = "", ...server } = provider.server;
+  const isOwn = (said: string) =>
+    provider.hasIssuer ? said === issuer : URL.parse(said)?.origin === URL.parse(page)?.origin;
+  const said = answer.getAll("iss");
+  const other = said.find((one) => !isOwn(one));
+  if (other !== undefined) {
+    const who = cleanText(other, ISSUER_MAX) ?? "one without a name";
+    return { problem: `${app}: The answer came from another provider, ${who}. Nothing was sent to either.` };
   }
+  if (said.length === 0 && server.authorization_response_iss_parameter_supported === true) {
+    return { problem: `${app}: The answer does not say that it came from ${provider.name}, as its answers do.` };
+  }
+  const params = new URLSearchParams(answer);
+  params.delete("iss");
   try {
     const client = { client_id: provider.client.clientId };
-    const checked = oauth.validateAuthResponse(provider.server as AuthorizationServer, client, params, state);
+    const checked = oauth.validateAuthResponse({ issuer }, client, params, state);
     const code = checked.get("code");
     return code === null ? { problem: "The provider sent no code." } : { code };
   } catch (error) {
@@ -61,10 +71,8 @@ export async function askForDevice({ provider, scopes, params }: ReadySignIn) {
   const server = provider.server as AuthorizationServer;
   const [auth = oauth.None()] = await listAuths(provider);
   const asked = { ...params, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
-  const answer = await oauth.deviceAuthorizationRequest(server, client, auth, asked, {
-    [oauth.customFetch]: createProviderFetch(provider.isPrivate),
-    [oauth.allowInsecureRequests]: provider.isPrivate,
-  });
+  const options = await createRequestOptions(provider.isPrivate);
+  const answer = await oauth.deviceAuthorizationRequest(server, client, auth, asked, options);
   const given = await oauth.processDeviceAuthorizationResponse(server, client, answer);
   const url = URL.parse(given.verification_uri_complete ?? given.verification_uri);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new Error("it names no page for the code");

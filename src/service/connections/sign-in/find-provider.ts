@@ -1,8 +1,12 @@
 import { parseJson } from "../../../base/json.ts";
+import { cleanText } from "../../../base/text.ts";
+import { isPublicHost } from "../../fetch/address-rules.ts";
 import type { SignInPlan } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { createProviderFetch, type ProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
 import { type KnownProvider, type ProviderServer, serverSchema } from "./sign-in-record.ts";
+
+const MESSAGE_MAX = 500;
 
 /** A provider with everything that was looked up about it, before it is known who we are to it. */
 export type FoundProvider = Omit<KnownProvider, "client"> & {
@@ -98,7 +102,8 @@ function covers(named: string, resource: string): boolean {
 
 /** Metadata of an issuer, at the first place that has them. Undefined when there are none. */
 async function findServer(fetch: ProviderFetch, issuer: string): Promise<ProviderServer | undefined> {
-  const { origin, pathname } = new URL(issuer);
+  const { origin, pathname, search, hash } = new URL(issuer);
+  if (search + hash !== "") throw refuse(issuer, "its name is not an address without a query (RFC 8414)");
   const path = pathname.replace(/\/+$/, "");
   const places = [
     `${origin}/.well-known/oauth-authorization-server${path}`,
@@ -160,15 +165,16 @@ function checkServer(server: ProviderServer, { flow, isPrivate }: SignInPlan, ap
     throw refuse(app, "it knows no safe form of PKCE (S256)");
   }
   for (const address of [page, server.token_endpoint, server.registration_endpoint, server.revocation_endpoint]) {
-    const url = URL.parse(address ?? "https://x.example");
-    if (url === null || url.username !== "" || (url.protocol !== "https:" && !isPrivate)) {
-      throw refuse(app, `its address ${url?.origin ?? ""} is not encrypted`);
-    }
+    const url = address === undefined ? undefined : new URL(address);
+    if (url === undefined || (isPrivate && url.username === "")) continue;
+    if (url.protocol !== "https:" || url.username !== "") throw refuse(app, `${url.origin} is no plain https address`);
+    if (!isPublicHost(url.hostname)) throw refuse(app, `${url.origin} is not public`);
   }
 }
 
 function refuse(who: string, why: string): ServiceError {
-  return new ServiceError(422, "integration_misconfigured", `The sign-in provider of ${who} cannot be used: ${why}.`, {
+  const message = cleanText(`The sign-in provider of ${who} cannot be used: ${why}.`, MESSAGE_MAX) ?? why;
+  return new ServiceError(422, "integration_misconfigured", message, {
     type: "configuration",
     hint: "Check the address of the app, or name the addresses of its sign-in yourself.",
   });

@@ -3,15 +3,14 @@ import { ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import { toStoredTokens } from "./access-tokens.ts";
 import { forgetClient, type ProviderClients } from "./provider-clients.ts";
-import { isClientUnknown, requestTokens, type TokenAnswer } from "./request-tokens.ts";
-import { revokeTokens } from "./revoke-tokens.ts";
+import { isClientUnknown, requestTokens, revokeTokens, type TokenAnswer } from "./request-tokens.ts";
 import type { SignInRecords } from "./sign-in-record.ts";
 import type { ReadySignIn, StartedSignIn } from "./started-sign-ins.ts";
 
 /** The id of a sign-in that ended well, or why there is none. */
 export type FirstTokens =
   | { readonly signInId: string; readonly account: string | undefined }
-  | { readonly problem: string };
+  | { readonly problem: string; readonly error?: ServiceError };
 
 type Asked = Pick<Parameters<typeof requestTokens>[0], "grant" | "params">;
 
@@ -25,14 +24,14 @@ export function createFirstTokens(o: {
   const { records, clients, now } = o;
 
   async function store(started: ReadySignIn, given: TokenAnswer) {
-    const { provider, flow, scopes, keepsRefreshTokens, wanted } = started;
+    const { provider, flow, scopes, wantedScopes, keepsRefreshTokens, wanted } = started;
     const { subject, account } = given;
     const granted = typeof given.data.scope === "string" ? given.data.scope.split(/[\s,]+/).filter(Boolean) : scopes;
     const signInId = createId("sin");
     const who = { ...(subject !== undefined && { subject }), ...(account !== undefined && { account }) };
     const tokens = toStoredTokens(given, undefined, now());
     const facts = { integration: wanted.slug, provider, flow, scopes: granted, keepsRefreshTokens, ...who, tokens };
-    await records.put(signInId, { ...facts, wantedScopes: [], isRenewing: false });
+    await records.add(signInId, { ...facts, wantedScopes, isRenewing: false });
     return { signInId, account };
   }
 
@@ -52,11 +51,13 @@ export function createFirstTokens(o: {
       await clients.prove(provider.server, provider.client);
       const other = await findOtherAccount(started, given);
       if (other === undefined) return await store(started, given);
-      await revokeTokens({ provider, tokens: toStoredTokens(given, undefined, now()) });
+      // Where refresh tokens stay valid, all that this account has agreed to would be withdrawn, for other connections too.
+      const tokens = toStoredTokens(given, undefined, now());
+      if (!started.keepsRefreshTokens) await revokeTokens({ provider, tokens });
       return { problem: other };
     } catch (error) {
-      if (await isClientUnknown(error)) await forgetClient(o.store, provider.client);
-      if (error instanceof ServiceError) return { problem: error.message };
+      if (await isClientUnknown(error)) await forgetClient(o.store, provider);
+      if (error instanceof ServiceError) return { problem: error.message, error };
       throw error;
     }
   };

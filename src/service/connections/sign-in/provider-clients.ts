@@ -5,8 +5,9 @@ import { isPublicHost } from "../../fetch/address-rules.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { FoundProvider } from "./find-provider.ts";
-import { createProviderFetch } from "./provider-fetch.ts";
-import { clientSchema, type ProviderClient, type ProviderServer } from "./sign-in-record.ts";
+import { createProviderFetch, createRequestOptions } from "./provider-fetch.ts";
+import { isRefused } from "./request-tokens.ts";
+import { clientSchema, type KnownProvider, type ProviderClient, type ProviderServer } from "./sign-in-record.ts";
 
 /** Path of the metadata document that says who this service is. */
 export const CLIENT_METADATA_PATH = "/oauth/client.json";
@@ -51,9 +52,10 @@ export function createProviderClients(o: {
     return client?.expiresAt === undefined || client.expiresAt > now() ? client : undefined;
   }
 
-  async function write(key: string, client: StoredClient): Promise<void> {
+  async function write(server: Place, client: StoredClient): Promise<void> {
+    const key = keyOf(server);
     const changed = {
-      client_hash: sha256Hex(client.clientId),
+      client_hash: hashClient(server, client),
       client: box.seal(JSON.stringify(client), placeOf(key)),
       updated_at: new Date(now()).toISOString(),
     };
@@ -71,31 +73,40 @@ export function createProviderClients(o: {
       const { server } = provider;
       const known = await read(keyOf(server));
       if (known !== undefined && !known.isRegistered) return known;
-      if (metadata !== undefined && server.client_id_metadata_document_supported === true && flow !== "client") {
+      // Any other client may use the provider's page only.
+      if (flow !== "code") return undefined;
+      if (metadata !== undefined && server.client_id_metadata_document_supported === true) {
         return { clientId: metadata.client_id, authMethod: "none", isRegistered: false };
       }
-      // A client that is registered may use the provider's page only.
-      if (flow !== "code") return undefined;
       if (server.registration_endpoint === undefined) return known;
       // A provider that has forgotten us shows a page of its own, from which the owner does not come back.
-      const client = known === undefined || known.isUnproven ? await register(provider, redirectUri) : known;
-      await write(keyOf(server), { ...client, isUnproven: true });
+      const isNeeded = known === undefined || known.isUnproven === true;
+      const client = (isNeeded ? await register(provider, redirectUri) : undefined) ?? known;
+      if (client !== undefined) await write(server, { ...client, isUnproven: true });
       return client;
     },
 
-    keep: (server, client) => write(keyOf(server), { ...client, expiresAt: undefined }),
+    keep: (server, client) => write(server, { ...client, expiresAt: undefined }),
 
     async prove(server, { clientId }) {
-      const key = keyOf(server);
-      const known = await read(key);
-      if (known?.clientId === clientId && known.isUnproven === true) await write(key, { ...known, isUnproven: false });
+      const known = await read(keyOf(server));
+      if (known?.clientId === clientId && known.isUnproven === true)
+        await write(server, { ...known, isUnproven: false });
     },
   };
 }
 
 /** Forgets a client that its provider does not know, or not any more. */
-export async function forgetClient(store: Store, { clientId }: ProviderClient): Promise<void> {
-  await store.deleteFrom("provider_clients").where("client_hash", "=", sha256Hex(clientId)).execute();
+export async function forgetClient(
+  store: Store,
+  { server, client }: Pick<KnownProvider, "server" | "client">,
+): Promise<void> {
+  await store.deleteFrom("provider_clients").where("client_hash", "=", hashClient(server, client)).execute();
+}
+
+/** Another provider may give us the same id. */
+function hashClient({ issuer, token_endpoint }: Place, { clientId }: ProviderClient): string {
+  return sha256Hex(JSON.stringify([issuer, token_endpoint, clientId]));
 }
 
 const storedSchema = clientSchema.extend({
@@ -133,24 +144,18 @@ const registeredSchema = z.looseObject({
   redirect_uris: z.array(z.string()).optional().catch(undefined),
 });
 
-/** Registers this service with a provider (RFC 7591). */
-async function register({ server, isPrivate }: FoundProvider, redirectUri: string): Promise<StoredClient> {
-  const oauth = await import("oauth4webapi");
-  const known = server.token_endpoint_auth_methods_supported;
-  const methods = ["none", "client_secret_basic", "client_secret_post"] as const;
-  const method = methods.find((one) => known?.includes(one)) ?? (known === undefined ? "client_secret_basic" : "none");
-  const asked = { ...describeSelf(redirectUri), token_endpoint_auth_method: method };
-  const send = createProviderFetch(isPrivate);
-  const answer = await oauth.dynamicClientRegistrationRequest(server as AuthorizationServer, asked, {
-    [oauth.customFetch]: async (...[url, request]: Parameters<typeof send>) => toCreated(await send(url, request)),
-    [oauth.allowInsecureRequests]: isPrivate,
+/** Registers this service with a provider (RFC 7591). Undefined where the provider refuses: the owner names a client then. */
+async function register(provider: FoundProvider, redirectUri: string): Promise<StoredClient | undefined> {
+  const given = await askForClient(provider, redirectUri).catch(async (error: unknown) => {
+    if (await isRefused(error)) return undefined;
+    throw error;
   });
-  const given = registeredSchema.parse(await oauth.processDynamicClientRegistrationResponse(answer));
+  if (given === undefined) return undefined;
   const { client_secret: clientSecret, client_secret_expires_at: end = 0, redirect_uris: redirects } = given;
   if (redirects !== undefined && !redirects.includes(redirectUri)) {
     throw new Error("it registered this service with another redirect address");
   }
-  const authMethod = given.token_endpoint_auth_method ?? (clientSecret === undefined ? "none" : method);
+  const authMethod = given.token_endpoint_auth_method ?? (clientSecret === undefined ? "none" : given.method);
   return {
     clientId: given.client_id,
     isRegistered: true,
@@ -158,6 +163,18 @@ async function register({ server, isPrivate }: FoundProvider, redirectUri: strin
     authMethod,
     ...(end > 0 && { expiresAt: end * 1000 }),
   };
+}
+
+async function askForClient({ server, isPrivate }: FoundProvider, redirectUri: string) {
+  const oauth = await import("oauth4webapi");
+  const known = server.token_endpoint_auth_methods_supported;
+  const methods = ["none", "client_secret_basic", "client_secret_post"] as const;
+  const method = methods.find((one) => known?.includes(one)) ?? (known === undefined ? "client_secret_basic" : "none");
+  const asked = { ...describeSelf(redirectUri), token_endpoint_auth_method: method };
+  const send = createProviderFetch(isPrivate);
+  const options = await createRequestOptions(isPrivate, async (url, request) => toCreated(await send(url, request)));
+  const answer = await oauth.dynamicClientRegistrationRequest(server as AuthorizationServer, asked, options);
+  return { method, ...registeredSchema.parse(await oauth.processDynamicClientRegistrationResponse(answer)) };
 }
 
 /** Some providers answer 200, or leave out when a secret ends. */

@@ -60,6 +60,12 @@ export function createProviderFetch(isPrivate: boolean): ProviderFetch {
   };
 }
 
+/** The same for the library: `send` may change answers before it sees them. */
+export async function createRequestOptions(isPrivate: boolean, send: ProviderFetch = createProviderFetch(isPrivate)) {
+  const { customFetch, allowInsecureRequests } = await import("oauth4webapi");
+  return { [customFetch]: send, [allowInsecureRequests]: isPrivate };
+}
+
 function describeFailure(url: string, error: unknown, isPrivate: boolean): ProviderFailure {
   const { kind } = readNetworkFailure(error);
   const where = URL.parse(url)?.host ?? "";

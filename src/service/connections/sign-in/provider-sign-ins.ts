@@ -4,15 +4,14 @@ import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { Store } from "../../store/open-store.ts";
 import { describeClientGrant, readSignInId } from "./access-tokens.ts";
 import { askForDevice, readCode, toPageUrl } from "./ask-owner.ts";
-import { findProvider } from "./find-provider.ts";
+import { type FoundProvider, findProvider } from "./find-provider.ts";
 import { createFirstTokens, type FirstTokens } from "./first-tokens.ts";
 import { createProviderClients } from "./provider-clients.ts";
-import { toServiceError } from "./request-tokens.ts";
-import { createSignInRecords, type KnownProvider } from "./sign-in-record.ts";
+import { readRefusal, toServiceError } from "./request-tokens.ts";
+import { createSignInRecords } from "./sign-in-record.ts";
 import {
   createStartedSignIns,
   isReady,
-  type ReadySignIn,
   type StartedSignIn,
   unknownSignIn,
   type WantedConnection,
@@ -48,17 +47,13 @@ export interface ProviderSignIns {
   /**
    * Begins to sign in as these settings need it; undefined when they need nothing.
    *
-   * @param o.wantedScopes asked for beside those of the plan
    * @param o.browser something that only this browser has
    * @throws ServiceError 422 for a provider that cannot be used; 503, 429, 500 when it cannot be asked.
    */
   begin(
     app: App,
     settings: Readonly<Record<string, unknown>>,
-    o: WantedConnection & {
-      readonly browser: string;
-      readonly wantedScopes?: readonly string[];
-    },
+    o: WantedConnection & { readonly browser: string },
   ): Promise<SignInStep | undefined>;
   /** Goes on with the owner's own client, which is kept for the provider. Throws like {@link ProviderSignIns.begin}. */
   nameClient(
@@ -98,57 +93,51 @@ export function createProviderSignIns(o: {
       const page = provider.server.authorization_endpoint ?? provider.server.token_endpoint;
       return { kind: "client", state, provider: provider.name, page };
     }
-    if (flow === "device") return beginDevice(state, started);
     if (flow === "client") return { kind: "done", wanted, ...(await getTokens(started, describeClientGrant(started))) };
-    await startedSignIns.put(state, started);
-    return { kind: "page", url: toPageUrl(started, { state, redirectUri }) };
-  }
-
-  async function beginDevice(state: string, started: ReadySignIn): Promise<SignInStep> {
-    const { code, ...given } = await askForDevice(started);
-    await startedSignIns.put(state, {
-      ...started,
-      device: { code, intervalSeconds: given.intervalSeconds, nextAt: now() },
-    });
-    return { kind: "device", state, ...given };
+    if (flow === "code") {
+      await startedSignIns.put(state, started);
+      return { kind: "page", url: toPageUrl(started, { state, redirectUri }) };
+    }
+    const { code, ...shown } = await askForDevice(started);
+    const device = { code, intervalSeconds: shown.intervalSeconds, nextAt: now() };
+    await startedSignIns.put(state, { ...started, device });
+    return { kind: "device", state, ...shown };
   }
 
   return {
     redirectUri,
     clientMetadata: clients.metadata,
 
-    async begin(app, settings, { browser, wantedScopes = [], ...wanted }) {
+    async begin(app, settings, { browser, ...wanted }) {
       const plan = app.findSignIn?.(settings);
       if (plan === undefined) return undefined;
       const before = wanted.connectionId === undefined ? undefined : readSignInId(settings);
-      try {
-        const { resourceScopes, ...found } = await findProvider(plan, app.name);
-        const client = await clients.find({ ...found, resourceScopes }, plan);
-        return await goOn(createSecret(), {
-          wanted,
-          browser: hashSecret(browser),
+      const known = before === undefined ? undefined : await records.find(before);
+      const start = { wanted, browser: hashSecret(browser), verifier: createSecret(), ...(before && { before }) };
+      return explain(app.name, async () => {
+        const found = await findProvider(plan, app.name);
+        const client = await clients.find(found, plan);
+        const described = describePlan(plan, found, known?.wantedScopes);
+        return goOn(createSecret(), {
+          ...start,
           app: app.name,
-          verifier: createSecret(),
-          provider: { ...found, ...(client !== undefined && { client }) },
-          ...describePlan(plan, [...chooseScopes(plan, found.server, resourceScopes), ...wantedScopes]),
-          ...(before !== undefined && { before }),
+          ...described,
+          provider: { ...found, ...(client && { client }) },
         });
-      } catch (error) {
-        throw await toServiceError(error, { app: app.name });
-      }
+      });
     },
 
     async nameClient(state, browser, { clientId, clientSecret }) {
       const { provider, ...started } = await startedSignIns.take(state, browser);
       const client = { clientId, isRegistered: false, ...(clientSecret !== undefined && { clientSecret }) };
       await clients.keep(provider.server, client);
-      return goOn(state, { ...started, provider: { ...provider, client } });
+      return explain(started.app, () => goOn(state, { ...started, provider: { ...provider, client } }));
     },
 
     async finish(answer, browser) {
       const state = answer.get("state") ?? "";
       const started = await startedSignIns.take(state, browser);
-      if (!isReady(started)) throw unknownSignIn();
+      if (!isReady(started) || started.flow !== "code") throw unknownSignIn();
       const { wanted, verifier } = started;
       const code = await readCode(started, answer, state);
       if (code.problem !== undefined) return { wanted, problem: code.problem };
@@ -162,7 +151,7 @@ export function createProviderSignIns(o: {
       const { device, wanted } = started;
       if (device.nextAt > now()) return startedSignIns.put(state, started);
       const end = await getTokens(started, { grant: DEVICE_GRANT, params: { device_code: device.code } });
-      const next = judgeDevice(device, end, now());
+      const next = await judgeDevice(device, end, now());
       return next === undefined ? { wanted, ...end } : startedSignIns.put(state, { ...started, device: next });
     },
   };
@@ -170,12 +159,23 @@ export function createProviderSignIns(o: {
 
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-function describePlan({ flow, params = {}, keepsRefreshTokens = false }: SignInPlan, scopes: readonly string[]) {
-  return { flow, params: { ...params }, keepsRefreshTokens, scopes: [...new Set(scopes)] };
+/** @throws ServiceError whatever was wrong with the provider. */
+async function explain<T>(app: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw await toServiceError(error, { app });
+  }
+}
+
+function describePlan(plan: SignInPlan, found: FoundProvider, wantedScopes: readonly string[] = []) {
+  const { flow, params = {}, keepsRefreshTokens = false } = plan;
+  const scopes = [...new Set([...chooseScopes(plan, found), ...wantedScopes])];
+  return { flow, params: { ...params }, keepsRefreshTokens, scopes, wantedScopes: [...wantedScopes] };
 }
 
 /** Those of the plan, else those that the resource names; `offline_access` where the provider gives refresh tokens for it. */
-function chooseScopes(plan: SignInPlan, server: KnownProvider["server"], resourceScopes: readonly string[]): string[] {
+function chooseScopes(plan: SignInPlan, { server, resourceScopes }: FoundProvider): string[] {
   const named = plan.scopes.length > 0 ? plan.scopes : resourceScopes;
   const isLookedUp = (plan.provider.resource ?? plan.provider.issuer) !== undefined;
   const isOffered = isLookedUp && server.scopes_supported?.includes("offline_access") === true;
@@ -183,13 +183,15 @@ function chooseScopes(plan: SignInPlan, server: KnownProvider["server"], resourc
 }
 
 /** When to ask again; undefined when the owner has decided, or the code has ended. */
-function judgeDevice(
+async function judgeDevice(
   device: NonNullable<StartedSignIn["device"]>,
   end: FirstTokens,
   now: number,
-): StartedSignIn["device"] {
-  const [, wait] = ("problem" in end && /\b(authorization_pending|slow_down)\b/.exec(end.problem)) || [];
-  if (wait === undefined) return undefined;
-  const intervalSeconds = device.intervalSeconds + (wait === "slow_down" ? 5 : 0);
+): Promise<StartedSignIn["device"]> {
+  const error = "error" in end ? end.error : undefined;
+  const isUndecided = (await readRefusal(error?.cause))?.error === "authorization_pending";
+  // Otherwise it told us to slow down, or is down.
+  if (!isUndecided && error?.options.retryable !== true) return undefined;
+  const intervalSeconds = device.intervalSeconds + (isUndecided ? 0 : 5);
   return { ...device, intervalSeconds, nextAt: now + intervalSeconds * 1000 };
 }

@@ -1,14 +1,17 @@
 import type { AuthorizationServer, ClientAuth, TokenEndpointResponse } from "oauth4webapi";
+import { isRecord, parseJson } from "../../../base/json.ts";
 import { cleanText } from "../../../base/text.ts";
-import { createProviderError } from "../../integrations/provider-failure.ts";
+import { createProviderError, findProviderWords } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
-import { createProviderFetch, ProviderFetchError } from "./provider-fetch.ts";
-import type { KnownProvider } from "./sign-in-record.ts";
+import { createProviderFetch, createRequestOptions, ProviderFetchError } from "./provider-fetch.ts";
+import type { KnownProvider, SignInRecord } from "./sign-in-record.ts";
 
 const WORDS_MAX = 200;
 /** Seconds by which the clocks of a provider and of this machine may differ. */
 const CLOCK_TOLERANCE = 15 * 60;
+/** A token in a header: visible characters, and no more of them than servers take. */
+const TOKEN = /^[\x21-\x7e]{1,16000}$/;
 
 /** Answer of an endpoint for tokens. */
 export interface TokenAnswer {
@@ -46,12 +49,11 @@ export async function requestTokens(asked: TokenRequest): Promise<TokenAnswer> {
   const { clientId } = provider.client;
   const server = provider.server as AuthorizationServer;
   const client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE };
-  const fetch = createProviderFetch(provider.isPrivate);
-  const options = {
-    [oauth.customFetch]: async (...[url, request]: Parameters<typeof fetch>) =>
-      provider.hasIssuer ? fetch(url, request) : withoutIdToken(await fetch(url, request)),
-    [oauth.allowInsecureRequests]: provider.isPrivate,
-  };
+  const send = createProviderFetch(provider.isPrivate);
+  const options = await createRequestOptions(provider.isPrivate, async (url, request) => {
+    const answer = await toRefusal(await send(url, request));
+    return provider.hasIssuer ? answer : withoutIdToken(answer);
+  });
   const more = { ...params, ...(provider.resource !== undefined && { resource: provider.resource }) };
   const attempt = async (auth: ClientAuth): Promise<TokenEndpointResponse> => {
     const answer = await oauth.genericTokenEndpointRequest(server, client, auth, grant, more, options);
@@ -59,11 +61,47 @@ export async function requestTokens(asked: TokenRequest): Promise<TokenAnswer> {
   };
   try {
     const given = await attemptEach(await listAuths(provider), attempt);
+    checkTokens(given);
     const claims = oauth.getValidatedIdTokenClaims(given);
     return toAnswer(given, claims ?? readUncheckedClaims(given));
   } catch (error) {
     throw await toServiceError(error, asked);
   }
+}
+
+/**
+ * Withdraws the tokens of a sign-in at its provider (RFC 7009), where it has an address for that. Never rejects: the
+ * connection is gone whatever the provider says.
+ */
+export async function revokeTokens({ provider, tokens }: Pick<SignInRecord, "provider" | "tokens">): Promise<void> {
+  const server = provider.server as AuthorizationServer;
+  if (server.revocation_endpoint === undefined) return;
+  const oauth = await import("oauth4webapi");
+  const client = { client_id: provider.client.clientId };
+  const options = await createRequestOptions(provider.isPrivate);
+  const attempt = async (auth: ClientAuth) => {
+    const token = tokens.refreshToken ?? tokens.accessToken;
+    await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token, options));
+  };
+  // Nothing more can be done about a failure.
+  await attemptEach(await listAuths(provider), attempt).catch(() => {});
+}
+
+/** @throws Error for tokens that no request can carry, or that are of use only with a key. */
+function checkTokens({ access_token, refresh_token = "none", token_type }: TokenEndpointResponse): void {
+  if (token_type !== "bearer") throw new Error(`its token is of the type "${token_type}", which is not supported`);
+  if (!TOKEN.test(access_token) || !TOKEN.test(refresh_token)) {
+    throw new Error("its token is too long, or has characters that no request can carry");
+  }
+}
+
+/** Some providers refuse a grant in words of their own. */
+async function toRefusal(answer: Response): Promise<Response> {
+  if (answer.status !== 400 && answer.status !== 401) return answer;
+  const said = await answer.text();
+  const value = parseJson(said);
+  if (!isRecord(value) || typeof value.error === "string") return new Response(said, answer);
+  return Response.json({ error: "invalid_grant", error_description: findProviderWords(said) }, { status: 400 });
 }
 
 /** The ways in which the client may prove itself, best first. */
@@ -133,7 +171,7 @@ function toAnswer(given: TokenEndpointResponse, claims: Readonly<Record<string, 
 }
 
 /** What a provider refused in the words of RFC 6749; undefined for any other error. */
-async function readRefusal(error: unknown): Promise<{ error: string; words: string } | undefined> {
+export async function readRefusal(error: unknown): Promise<{ error: string; words: string } | undefined> {
   const { ResponseBodyError, AuthorizationResponseError } = await import("oauth4webapi");
   if (!(error instanceof ResponseBodyError || error instanceof AuthorizationResponseError)) return undefined;
   return { error: error.error, words: error.error_description ?? "" };
@@ -154,7 +192,8 @@ export async function toServiceError(
   if (error instanceof ProviderFetchError) return withCause(createProviderError(error.failure, call), error);
   const refusal = await readRefusal(error);
   if (refusal === undefined) {
-    const message = error instanceof Error ? error.message.replaceAll('"response" ', "") : undefined;
+    const said = error instanceof Error ? error.message.replaceAll('"response" ', "") : undefined;
+    const message = cleanText(said, WORDS_MAX) ?? undefined;
     return withCause(createProviderError({ kind: "garbage", message }, call), error);
   }
   if (/^(temporarily_unavailable|server_error|slow_down)$/.test(refusal.error)) {
@@ -169,6 +208,13 @@ export async function toServiceError(
     hint: isClient ? HINTS.client : HINTS.grant,
     cause: error,
   });
+}
+
+/** True for the answer of a provider that it does not do what it was asked. */
+export async function isRefused(error: unknown): Promise<boolean> {
+  if ((await readRefusal(error)) !== undefined) return true;
+  const answer = error instanceof Error ? error.cause : undefined;
+  return answer instanceof Response && answer.status >= 400;
 }
 
 function isClientRefusal(error: string): boolean {
@@ -190,7 +236,5 @@ function withCause(error: ServiceError, cause: unknown): ServiceError {
 export async function isOutcomeUnknown(error: unknown): Promise<boolean> {
   const cause = error instanceof ServiceError ? error.cause : error;
   if (cause instanceof ProviderFetchError) return cause.failure.kind === "lost" || cause.failure.kind === "garbage";
-  if ((await readRefusal(cause)) !== undefined) return false;
-  const answer = cause instanceof Error ? cause.cause : undefined;
-  return !(answer instanceof Response) || answer.status < 400;
+  return !(await isRefused(cause));
 }

@@ -67,7 +67,7 @@ const recordSchema = z.object({
   flow: z.enum(["code", "client", "device"]),
   /** Asked for at the sign-in. */
   scopes: z.array(z.string()),
-  /** Asked for by the app since then. */
+  /** Asked for by the app beside those of its plan, in this sign-in or the one that it replaced. */
   wantedScopes: z.array(z.string()).default([]),
   /** Who signed in, where the provider says it. */
   subject: z.string().optional(),
@@ -87,7 +87,9 @@ export type SignInRecord = z.output<typeof recordSchema>;
 export interface SignInRecords {
   /** Undefined when there is none, or this key does not open it. */
   find(id: string): Promise<SignInRecord | undefined>;
-  put(id: string, record: SignInRecord): Promise<void>;
+  add(id: string, record: SignInRecord): Promise<void>;
+  /** False when it has been removed: then nothing is stored. */
+  change(id: string, record: SignInRecord): Promise<boolean>;
   remove(id: string): Promise<void>;
   /** Runs `work` while no other process, and no other call here, does so for this sign-in. */
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
@@ -98,6 +100,10 @@ export function createSignInRecords(o: { store: Store; box: SecretBox; now: () =
   const { store, box, now } = o;
   const placeOf = (id: string) => `sign_ins.${id}`;
   const turns = new Map<string, Promise<unknown>>();
+  const toColumns = (id: string, record: SignInRecord) => ({
+    record: box.seal(JSON.stringify(record), placeOf(id)),
+    updated_at: new Date(now()).toISOString(),
+  });
   return {
     async find(id) {
       const row = await store.selectFrom("sign_ins").select("record").where("id", "=", id).executeTakeFirst();
@@ -105,16 +111,14 @@ export function createSignInRecords(o: { store: Store; box: SecretBox; now: () =
       return opened === undefined ? undefined : recordSchema.parse(JSON.parse(opened));
     },
 
-    async put(id, record) {
-      const changed = {
-        record: box.seal(JSON.stringify(record), placeOf(id)),
-        updated_at: new Date(now()).toISOString(),
-      };
-      await store
-        .insertInto("sign_ins")
-        .values({ id, integration: record.integration, ...changed })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet(changed))
-        .execute();
+    async add(id, record) {
+      const row = { id, integration: record.integration, ...toColumns(id, record) };
+      await store.insertInto("sign_ins").values(row).execute();
+    },
+
+    async change(id, record) {
+      const change = store.updateTable("sign_ins").set(toColumns(id, record)).where("id", "=", id);
+      return (await change.executeTakeFirst()).numUpdatedRows > 0n;
     },
 
     async remove(id) {

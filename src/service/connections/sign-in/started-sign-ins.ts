@@ -29,6 +29,8 @@ const startedSchema = z.object({
   provider: knownProviderSchema.extend({ client: clientSchema.optional() }),
   flow: z.enum(["code", "client", "device"]),
   scopes: z.array(z.string()),
+  /** Those of the scopes that the app asked for beside its plan. */
+  wantedScopes: z.array(z.string()),
   params: z.record(z.string(), z.string()),
   keepsRefreshTokens: z.boolean(),
   /** The sign-in that the connection has so far. */

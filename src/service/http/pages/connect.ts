@@ -132,13 +132,11 @@ async function begin(
   const { settings, problems } = readSettings(integration.settingsForm ?? [], form.values, connection?.settings);
   if (problems.size > 0) return { kind: "problems", problems };
   try {
-    const facts = await parts.accessTokens.describe(settings);
     const step = await parts.providerSignIns.begin(integration, settings, {
       slug: integration.slug,
       form,
       browser: csrfToken,
       ...(connection !== undefined && { connectionId: connection.id }),
-      ...(facts !== undefined && { wantedScopes: facts.wantedScopes }),
     });
     if (step !== undefined && step.kind !== "done") return step;
     if (step !== undefined) return await settle(parts, target, step);

@@ -4,6 +4,7 @@ import type { SourceMark } from "../../added/source-store.ts";
 import { listMissingScopes, type MissingScope } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { readLabel } from "../../connections/connector.ts";
+import type { SignInFacts } from "../../connections/sign-in/access-tokens.ts";
 import type { Integration, SettingField } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -32,7 +33,8 @@ export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): vo
   addPage("/connections/:id", async (c, { csrfToken }) => {
     const { connection, integration } = await requireConnection(parts, c.req.param("id"));
     const notice = findNotice(NOTICES, c.req.query("notice"));
-    const body = connectionBody({ connection, integration, csrfToken, notice });
+    const signIn = await parts.accessTokens.describe(connection.settings);
+    const body = connectionBody({ connection, integration, csrfToken, notice, signIn });
     return { title: connection.label, body, section: "connections" };
   });
   addForm("/connections/:id/rename", async (c, { form }) => {
@@ -152,21 +154,24 @@ interface ConnectionPage {
   readonly integration: Integration | undefined;
   readonly csrfToken: string;
   readonly notice: string | undefined;
+  /** At its provider. */
+  readonly signIn: SignInFacts | undefined;
 }
 
 /** One connection: its settings, its access, and everything the owner can change. */
 function connectionBody(o: ConnectionPage): Markup {
-  const { connection, integration, csrfToken } = o;
+  const { connection, integration, csrfToken, signIn } = o;
   const missing = integration === undefined ? [] : listMissingScopes(integration, connection);
   const path = `/connections/${connection.id}`;
   return html`<h1>${connection.label}</h1>
 <p class="lead">${integration?.name ?? connection.integration} · ${connectionTag(integration?.stopped === undefined ? connection.state : "error")}${connection.isDefault ? " · default" : ""}</p>
 ${noticeLine(o.notice)}
-${integration?.stopped === undefined ? stateNotice(connection, path) : stoppedNotice(integration.stopped)}
+${integration?.stopped === undefined ? stateNotice(connection, path, signIn?.ended) : stoppedNotice(integration.stopped)}
 <section class="card" aria-labelledby="facts">
 <h2 id="facts">What it reaches</h2>
 <dl>
 <dt>Id</dt><dd><code>${connection.id}</code></dd>
+${signIn === undefined ? "" : html`<dt>Signed in</dt><dd>${signIn.account === undefined ? "" : `${signIn.account} `}at ${signIn.provider}</dd>`}
 ${(integration?.settingsForm ?? []).map((field) => settingFact(field, connection))}
 <dt>Access</dt><dd>${integration?.stopped !== undefined ? "None" : missing.length === 0 ? "Everything the app offers" : "Limited"}</dd>
 </dl>
@@ -210,13 +215,13 @@ function stoppedNotice(stopped: string): Markup {
   return html`<div class="notice bad"><p><strong>This app stopped working.</strong> ${stopped}</p></div>`;
 }
 
-function stateNotice({ state, label }: Connection, path: string): Markup {
+function stateNotice({ state, label }: Connection, path: string, ended: string | undefined): Markup {
   if (state === "healthy") return html``;
   const text =
     state === "reauth_required"
       ? `The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.`
       : `“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.`;
-  return html`<div class="notice ${state === "error" ? "bad" : "warn"}"><p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
+  return html`<div class="notice ${state === "error" ? "bad" : "warn"}">${ended === undefined ? "" : html`<p>${ended}</p>`}<p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
 }
 
 /** A setting as the owner may see it; nothing for an optional one that was left empty. */

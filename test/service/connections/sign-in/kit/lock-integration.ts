@@ -26,7 +26,9 @@ export async function storeSignIn(
   more: Partial<SignInRecord> = {},
 ): Promise<{ signInId: string }> {
   const id = o.id ?? "sin_lock";
-  await createSignInRecords({ ...o, now: () => 0 }).put(id, {
+  const records = createSignInRecords({ ...o, now: () => 0 });
+  await records.remove(id);
+  await records.add(id, {
     integration: "lock",
     provider: {
       name: "lock.test",
