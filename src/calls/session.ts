@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { createEmitter } from "../base/concurrency.ts";
 import { SvcClient } from "../client/client.ts";
+import { sleepFor } from "../client/retry.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
-import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "./check-settings.ts";
 import { createStaticTools } from "./create-static-tools.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
@@ -144,7 +144,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     running: new Map(),
     emit,
     now,
-    sleep: options.sleep ?? sleep,
+    sleep: options.sleep ?? sleepFor,
     random: options.random ?? Math.random,
   };
   const call = (one: ToolCall) => runTool(pipeline, one);
@@ -199,8 +199,4 @@ function readSettings(options: SessionSettings): PipelineSettings {
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     timeoutMs: options.timeoutMs,
   };
-}
-
-async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
 }

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { checkNumbers, countFrom, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { sha256Hex } from "../base/hash.ts";
 import { SvcError } from "../errors.ts";
 import { isLoopbackHost, parseBaseUrl } from "./base-url.ts";
@@ -46,13 +47,14 @@ export interface ClientSettings extends RetryTools {
  */
 export function readClientOptions(options: SvcClientOptions): ClientSettings {
   const baseUrl = parseBaseUrl(options.baseUrl, options.allowInsecure);
+  checkNumbers(options, { timeoutMs: WAIT_BOUNDS, maxReplyBytes: { ...countFrom(1), max: Number.MAX_SAFE_INTEGER } });
   const apiKey = readApiKey(options.apiKey);
   return {
     baseUrl,
     apiKey,
     principal: apiKey === undefined ? "anonymous" : sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16),
-    timeoutMs: checkTimeout(options.timeoutMs ?? 60_000),
-    maxReplyBytes: checkReplyLimit(options.maxReplyBytes ?? 16 * 1024 * 1024),
+    timeoutMs: options.timeoutMs ?? 60_000,
+    maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
     userAgent: options.userAgent ?? "svc-agent-plugin",
     sleep: options.sleep ?? sleepFor,
     random: options.random ?? Math.random,
@@ -67,37 +69,6 @@ function readApiKey(text: string | undefined): string | undefined {
   throw new SvcError("invalid_config", "The API key holds characters that no key has, such as spaces or line breaks.", {
     field: "apiKey",
     hint: "Copy the key again, or pair this device again.",
-    sent: false,
-  });
-}
-
-/** Timers reach 24 days: one for longer would go off at once. */
-const LONGEST_MS = 24 * 24 * 60 * 60 * 1_000;
-
-/**
- * Refuses a time limit in milliseconds that no timer keeps: it would end a call that has just been sent.
- *
- * @throws SvcError `invalid_config`, field `timeoutMs`
- */
-export function checkTimeout(ms: number): number {
-  if (typeof ms === "number" && ms >= 1 && ms <= LONGEST_MS) return ms;
-  throw refuse("timeoutMs", ms, `a number of milliseconds from 1 to ${LONGEST_MS}`);
-}
-
-/**
- * Refuses a limit in bytes that limits nothing.
- *
- * @throws SvcError `invalid_config`, field `maxReplyBytes`
- */
-function checkReplyLimit(bytes: number): number {
-  if (Number.isSafeInteger(bytes) && bytes >= 1) return bytes;
-  throw refuse("maxReplyBytes", bytes, "a whole number of bytes of at least 1");
-}
-
-function refuse(field: string, value: unknown, expected: string): SvcError {
-  return new SvcError("invalid_config", `${field} must be ${expected} and not ${String(value).slice(0, 40)}.`, {
-    field,
-    hint: `Correct ${field}, or leave it out to use the default.`,
     sent: false,
   });
 }

@@ -1,5 +1,5 @@
 import { errorCode } from "../base/disk.ts";
-import { isSvcError, SvcError } from "../errors.ts";
+import { isSvcError, SvcError, type SvcErrorCode, type SvcErrorOptions } from "../errors.ts";
 import { redact } from "./redact.ts";
 
 /** State of a request when it failed. */
@@ -32,6 +32,8 @@ const CONNECT_CODES: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+const TLS_CODE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/;
+
 const TIMEOUT_CODES: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 const CLOSED_CODES: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
@@ -47,59 +49,44 @@ interface FailedRequest {
  * Turns whatever ended a request into the one error callers see. `sent` is false only when the request cannot have
  * left: the connection was never made, or we gave up before it was.
  */
-export function describeFailure(error: unknown, request: FailedRequest, state: SendState): SvcError {
-  if (state.bodyError !== undefined) return describeBodyError(state.bodyError, request);
-  if (error instanceof RequestStopped) return describeStop(error, request, state.started);
+export function describeFailure(error: unknown, request: FailedRequest, { started, bodyError }: SendState): SvcError {
+  const { label, origin, timeoutMs, secrets } = request;
+  const fail = (code: SvcErrorCode, sentence: string, details: SvcErrorOptions) =>
+    new SvcError(code, nameRequest(sentence, label), details);
+  if (isSvcError(bodyError)) return bodyError;
+  if (bodyError !== undefined) {
+    return fail("file_missing", "The request body could not be read to its end.", {
+      hint: "Check that the attached files still exist and are unchanged.",
+      cause: toSafeCause(bodyError, readCode(bodyError), secrets),
+    });
+  }
   const code = readCode(error);
-  const cause = toSafeCause(error, code, request.secrets);
-  if (TIMEOUT_CODES.has(code)) return timedOut(request, true, cause);
-  if (CLOSED_CODES.has(code)) {
-    return new SvcError("aborted", nameRequest("This client is closed.", request.label), {
-      sent: state.started,
+  const kind = error instanceof RequestStopped ? error.kind : undefined;
+  const cause = kind === undefined ? toSafeCause(error, code, secrets) : undefined;
+  if (kind === "timeout" || TIMEOUT_CODES.has(code)) {
+    const sent = kind === undefined || started;
+    return fail("timeout", `No complete answer from ${origin} within ${timeoutMs} ms.`, {
+      retryable: true,
+      sent,
       cause,
     });
   }
-  if (code === "UND_ERR_INVALID_ARG") {
-    const message = nameRequest("A header or path of this request cannot be written.", request.label);
-    return new SvcError("unsupported", message, { sent: false, cause });
+  if (kind === "aborted") return fail("aborted", "Stopped by the caller.", { sent: started });
+  if (error instanceof RequestStopped) {
+    return fail("bad_response", `The answer cannot be read: ${error.message}.`, { sent: true });
   }
-  const isConnectFailure =
-    CONNECT_CODES.has(code) || /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code);
-  const sent = state.started || !isConnectFailure;
-  const what = sent ? "Lost the connection" : "Could not connect";
-  return new SvcError("unreachable", nameRequest(`${what} to ${request.origin}: ${code}.`, request.label), {
+  if (CLOSED_CODES.has(code)) return fail("aborted", "This client is closed.", { sent: started, cause });
+  if (code === "UND_ERR_INVALID_ARG") {
+    return fail("unsupported", "A header or path of this request cannot be written.", { sent: false, cause });
+  }
+  const sent = started || !(CONNECT_CODES.has(code) || TLS_CODE.test(code));
+  return fail("unreachable", `${sent ? "Lost the connection" : "Could not connect"} to ${origin}: ${code}.`, {
     retryable: true,
     sent,
     hint: sent
       ? "The service may or may not have acted on this request."
       : "Check the base URL and that the service is running.",
     cause,
-  });
-}
-
-function describeStop(stop: RequestStopped, request: FailedRequest, started: boolean): SvcError {
-  switch (stop.kind) {
-    case "timeout":
-      return timedOut(request, started);
-    case "aborted":
-      return new SvcError("aborted", nameRequest("Stopped by the caller.", request.label), { sent: started });
-    default:
-      return new SvcError("bad_response", nameRequest(`The answer cannot be read: ${stop.message}.`, request.label), {
-        sent: true,
-      });
-  }
-}
-
-function timedOut(request: FailedRequest, sent: boolean, cause?: Error): SvcError {
-  const what = `No complete answer from ${request.origin} within ${request.timeoutMs} ms.`;
-  return new SvcError("timeout", nameRequest(what, request.label), { retryable: true, sent, cause });
-}
-
-function describeBodyError(error: unknown, request: FailedRequest): SvcError {
-  if (isSvcError(error)) return error;
-  return new SvcError("file_missing", nameRequest("The request body could not be read to its end.", request.label), {
-    hint: "Check that the attached files still exist and are unchanged.",
-    cause: toSafeCause(error, readCode(error), request.secrets),
   });
 }
 

@@ -33,19 +33,18 @@ export async function ingestFile(
   if (url === null || url.username !== "" || path === undefined) {
     throw refuse("url", "the upload address is not below the base URL of the service");
   }
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.toLowerCase() === API_KEY_HEADER || transport.holdsCredential(value)) {
-      throw refuse("headers", "the API key must not be sent to the upload address");
-    }
+  const sent = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const hasKey = sent.some(([name, value]) => name === API_KEY_HEADER || transport.holdsCredential(value));
+  if (hasKey || transport.holdsCredential(request.url)) {
+    throw refuse(hasKey ? "headers" : "url", "the API key must not be sent to the upload address");
   }
-  if (transport.holdsCredential(request.url)) throw refuse("url", "the API key must not be sent to the upload address");
   const reply = await transport.call({
     method: request.method,
     path,
     label: `${request.method} ${url.pathname}`,
-    headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value])),
+    headers: Object.fromEntries(sent),
     body: request.body,
-    secrets: [...Object.values(request.headers).flatMap((value) => value.split(" ")), ...url.searchParams.values()],
+    secrets: [...sent.flatMap(([, value]) => value.split(" ")), ...url.searchParams.values()],
     credential: "none",
     maxReplyBytes: MAX_INGEST_REPLY_BYTES,
     options,

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { shortenText } from "../base/text.ts";
 import { RequestStopped } from "./failure.ts";
 import { redact } from "./redact.ts";
 
@@ -73,8 +74,7 @@ function makeExcerpt(bytes: Uint8Array, secrets: readonly string[]): string {
     .replace(/<[^>]*>/g, " ")
     .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, " ")
     .trim();
-  const short = text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}…`;
-  return JSON.stringify(short === "" ? `${bytes.length} bytes` : short);
+  return JSON.stringify(text === "" ? `${bytes.length} bytes` : shortenText(text, EXCERPT_LENGTH));
 }
 
 /** Value of `Accept-Encoding`: the encodings that {@link decodeContent} decodes. */
@@ -105,9 +105,7 @@ export async function decodeContent(
   try {
     return await decode(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    const isTooLarge = error instanceof RangeError;
-    throw isTooLarge
-      ? new RequestStopped("too_large", `over ${maxBytes} bytes`)
-      : new RequestStopped("undecodable", `damaged ${name} data`);
+    if (error instanceof RangeError) throw new RequestStopped("too_large", `over ${maxBytes} bytes`);
+    throw new RequestStopped("undecodable", `damaged ${name} data`);
   }
 }

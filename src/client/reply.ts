@@ -62,16 +62,11 @@ export function recogniseShape(json: unknown): ReplyShape | undefined {
  */
 export function readResource<T extends z.ZodType>(reply: ApiReply, schema: T): z.output<T> {
   if (isRedirect(reply.status)) throw badResponse(reply);
-  if (reply.status < 300) {
-    const parsed = schema.safeParse(reply.json);
-    if (parsed.success) return parsed.data;
-    const shape = recogniseShape(reply.json);
-    if (shape === undefined)
-      throw badResponse(reply, reply.json === undefined ? undefined : describeIssue(parsed.error));
-    throw toServiceError(reply, shape);
-  }
+  const parsed = reply.status < 300 ? schema.safeParse(reply.json) : undefined;
+  if (parsed?.success) return parsed.data;
   const shape = recogniseShape(reply.json);
-  throw shape === undefined ? badResponse(reply) : toServiceError(reply, shape);
+  if (shape !== undefined) throw toServiceError(reply, shape);
+  throw badResponse(reply, parsed && reply.json !== undefined ? describeIssue(parsed.error) : undefined);
 }
 
 /** The stored execution in an answer; a refused lookup is thrown. */
@@ -124,42 +119,23 @@ export function isTransientStatus(status: number): boolean {
 
 /** The thrown form of a failure that a caller cannot take as a value. */
 export function toServiceError(reply: ApiReply, shape: ReplyShape): SvcError {
-  const facts = readFacts(shape);
+  const envelope = shape.kind === "envelope" ? shape.envelope : undefined;
+  const summary = shape.kind === "summary" ? shape.summary : envelope?.canonical;
+  const error = envelope?.error;
   const clean = (text: string | null | undefined) => (text ? shortenText(redact(text, reply.secrets), 500) : undefined);
-  const message = nameRequest(clean(facts.message) ?? `HTTP ${reply.status}`, reply.label);
-  const isKeyProblem = reply.status === 401 && (facts.code === undefined || facts.code === "unauthorized");
+  const said = shape.kind === "bare" ? shape.error : (error?.message ?? summary?.message ?? summary?.display?.summary);
+  const serviceCode = error?.code ?? summary?.error_code ?? undefined;
+  const isKeyProblem = reply.status === 401 && (serviceCode === undefined || serviceCode === "unauthorized");
+  const message = nameRequest(clean(said) ?? `HTTP ${reply.status}`, reply.label);
   return new SvcError(isKeyProblem ? "unauthorized" : "service_failure", message, {
     status: reply.status,
-    serviceCode: facts.code,
-    retryable: facts.retryable ?? isTransientStatus(reply.status),
+    serviceCode,
+    retryable: error?.retryable ?? isTransientStatus(reply.status),
     retryAfterMs: reply.retryAfterMs,
-    hint: clean(facts.hint) ?? (isKeyProblem ? PAIR_AGAIN : undefined),
-    nextAction: facts.nextAction,
+    hint: clean(envelope?.hint ?? summary?.hint) ?? (isKeyProblem ? PAIR_AGAIN : undefined),
+    nextAction: summary?.recommended_next_action ?? undefined,
     sent: true,
   });
-}
-
-interface FailureFacts {
-  readonly message: string | null | undefined;
-  readonly code: string | undefined;
-  readonly retryable: boolean | undefined;
-  readonly hint: string | null | undefined;
-  readonly nextAction: { readonly tool: string; readonly input: Record<string, unknown> } | undefined;
-}
-
-function readFacts(shape: ReplyShape): FailureFacts {
-  if (shape.kind === "bare") {
-    return { message: shape.error, code: undefined, retryable: undefined, hint: undefined, nextAction: undefined };
-  }
-  const summary = shape.kind === "summary" ? shape.summary : shape.envelope.canonical;
-  const error = shape.kind === "envelope" ? shape.envelope.error : undefined;
-  return {
-    message: error?.message ?? summary?.message ?? summary?.display?.summary,
-    code: error?.code ?? summary?.error_code ?? undefined,
-    retryable: error?.retryable ?? undefined,
-    hint: (shape.kind === "envelope" ? shape.envelope.hint : undefined) ?? summary?.hint,
-    nextAction: summary?.recommended_next_action ?? undefined,
-  };
 }
 
 /**

@@ -54,11 +54,7 @@ export function isRequestBody(value: unknown): value is RequestBody {
  */
 export async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpReply> {
   const state: SendState = { started: false, bodyError: undefined };
-  const deadline = createDeadline({
-    timeoutMs: request.timeoutMs,
-    uploadBytes: isRequestBody(request.body) ? request.body.contentLength : 0,
-    signal: request.signal,
-  });
+  const deadline = createDeadline(request);
   try {
     deadline.signal.throwIfAborted();
     const raw = await dispatch(dispatcher, request, { state, signal: deadline.signal, onProgress: deadline.restart });
@@ -118,9 +114,7 @@ function dispatch(dispatcher: Dispatcher, request: HttpRequest, exchange: Exchan
         signal.removeEventListener("abort", stop);
         resolve({ status, headers, bytes: Buffer.concat(chunks) });
       },
-      onResponseError(_controller, error) {
-        fail(error);
-      },
+      onResponseError: (_controller, error) => fail(error),
     });
   });
 }
@@ -168,43 +162,29 @@ function asError(reason: unknown): Error {
 /** A streamed body may take this much longer for each of its bytes: a floor of 16 KiB per second. */
 const MS_PER_UPLOAD_BYTE = 1000 / (16 * 1024);
 
-/** Ends a request that takes too long or whose caller gave up. */
-interface Deadline {
-  /** Aborts with a {@link RequestStopped} as its reason. */
-  readonly signal: AbortSignal;
-  /** Starts the time limit again: the service took a piece of the body. */
-  readonly restart: () => void;
-  /** Must be called when the request has ended. */
-  readonly clear: () => void;
-}
-
 /**
  * Two limits, because undici has none for writing: `timeoutMs` without progress stops a service that no longer reads;
  * a total that grows with the size of the upload stops a service that reads a byte now and then.
  */
-function createDeadline(options: {
-  timeoutMs: number;
-  uploadBytes: number;
-  signal: AbortSignal | undefined;
-}): Deadline {
+function createDeadline({ timeoutMs, signal, body }: HttpRequest) {
+  const uploadBytes = isRequestBody(body) ? body.contentLength : 0;
   const controller = new AbortController();
   const stop = (kind: "timeout" | "aborted") => controller.abort(new RequestStopped(kind, kind));
   const onAbort = () => stop("aborted");
-  if (options.signal?.aborted) onAbort();
-  options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort, { once: true });
 
-  const idle = setTimeout(() => stop("timeout"), options.timeoutMs);
-  const ceilingMs = Math.min(options.timeoutMs + options.uploadBytes * MS_PER_UPLOAD_BYTE, 2 ** 31 - 1);
+  const idle = setTimeout(() => stop("timeout"), timeoutMs);
+  const ceilingMs = Math.min(timeoutMs + uploadBytes * MS_PER_UPLOAD_BYTE, 2 ** 31 - 1);
   const ceiling = setTimeout(() => stop("timeout"), ceilingMs);
   return {
     signal: controller.signal,
-    restart: () => {
-      idle.refresh();
-    },
-    clear: () => {
+    /** The service took a piece of the body. */
+    restart: () => void idle.refresh(),
+    clear() {
       clearTimeout(idle);
       clearTimeout(ceiling);
-      options.signal?.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
     },
   };
 }

@@ -15,7 +15,6 @@ const MAX_TRIES = 3;
 
 /** One call that may be made more than once. */
 interface RetriedCall<T> {
-  /** Makes one try within the remaining time. */
   attempt(remainingMs: number): Promise<T>;
   /** For an answer that asks for another try: how long the service wants us to wait, if it says so. */
   askRetry(answer: T): { readonly retryAfterMs: number | undefined } | undefined;
@@ -34,33 +33,20 @@ interface RetriedCall<T> {
 export async function withRetries<T>(call: RetriedCall<T>, tools: RetryTools): Promise<T> {
   const elapsed = startStopwatch(tools.now);
   for (let tries = 1; ; tries += 1) {
-    const remainingMs = Math.max(1, call.timeoutMs - elapsed());
-    const ended = await endTry(call, remainingMs);
+    const { again, end } = await call.attempt(Math.max(1, call.timeoutMs - elapsed())).then(
+      (answer) => ({ again: call.askRetry(answer), end: () => answer }),
+      (error) => ({ again: isSvcError(error) && call.mayRetry(error) ? error : undefined, end: () => rethrow(error) }),
+    );
+    const remainingMs = call.timeoutMs - elapsed();
     const wait =
-      ended.again &&
-      nextDelay({
-        tries,
-        maxTries: MAX_TRIES,
-        retryAfterMs: ended.again.retryAfterMs,
-        remainingMs: call.timeoutMs - elapsed(),
-        random: tools.random,
-      });
-    if (wait !== undefined) await pause(wait, { label: call.label, signal: call.signal, sleep: tools.sleep });
-    else if ("answer" in ended) return ended.answer;
-    else throw ended.error;
+      again && nextDelay({ ...tools, tries, maxTries: MAX_TRIES, retryAfterMs: again.retryAfterMs, remainingMs });
+    if (wait === undefined) return end();
+    await pause(wait, { label: call.label, signal: call.signal, sleep: tools.sleep });
   }
 }
 
-/** How one try ended; `again` when another may follow, with the wait the service asks for. */
-type EndedTry<T> = ({ readonly answer: T } | { readonly error: unknown }) & {
-  readonly again: { readonly retryAfterMs: number | undefined } | undefined;
-};
-
-function endTry<T>(call: RetriedCall<T>, remainingMs: number): Promise<EndedTry<T>> {
-  return call.attempt(remainingMs).then(
-    (answer) => ({ answer, again: call.askRetry(answer) }),
-    (error) => ({ error, again: isSvcError(error) && call.mayRetry(error) ? error : undefined }),
-  );
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 /** First backoff ceiling; it doubles with every try. */
@@ -72,14 +58,9 @@ const MAX_BACKOFF_MS = 8_000;
 /** Larger values of `Retry-After` are read as this: nobody waits longer, and no arithmetic overflows. */
 const MAX_RETRY_AFTER_MS = 365 * 24 * 60 * 60 * 1000;
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/** The three date forms a recipient must accept (RFC 9110, 5.6.7), with the same named groups. */
-const HTTP_DATES = [
-  /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
-  /^[A-Z][a-z]{5,8}, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
-  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/,
-];
+/** The three date forms a recipient must accept (RFC 9110, 5.6.7). */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 
 /**
  * Milliseconds to wait according to a `Retry-After` header ("HTTP statuses": to be honoured), which is a number of
@@ -88,8 +69,10 @@ const HTTP_DATES = [
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS);
-  const date = parseHttpDate(text, now);
-  return date === undefined ? undefined : Math.min(Math.max(date - now, 0), MAX_RETRY_AFTER_MS);
+  const date = HTTP_DATE.test(text) ? new Date(text.endsWith("GMT") ? text : `${text} GMT`) : undefined;
+  // 31 February is carried over into March: the day, which is the first number of each form, must come back unchanged.
+  if (date?.getUTCDate() !== Number(/\d+/.exec(text))) return undefined;
+  return Math.min(Math.max(date.getTime() - now, 0), MAX_RETRY_AFTER_MS);
 }
 
 /** Backoff with full jitter: a random part of a ceiling that doubles from 0.5 s to 8 s. `tries` counts from 1. */
@@ -119,37 +102,11 @@ export function nextDelay(state: RetryState): number | undefined {
   return delay < state.remainingMs ? delay : undefined;
 }
 
-function parseHttpDate(text: string, now: number): number | undefined {
-  for (const pattern of HTTP_DATES) {
-    const parts = pattern.exec(text)?.groups;
-    if (parts === undefined) continue;
-    const month = MONTHS.indexOf(parts.month ?? "");
-    const day = Number(parts.day);
-    const [hours = 0, minutes = 0, seconds = 0] = (parts.time ?? "").split(":").map(Number);
-    const year = fullYear(parts.year ?? "", now);
-    const date = new Date(Date.UTC(year, month, day, hours, minutes, seconds));
-    // Date.UTC carries 31 February or 25 o'clock over into the next day: only a date that comes back unchanged counts.
-    const isReal = date.getUTCMonth() === month && date.getUTCDate() === day && date.getUTCHours() === hours;
-    return isReal ? date.getTime() : undefined;
-  }
-  return undefined;
-}
-
-/** Two digits mean the year that is not more than 50 years ahead (RFC 9110, 5.6.7). */
-function fullYear(digits: string, now: number): number {
-  if (digits.length === 4) return Number(digits);
-  const thisYear = new Date(now).getUTCFullYear();
-  const year = Math.floor(thisYear / 100) * 100 + Number(digits);
-  return year > thisYear + 50 ? year - 100 : year;
-}
-
 /** Waits; may reject when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** Waits in real time. */
-export const sleepFor: Sleep = async (ms, signal) => {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
-};
+export const sleepFor: Sleep = (ms, signal) => delay(ms, undefined, { signal });
 
 /**
  * Waits, but ends at once when the caller gives up, also with a `sleep` that ignores its signal.

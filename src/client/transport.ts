@@ -1,7 +1,8 @@
 import type { Dispatcher } from "undici";
+import { checkNumbers, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/constants.ts";
-import { type ClientSettings, checkTimeout } from "./client-options.ts";
+import type { ClientSettings } from "./client-options.ts";
 import { nameRequest } from "./failure.ts";
 import { ACCEPTED_ENCODINGS, readJson } from "./read-body.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
@@ -60,33 +61,42 @@ type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher:
 
 /** Makes the transport of one client. */
 export function createTransport(parts: TransportParts): Transport {
-  const { apiKey } = parts;
-  const secrets: readonly string[] = apiKey === undefined ? [] : [apiKey];
-  const { origin, pathname } = new URL(parts.baseUrl);
-  const place = { origin, path: pathname.replace(/\/$/, "") };
+  const { apiKey, baseUrl } = parts;
+  const { origin, pathname } = new URL(baseUrl);
   return {
-    baseUrl: parts.baseUrl,
-    holdsCredential: (text) => secrets.some((secret) => text.includes(secret)),
-    call: async (call) => {
-      const label = call.label ?? `${call.method} ${call.path}`;
-      const credential = chooseCredential(apiKey, call.credential, label);
-      const body = encodeBody(call.body, label);
-      const { signal, timeoutMs = parts.timeoutMs } = call.options ?? {};
-      if (timeoutMs !== parts.timeoutMs) checkTimeout(timeoutMs);
-      const attempt = (remainingMs: number) =>
-        sendOnce(parts, call, { ...place, label, body, credential, secrets, timeoutMs: remainingMs });
-      const isRead = call.method === "GET";
-      return withRetries(
-        {
-          attempt,
-          askRetry: (reply) => (isRead && asksForAnotherTry(reply) ? { retryAfterMs: reply.retryAfterMs } : undefined),
-          mayRetry: (error) => error.code === "unreachable" && (isRead || error.sent === false),
-          label,
-          timeoutMs,
-          signal,
+    baseUrl,
+    holdsCredential: (text) => apiKey !== undefined && text.includes(apiKey),
+    async call(call) {
+      const { label = `${call.method} ${call.path}`, options = {} } = call;
+      if (options.timeoutMs !== undefined) checkNumbers(options, { timeoutMs: WAIT_BOUNDS });
+      const { signal, timeoutMs = parts.timeoutMs } = options;
+      const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...(call.secrets ?? [])];
+      const request = {
+        method: call.method,
+        origin,
+        path: pathname.replace(/\/$/, "") + call.path + formatQuery(call.query),
+        headers: {
+          accept: "application/json",
+          "accept-encoding": ACCEPTED_ENCODINGS,
+          "user-agent": parts.userAgent,
+          ...call.headers,
+          ...chooseCredential(apiKey, call.credential, label),
         },
-        parts,
-      );
+        body: encodeBody(call.body, label),
+        maxReplyBytes: call.maxReplyBytes ?? parts.maxReplyBytes,
+        label,
+        signal,
+        secrets,
+      };
+      const attempt = async (remainingMs: number): Promise<ApiReply> => {
+        const { status, headers, bytes } = await sendRequest(parts.dispatcher, { ...request, timeoutMs: remainingMs });
+        const retryAfterMs = parseRetryAfter(headers["retry-after"], parts.now());
+        return { status, headers, ...readJson(bytes, secrets), retryAfterMs, label, secrets };
+      };
+      const isRead = call.method === "GET";
+      const askRetry = (reply: ApiReply) => (isRead && asksForAnotherTry(reply) ? reply : undefined);
+      const mayRetry = (error: SvcError) => error.code === "unreachable" && (isRead || error.sent === false);
+      return withRetries({ attempt, askRetry, mayRetry, label, timeoutMs, signal }, parts);
     },
   };
 }
@@ -107,42 +117,6 @@ function chooseCredential(
     hint: 'Pair this device first ("svc pair"), or pass apiKey.',
     sent: false,
   });
-}
-
-interface Sending {
-  readonly origin: string;
-  /** Before the path of each call; no slash at the end. */
-  readonly path: string;
-  readonly label: string;
-  readonly body: string | RequestBody | undefined;
-  readonly credential: Readonly<Record<string, string>>;
-  readonly secrets: readonly string[];
-  readonly timeoutMs: number;
-}
-
-async function sendOnce(parts: TransportParts, call: ApiCall, sending: Sending): Promise<ApiReply> {
-  const { label, body, origin, timeoutMs } = sending;
-  const secrets = [...sending.secrets, ...(call.secrets ?? [])];
-  const { status, headers, bytes } = await sendRequest(parts.dispatcher, {
-    method: call.method,
-    origin,
-    path: sending.path + call.path + formatQuery(call.query),
-    headers: {
-      accept: "application/json",
-      "accept-encoding": ACCEPTED_ENCODINGS,
-      "user-agent": parts.userAgent,
-      ...call.headers,
-      ...sending.credential,
-    },
-    body,
-    label,
-    maxReplyBytes: call.maxReplyBytes ?? parts.maxReplyBytes,
-    signal: call.options?.signal,
-    secrets,
-    timeoutMs,
-  });
-  const retryAfterMs = parseRetryAfter(headers["retry-after"], parts.now());
-  return { status, headers, ...readJson(bytes, secrets), retryAfterMs, label, secrets };
 }
 
 /**

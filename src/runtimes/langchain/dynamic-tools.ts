@@ -1,6 +1,6 @@
+import { checkNumbers } from "../../base/check-settings.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { toModelName } from "../../calls/build.ts";
-import { checkNumbers } from "../../calls/check-settings.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { loadLangChain } from "./load-langchain.ts";
 import type { SvcToolkit } from "./toolkit.ts";

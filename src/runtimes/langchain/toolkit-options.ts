@@ -1,7 +1,7 @@
 import type { ToolRunnableConfig } from "@langchain/core/tools";
+import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../base/check-settings.ts";
 import type { Approver } from "../../calls/ask/request.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
-import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../calls/check-settings.ts";
 import type { ToolSessionOptions } from "../../calls/session.ts";
 
 /** Settings of `SvcToolkit.create`: those of a session, and which tools to make ready. */

@@ -1,8 +1,8 @@
+import { checkNumbers, countFrom } from "../../base/check-settings.ts";
 import { createEmitter } from "../../base/concurrency.ts";
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
-import { checkNumbers, countFrom } from "../../calls/check-settings.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
