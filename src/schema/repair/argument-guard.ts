@@ -22,6 +22,8 @@ export interface GuardResult {
 export type ArgumentGuard = (args: unknown) => GuardResult;
 
 const MAX_ROOT_TEXT = 256 * 1024;
+/** Larger arguments, by {@link measureSize}, are not judged. */
+const MAX_SIZE = 20_000;
 /** Errors that are looked at when there is no time to repair. */
 const MAX_TOLD = 20;
 /** A repair checks the arguments that many times. */
@@ -48,66 +50,57 @@ export function createArgumentGuard(inputSchema: unknown, options: Pick<GuardedT
   let tool: GuardedTool | undefined;
   return (given) => {
     const root = readRoot(given);
-    if (root === undefined) return { ok: false, args: {}, repairs: [], problems: [createNoJsonProblem()] };
     if ("problems" in root) return root;
+    const { args, repairs } = root;
+    const passed = { ok: true, args, repairs, problems: [] };
+    if (measureSize(root.plain) > MAX_SIZE) return passed;
     try {
       if (tool === undefined) {
         const schema = normaliseSchema(inputSchema);
         tool = { schema, checker: createChecker(schema), ...options };
       }
-      return judge(root, tool);
+      const judged = checkInTime(root, tool) ?? passed;
+      return judged.repairs.length > repairs.length ? judged : { ...judged, args };
     } catch {
-      return { ok: true, args: root.args, repairs: root.repairs, problems: [] };
+      return passed;
     }
   };
 }
 
 interface Root {
   readonly args: Record<string, unknown>;
+  /** The arguments as JSON carries them. */
+  readonly plain: Record<string, unknown>;
   readonly repairs: string[];
 }
 
-/** Reads the root object; undefined for a value that throws when read. */
-function readRoot(given: unknown): Root | GuardResult | undefined {
-  try {
-    return findRoot(given);
-  } catch {
-    return undefined;
-  }
-}
-
-function createNoJsonProblem(): ArgumentProblem {
-  return createProblem([], "values JSON can hold", "something it cannot");
-}
-
 /** The root object: given as such, as JSON text, or left out by a model that had no arguments to give. */
-function findRoot(given: unknown): Root | GuardResult {
-  if (isRecord(given)) return { args: given, repairs: [] };
-  if (given === undefined || given === null || given === "") return { args: {}, repairs: ["used {} as the arguments"] };
-  let value: unknown = given;
-  for (let layer = 0; layer < 2 && typeof value === "string" && value.length <= MAX_ROOT_TEXT; layer++) {
-    value = parseJson(value);
+function readRoot(given: unknown): Root | GuardResult {
+  const refuse = (expected: string, got: string): GuardResult => {
+    return { ok: false, args: {}, repairs: [], problems: [createProblem([], expected, got)] };
+  };
+  const isLeftOut = given === undefined || given === null || given === "";
+  let value: unknown = isLeftOut ? {} : given;
+  const note = isLeftOut ? "used {} as the arguments" : "read the arguments from JSON text";
+  try {
+    for (let layer = 0; layer < 2 && typeof value === "string" && value.length <= MAX_ROOT_TEXT; layer++) {
+      value = parseJson(value);
+    }
+    if (!isRecord(value)) return refuse("object", showValue(given, []));
+    const plain: unknown = JSON.parse(JSON.stringify(value));
+    if (isRecord(plain)) return { args: value, plain, repairs: value === given ? [] : [note] };
+  } catch (error) {
+    // Nested too deeply to be judged here.
+    if (error instanceof RangeError && isRecord(value)) return { ok: true, args: value, repairs: [], problems: [] };
   }
-  if (isRecord(value)) return { args: value, repairs: ["read the arguments from JSON text"] };
-  return { ok: false, args: {}, repairs: [], problems: [createProblem([], "object", showValue(given, []))] };
-}
-
-function judge(root: Root, tool: GuardedTool): GuardResult {
-  const passed = { ok: true, args: root.args, repairs: root.repairs, problems: [] };
-  const kind = readKind(root.args);
-  if (kind === "large") return passed;
-  if (kind === "deep" && endsSomewhere(root.args)) return passed;
-  if (kind !== "json") {
-    const copy = copyAsJson(root.args);
-    if (!isRecord(copy)) return { ...passed, ok: false, problems: [createNoJsonProblem()] };
-    const judged = judge({ args: copy, repairs: root.repairs }, tool);
-    return judged.ok && judged.repairs === root.repairs ? passed : judged;
-  }
-  return checkInTime(root, tool) ?? passed;
+  return refuse("values JSON can hold", "something it cannot");
 }
 
 /** Undefined for good arguments, and those that cannot be judged in time. */
-function checkInTime({ args, repairs }: Root, { schema, checker, limitsMs }: GuardedTool): GuardResult | undefined {
+function checkInTime(
+  { plain: args, repairs }: Root,
+  { schema, checker, limitsMs }: GuardedTool,
+): GuardResult | undefined {
   let errors: readonly CheckError[] = [];
   const onFirst = (first: readonly CheckError[]) => {
     errors = first;
@@ -126,62 +119,4 @@ function checkInTime({ args, repairs }: Root, { schema, checker, limitsMs }: Gua
   if (repaired !== undefined) return repaired.value;
   const told = checker.run(size, () => explainProblems(errors.slice(0, MAX_TOLD), schema, args), limitsMs);
   return told && { ok: false, args, repairs, problems: told.value };
-}
-
-/**
- * Kind of a value as JSON. `large`, `deep`: too many values or levels to check here; `other`: holds a value that JSON
- * changes or drops, such as undefined, NaN, a date or a function.
- */
-export type ArgumentKind = "json" | "large" | "deep" | "other";
-
-const MAX_VALUES = 10_000;
-const MAX_DEPTH = 500;
-
-/** Looks through arguments once, before they are checked. */
-export function readKind(args: unknown): ArgumentKind {
-  let left = MAX_VALUES;
-  let isPlain = true;
-  const walk = (value: unknown, depth: number): "large" | "deep" | undefined => {
-    if (depth > MAX_DEPTH) return "deep";
-    if (--left < 0) return "large";
-    if (typeof value === "object" && value !== null) {
-      isPlain &&= Array.isArray(value) || isPlainObject(value);
-      for (const key of Object.keys(value)) {
-        const excess = walk(Reflect.get(value, key), depth + 1);
-        if (excess !== undefined) return excess;
-      }
-    } else if (!(value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value))) {
-      isPlain = false;
-    }
-    return undefined;
-  };
-  return walk(args, 0) ?? (isPlain ? "json" : "other");
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return (prototype === Object.prototype || prototype === null) && !("toJSON" in value && isFunction(value.toJSON));
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}
-
-/** A value as JSON would carry it; undefined when JSON cannot hold it. */
-function copyAsJson(value: unknown): unknown {
-  try {
-    return JSON.parse(JSON.stringify(value));
-  } catch {
-    return undefined;
-  }
-}
-
-/** False for a value that contains itself. True also for one too deep to be looked through. */
-function endsSomewhere(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch (error) {
-    return error instanceof RangeError;
-  }
 }
