@@ -4,35 +4,31 @@ import { type RefResolver, readSiblings } from "../resolve-ref.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
+/** Keywords whose entries are copied when two schemas have both. */
+const COPIED = ["properties", "patternProperties", "enum", "required"];
+
 /**
- * One schema for values that match both, as well as one node can say it. Where both name the same annotation or a
- * keyword that cannot be combined, the first wins. Nothing is refused that both accept.
+ * One schema for values that match both, as well as one node can say it; an open one when the budget is used up. Where
+ * both name the same annotation or a keyword that cannot be combined, the first wins. Nothing is refused that both
+ * accept.
  */
-function mergeSchemas(first: Source, second: Source): SchemaDraft {
+export function mergeSchemas(projection: Projection, first: Source, second: Source): SchemaDraft {
+  const both = COPIED.filter((keyword) => first[keyword] !== undefined && second[keyword] !== undefined);
+  const entries = both.map((keyword) => countEntries(first[keyword]) + countEntries(second[keyword]));
+  if (!spend(projection, ...entries)) return {};
   const [a, b] = [numberLimits(first), numberLimits(second)];
   const merged: SchemaDraft = {};
   for (const keyword of Object.keys(b)) setOwn(merged, keyword, b[keyword]);
   for (const keyword of Object.keys(a)) {
-    const both = Object.hasOwn(b, keyword);
-    setOwn(merged, keyword, both ? mergeKeyword(keyword, a[keyword], b[keyword]) : a[keyword]);
+    const isShared = Object.hasOwn(b, keyword);
+    setOwn(merged, keyword, isShared ? mergeKeyword(keyword, a[keyword], b[keyword]) : a[keyword]);
   }
   return merged;
 }
 
-const COPIED = ["properties", "patternProperties", "enum", "required"];
-
-/** {@link mergeSchemas} as far as a projection goes: an open schema when it has merged too much. */
-export function mergeWithin(projection: Projection, first: Source, second: Source): SchemaDraft {
-  if (!canMerge(projection, 0)) return {};
-  const both = COPIED.filter((keyword) => first[keyword] !== undefined && second[keyword] !== undefined);
-  const entries = both.map((keyword) => countEntries(first[keyword]) + countEntries(second[keyword]));
-  const total = entries.reduce((sum, count) => sum + count, 0);
-  return canMerge(projection, total) ? mergeSchemas(first, second) : {};
-}
-
-function countEntries(value: unknown): number {
-  if (Array.isArray(value)) return value.length;
-  return isRecord(value) ? Object.keys(value).length : 0;
+/** Entries of a map or list; 0 for anything else. */
+export function countEntries(value: unknown): number {
+  return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
 }
 
 /** Limits that exclude themselves as numbers: `exclusiveMinimum: true` speaks of the `minimum` of its own schema only. */
@@ -64,27 +60,14 @@ function mergeKeyword(keyword: string, a: unknown, b: unknown): unknown {
       return a === false || b === false ? false : mergeBoth(a, b);
     case "items":
     case "prefixItems":
-      return Array.isArray(a) && Array.isArray(b) ? longest(a, b) : mergeBoth(a, b);
-    case "minimum":
-    case "exclusiveMinimum":
-    case "minLength":
-    case "minItems":
-    case "minProperties":
-      return typeof a === "number" && typeof b === "number" ? Math.max(a, b) : a;
-    case "maximum":
-    case "exclusiveMaximum":
-    case "maxLength":
-    case "maxItems":
-    case "maxProperties":
-      return typeof a === "number" && typeof b === "number" ? Math.min(a, b) : a;
+      if (!Array.isArray(a) || !Array.isArray(b)) return mergeBoth(a, b);
+      // The end of the shorter tuple is not the end of the list.
+      return b.length > a.length ? b : a;
     default:
-      return a;
+      if (typeof a !== "number" || typeof b !== "number") return a;
+      if (/^(?:min|exclusiveMin)/.test(keyword)) return Math.max(a, b);
+      return /^(?:max|exclusiveMax)/.test(keyword) ? Math.min(a, b) : a;
   }
-}
-
-/** The tuple with more places: the end of the shorter one is not the end of the list. */
-function longest(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
-  return b.length > a.length ? b : a;
 }
 
 function mergeTypes(a: unknown, b: unknown): unknown {
@@ -113,7 +96,7 @@ function mergeProperties(a: unknown, b: unknown): unknown {
 
 /** Kept as `allOf`: deeper schemas are merged when the walk arrives there, with their references. */
 function mergeBoth(a: unknown, b: unknown): unknown {
-  if (a === b || !isRecord(b) || (isRecord(b) && Object.keys(b).length === 0)) return a;
+  if (a === b || !isRecord(b) || Object.keys(b).length === 0) return a;
   if (!isRecord(a) || Object.keys(a).length === 0) return a === false ? a : b;
   return { allOf: [a, b] };
 }
@@ -126,42 +109,34 @@ export interface FlatNode {
   readonly nested?: string;
 }
 
-/** Well above the nodes a projection shows, so that only a flood of references reaches it. */
-const MAX_FLATTENED = 4_000;
 const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
 
 /** Inlines the references of a node and merges its `allOf`. Keywords beside a `$ref` win. */
 export function flattenNode(node: Source, stack: readonly object[], projection: Projection): FlatNode {
-  if (++projection.nodes > MAX_FLATTENED) return { node: {}, stack };
+  if (!spend(projection, NODE_COST)) return { node: {}, stack };
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
   let flat: FlatNode = { node: own, stack };
   const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
   if (reference !== undefined) {
     const beside = projection.isOldDraft ? readSiblings(own) : own;
-    flat = inline({ name: reference, target: projection.resolve(reference, node) }, beside, stack, projection);
+    flat = inline(reference, projection.resolve(reference, node), { node: beside, stack }, projection);
   }
   if (!Array.isArray(allOf)) return flat;
   for (const part of allOf.slice(0, MAX_PARTS)) {
     if (!isRecord(part)) continue;
     const inner = flattenNode(part, flat.stack, projection);
     if (inner.nested !== undefined) continue;
-    flat = { ...flat, node: mergeWithin(projection, flat.node, inner.node), stack: inner.stack };
+    flat = { ...flat, node: mergeSchemas(projection, flat.node, inner.node), stack: inner.stack };
   }
   return flat;
 }
 
-/** A reference as written, and its target. */
-interface Reference {
-  readonly name: string;
-  readonly target: ReturnType<RefResolver>;
-}
-
 function inline(
-  { name: reference, target }: Reference,
-  own: SchemaDraft,
-  stack: readonly object[],
+  reference: string,
+  target: ReturnType<RefResolver>,
+  { node: own, stack }: FlatNode,
   projection: Projection,
 ): FlatNode {
   const name = reference.split("/").at(-1)?.replace(/^#/, "") ?? "";
@@ -177,13 +152,11 @@ function inline(
   }
   const inner = flattenNode(target, [...stack, target], projection);
   if (inner.nested !== undefined) return inner;
-  return { node: mergeWithin(projection, own, inner.node), stack: inner.stack };
+  return { node: mergeSchemas(projection, own, inner.node), stack: inner.stack };
 }
 
 function pickAnnotations(node: Source): SchemaDraft {
-  const picked: SchemaDraft = {};
-  for (const keyword of ANNOTATIONS) if (node[keyword] !== undefined) picked[keyword] = node[keyword];
-  return picked;
+  return Object.fromEntries(ANNOTATIONS.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword]]] : [])));
 }
 
 /** One projection under way. */
@@ -201,10 +174,8 @@ export interface Projection {
   readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
   /** Nodes shown so far. */
   shown: number;
-  /** Nodes read so far. */
-  nodes: number;
-  /** Entries of maps and lists that were merged so far; see {@link canMerge}. */
-  merged: number;
+  /** Work that may still be done; see {@link spend}. */
+  budget: number;
 }
 
 /** Where in the schema the walk is: how deep, and inside which definitions. */
@@ -213,18 +184,20 @@ export interface ProjectionPlace {
   readonly stack: readonly object[];
 }
 
-/** Far above what schemas need; a flood of references to one large map would be copied for seconds. */
-const MAX_MERGED = 200_000;
+/** Far above what schemas need; a flood of references would be followed, and one large map copied, for seconds. */
+export const BUDGET = 400_000;
+/** Cost of a node that is read; an entry that is merged costs 1. */
+const NODE_COST = 50;
 
-/** Counts `entries` that are about to be merged; false when there were too many, and nothing more is merged. */
-export function canMerge(projection: Projection, entries: number): boolean {
-  projection.merged += entries;
-  if (projection.merged <= MAX_MERGED) return true;
+/** Takes costs off the budget; false when it is used up: nothing more is read or merged. */
+export function spend(projection: Projection, ...costs: readonly number[]): boolean {
+  for (const cost of costs) projection.budget -= cost;
+  if (projection.budget >= 0) return true;
   projection.notes.add("Too much of the schema is merged from parts: some of it is not shown.");
   return false;
 }
 
-/** True when the budget of a projection is used up: the rest of the schema is not shown. */
+/** True when enough is shown: the rest of the schema is left out. */
 export function isFull(projection: Projection): boolean {
   return projection.shown > projection.maxNodes;
 }

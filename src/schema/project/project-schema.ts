@@ -4,7 +4,7 @@ import { isPlaceholderSchema } from "../check/placeholders.ts";
 import type { JsonSchema, SchemaDraft } from "../json-schema.ts";
 import { createRefResolver, isOldDraft } from "../resolve-ref.ts";
 import { mergeRootUnion } from "./merge-root-union.ts";
-import { flattenNode, type Projection } from "./merge-schemas.ts";
+import { BUDGET, flattenNode, type Projection } from "./merge-schemas.ts";
 import { projectFlat, projectNode } from "./project-node.ts";
 import { listInWords } from "./project-types.ts";
 import { type RenamedKey, renameKeys } from "./rename-keys.ts";
@@ -123,8 +123,7 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, e
     dropped: new Set(),
     project: projectNode,
     shown: 0,
-    nodes: 0,
-    merged: 0,
+    budget: BUDGET,
   };
   const full = projectRoot(inputSchema, projection);
   const schema = profile === "gemini" ? shapeForGemini(full) : full;

@@ -2,13 +2,13 @@ import { isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
 import { readTypes, type SchemaDraft } from "../json-schema.ts";
 import {
-  canMerge,
   type FlatNode,
   flattenNode,
   isFull,
-  mergeWithin,
+  mergeSchemas,
   type Projection,
   type ProjectionPlace,
+  spend,
 } from "./merge-schemas.ts";
 
 type Source = Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ function collapseOnce({ branches, rest }: Union, { stack }: FlatNode, projection
   const nullable = addsNull ? { nullable: true } : {};
   const [single] = concrete;
   if (single === undefined) return { node: { ...rest, type: "null" }, stack };
-  const merge = (added: Source) => mergeWithin(projection, rest, added);
+  const merge = (added: Source) => mergeSchemas(projection, rest, added);
   if (concrete.length === 1) return { node: { ...merge(single.node), ...nullable }, stack: single.stack };
   const pooled = poolValues(
     concrete.map(({ node }) => node),
@@ -89,7 +89,7 @@ function poolValues(branches: readonly Source[], projection: Projection): Schema
   for (const branch of branches) {
     const own = branch.const !== undefined ? [branch.const] : branch.enum;
     const isPlain = Object.keys(branch).every((keyword) => BESIDE_VALUES.has(keyword) || keyword.startsWith("x-"));
-    if (!isPlain || !Array.isArray(own) || own.length === 0 || !canMerge(projection, own.length)) return undefined;
+    if (!isPlain || !Array.isArray(own) || own.length === 0 || !spend(projection, own.length)) return undefined;
     for (const value of own) values.push(value);
     const declared = readTypes(branch.type);
     areTyped &&= declared !== undefined;
