@@ -1,5 +1,5 @@
 import mime from "mime";
-import { isRecord } from "../../base/json.ts";
+import { getAt, isRecord } from "../../base/json.ts";
 import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
 import {
   classifyReference,
@@ -163,17 +163,7 @@ function expandSchema(start: readonly unknown[], root: unknown): SchemaNodes {
 function resolveLocalRef(ref: string, root: unknown): unknown {
   if (ref === "#") return root;
   if (!ref.startsWith("#/") || ref.length > MAX_REF) return undefined;
-  let at: unknown = root;
-  for (const part of ref.slice(2).split("/")) {
-    const key = unescapePointer(part);
-    const entry: unknown = Array.isArray(at)
-      ? at[Number(key)]
-      : isRecord(at) && Object.hasOwn(at, key)
-        ? at[key]
-        : undefined;
-    at = entry;
-  }
-  return at;
+  return getAt(root, ref.slice(2).split("/").map(unescapePointer));
 }
 
 function unescapePointer(part: string): string {

@@ -26,7 +26,18 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(["$ref", "$comment", "title", "
  */
 export function normaliseSchema(inputSchema: unknown, { isStrict = false, isWhole = false } = {}): JsonSchema {
   if (!isRecord(inputSchema)) return {};
-  const walk = { ...startWalk(inputSchema, isStrict), isWhole };
+  const walk: Walk = {
+    isStrict,
+    isWhole,
+    resolve: createRefResolver(inputSchema),
+    isOldDraft: isOldDraft(inputSchema),
+    names: new Map([[inputSchema, "#"]]),
+    definitions: {},
+    exact: new Set(),
+    edges: [],
+    nodes: 0,
+    losses: 0,
+  };
   const copy = copySchema(inputSchema, { definition: "#", inPlace: true, depth: 0 }, walk);
   if (typeof copy === "boolean") return {};
   cutLoops(walk.edges);
@@ -72,20 +83,6 @@ interface Walk {
   readonly edges: Edge[];
   nodes: number;
   losses: number;
-}
-
-function startWalk(root: Record<string, unknown>, isStrict: boolean): Omit<Walk, "isWhole"> {
-  return {
-    isStrict,
-    resolve: createRefResolver(root),
-    isOldDraft: isOldDraft(root),
-    names: new Map([[root, "#"]]),
-    definitions: {},
-    exact: new Set(),
-    edges: [],
-    nodes: 0,
-    losses: 0,
-  };
 }
 
 function copySchema(node: unknown, place: Place, walk: Walk): CheckSchema {

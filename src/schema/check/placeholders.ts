@@ -1,5 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
+import { formatPath, type ValuePath } from "./schema-location.ts";
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$schema", "title", "description"]);
 
@@ -49,6 +50,8 @@ function isPlaceholderText(text: string): boolean {
 
 const MAX_DEPTH = 100;
 const MAX_FOUND = 20;
+/** Names may be megabytes long. */
+const MAX_PATH = 500;
 
 /**
  * Finds text arguments that are placeholders as a whole: `<id>`, `{id}`, `${id}`, `YOUR_API_KEY`, `REPLACE_ME`.
@@ -68,28 +71,21 @@ export function findPlaceholderArguments(
     values ??= listWrittenOut(schema);
     return values.has(text);
   };
-  const visit = (value: unknown, path: string, depth: number): void => {
-    if (found.length >= MAX_FOUND || depth > MAX_DEPTH) return;
+  const visit = (value: unknown, path: ValuePath): void => {
+    if (found.length >= MAX_FOUND || path.length > MAX_DEPTH) return;
     if (typeof value === "string") {
-      if (isPlaceholderText(value) && !isMeant(value)) found.push({ path, value });
+      if (!isPlaceholderText(value) || isMeant(value)) return;
+      found.push({ path: shortenText(formatPath(path), MAX_PATH), value });
     } else if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) visit(item, shortenText(`${path}[${index}]`, MAX_PATH), depth + 1);
+      for (const [index, item] of value.entries()) visit(item, [...path, index]);
     } else if (isRecord(value)) {
-      for (const key of Object.keys(value)) {
-        if (!freeNames.includes(key)) visit(value[key], joinPath(path, key), depth + 1);
-      }
+      for (const key of Object.keys(value)) if (!freeNames.includes(key)) visit(value[key], [...path, key]);
     }
   };
-  visit(args, "", 0);
+  visit(args, []);
   return found;
 }
 
-/** Names may be megabytes long. */
-function joinPath(path: string, name: string): string {
-  return shortenText(path === "" ? name : `${path}.${name}`, MAX_PATH);
-}
-
-const MAX_PATH = 500;
 const MAX_NODES = 20_000;
 
 /** Keywords whose members are schemas under names of the author's choice: `default` is no keyword there. */
