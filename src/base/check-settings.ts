@@ -1,10 +1,8 @@
 import { SvcError } from "../errors.ts";
 
-/** Inclusive bounds of a numeric setting. */
 export interface NumberBounds {
   readonly min: number;
   readonly max: number;
-  /** True for settings that must be whole numbers. */
   readonly isWhole?: boolean;
 }
 

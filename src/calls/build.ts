@@ -18,7 +18,6 @@ const DESCRIPTION_MAX = 1_024;
 export interface ToolDefinition {
   /** Legal for every provider: at most 64 of `[A-Za-z0-9_-]`. */
   readonly name: string;
-  /** Full name on the service. */
   readonly toolName: string;
   readonly integration: string;
   readonly effect: Effect;
@@ -55,7 +54,6 @@ export function buildTools(
   }));
 }
 
-/** The model's description of a tool: the service's text, cut at a sentence end, and notes of the plugin. */
 function describeEntry(entry: CatalogEntry): string {
   const additions = [
     ...(mustAskFirst(entry) ? ["Asks the user for approval before it runs."] : []),

@@ -12,7 +12,6 @@ export interface CheckedTool {
   invoke(input: never, config?: never): Promise<unknown>;
 }
 
-/** The tool to check, with optional example arguments and effect counter. */
 export interface ToolCheckSubject {
   readonly tool: CheckedTool;
   /** Valid arguments. Default: the smallest the schema allows. */
@@ -21,7 +20,6 @@ export interface ToolCheckSubject {
   readonly countEffects?: (() => Promise<number>) | undefined;
 }
 
-/** One rule every tool must keep. */
 export interface ToolCheck {
   readonly name: string;
   /** Rejects with an Error that explains the failure. */

@@ -14,7 +14,6 @@ import type { ResultStore } from "./results.ts";
 import { createTool, type StaticCall, type StaticTool } from "./static-tools.ts";
 import { describeSvcError } from "./steps/outcome.ts";
 
-/** The parts of a session that the static tools use. */
 export interface StaticToolParts {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -70,12 +69,10 @@ const DESCRIBE_TEXT =
 const CALL_TEXT =
   "Runs a tool by its full name. Anything that changes something is shown to the user for approval first; only the user can approve.";
 const READ_TEXT = "Reads on in a result that was too long to be shown whole.";
-/** Milliseconds to wait for the service to confirm this device. */
 const STATUS_MS = 10_000;
 const STATUS_TEXT =
   "Tells which service is used, whether it accepts this device now, and how many tools and apps are known. Runs nothing.";
 
-/** `svc_search_tools`. */
 async function searchTools(
   parts: StaticToolParts,
   args: z.output<typeof searchSchema>,
@@ -106,7 +103,6 @@ function adviseSearch(count: number, limit: number, limits: string): string | un
   return `These are the best ${count}; there may be more. Name the app with integration, use other words${wider}.`;
 }
 
-/** `svc_describe_tool`. */
 async function describeTool(
   parts: StaticToolParts,
   args: z.output<typeof describeSchema>,

@@ -17,15 +17,12 @@ export interface ConnectionChoice {
 /** The result of one call, as a value: `runTool` throws only for an aborted call and for a runtime's control flow. */
 export interface ToolOutcome {
   readonly status: OutcomeStatus;
-  /** Full tool name as the service knows it. */
   readonly toolName: string;
   /** The service's code, or ours for refusals before sending. */
   readonly code?: string;
   /** From us or from the service; secrets masked, control characters neutralised. */
   readonly message?: string;
-  /** What to do next. */
   readonly hint?: string;
-  /** Further lines, one fact each. */
   readonly details?: readonly string[];
   /** True when the same call may succeed later. Not a promise that repeating a write is safe. */
   readonly retryable?: boolean;
@@ -35,7 +32,6 @@ export interface ToolOutcome {
   readonly result?: unknown;
   /** Reads the stored full result through `svc_read_result`. */
   readonly resultRef?: string;
-  /** First part of the stored result's JSON text. */
   readonly resultPreview?: string;
   /** Characters of the stored result's JSON text. */
   readonly resultSize?: number;
@@ -43,15 +39,11 @@ export interface ToolOutcome {
   readonly notes: readonly string[];
   /** "recommended_next_action" of the API document. */
   readonly nextAction?: NextAction;
-  /** Where a human connects or re-connects the app. */
   readonly connectUrl?: string;
-  /** Accounts to choose from, when several are connected. */
   readonly choices?: readonly ConnectionChoice[];
-  /** The unanswered request. */
   readonly approval?: ApprovalRequest;
 }
 
-/** The optional members of an outcome. */
 export type OutcomeDetails = {
   -readonly [Key in keyof Omit<ToolOutcome, "status" | "toolName" | "notes">]?: ToolOutcome[Key] | undefined;
 };

@@ -10,7 +10,6 @@ import type { ConnectionChoice, ToolOutcome } from "./outcome.ts";
 import type { ResultStore } from "./results.ts";
 import type { SessionEvent } from "./session-events.ts";
 
-/** The ways to reach the human. */
 export interface HumanChannel {
   /** Asked before every call that may change something; without it such calls end as `needs_approval`. */
   readonly approve?: Approver | undefined;
@@ -26,7 +25,6 @@ export interface HumanChannel {
 export interface ToolCall extends HumanChannel {
   /** The runtime's id of this call. Equal id and arguments mean the same call, repeated after a crash or a re-run. */
   readonly callId: string;
-  /** Full tool name. */
   readonly toolName: string;
   /** An object, or its JSON text, as some models write it. */
   readonly arguments: unknown;
@@ -37,7 +35,6 @@ export interface ToolCall extends HumanChannel {
   readonly connections?: Readonly<Record<string, string>> | undefined;
   /** Used instead of the session's memory of accounts. */
   readonly memory?: ConnectionMemory | undefined;
-  /** Used instead of the session's journal. */
   readonly journal?: CallJournal | undefined;
   /**
    * True in a runtime that repeats the whole call after each answer and stores the answers itself: equal questions then
@@ -48,7 +45,6 @@ export interface ToolCall extends HumanChannel {
   readonly approvalTtlMs?: number | undefined;
 }
 
-/** Asks the human to choose an account. */
 export interface ConnectionQuestion {
   readonly toolName: string;
   readonly integration: string;
@@ -108,9 +104,7 @@ export type UploadMode = "envelope" | "ingest";
  */
 export type ValidationMode = "advise" | "strict" | "off";
 
-/** Settings that every call of a session shares. */
 export interface PipelineSettings {
-  /** How file bytes travel. Default `envelope`. */
   readonly upload: UploadMode;
   /** Default `advise`. */
   readonly validation: ValidationMode;
@@ -130,7 +124,6 @@ export interface PipelineSettings {
   readonly timeoutMs: number | undefined;
 }
 
-/** The settings and shared state that the steps of a call use. */
 export interface Pipeline extends HumanChannel {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -141,7 +134,6 @@ export interface Pipeline extends HumanChannel {
   readonly results: ResultStore;
   readonly settings: PipelineSettings;
   readonly receiveResult: ResultReceiver | undefined;
-  /** Decided requests for approval. */
   readonly spent: SpentRequests;
   /** Calls that the local check refused: when repeated unchanged they are sent. */
   readonly advised: Set<string>;

@@ -10,14 +10,12 @@ const KEEP = 50;
 const KEEP_MS = 7 * 24 * 60 * 60 * 1_000;
 const MAX_PAGE = 24_000;
 
-/** A part of a stored result's JSON text. */
 export interface ResultPage {
   readonly ref: string;
   /** In characters, from 0. */
   readonly offset: number;
   readonly text: string;
   readonly total: number;
-  /** Offset of the next page; undefined at the end. */
   readonly nextOffset: number | undefined;
 }
 
@@ -33,7 +31,6 @@ type CappedResult =
   | { readonly result: unknown }
   | { readonly resultRef: string; readonly resultPreview: string; readonly resultSize: number };
 
-/** Keeps results that are too large for a conversation. */
 export interface ResultStore {
   /** The result itself when its JSON text is short enough, else a stored copy and its beginning. */
   cap(result: unknown): Promise<CappedResult>;

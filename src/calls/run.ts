@@ -35,7 +35,6 @@ import { send } from "./steps/send/send.ts";
 
 /** Steps 2 to 5, which follow {@link resolve}. Files are inspected last, for the human to see. */
 const PREPARATION: readonly CallStep[] = [restore, locate, check, choose, inspect];
-/** Preparation of the plugin's own tools. */
 const OWN_PREPARATION: readonly CallStep[] = [planOwnCall];
 /** Steps 6 to 10: `send` attaches the files. They run again whenever one of them asks for it. */
 const EXECUTION: readonly CallStep[] = [approve, send, answer, settle];
@@ -78,7 +77,6 @@ async function runCall(opened: OpenedCall, args: unknown, own: CatalogEntry | un
   }
 }
 
-/** Step 1, and the initial plan of the call. */
 async function beginPlan(
   opened: OpenedCall,
   args: unknown,
@@ -145,7 +143,6 @@ async function execute(context: CallContext, plan: CallPlan): Promise<ToolOutcom
   return round.outcome;
 }
 
-/** A question that only a human can answer. */
 export type OpenQuestion =
   | { readonly kind: "approval"; readonly request: ApprovalRequest }
   | { readonly kind: "connection"; readonly question: ConnectionQuestion };

@@ -30,7 +30,6 @@ export type SessionEvent =
       readonly toolName: string;
       readonly flowId: string;
       readonly status: string;
-      /** The current step. */
       readonly step: string | null;
     }
   | { readonly type: "finished"; readonly callId: string; readonly toolName: string; readonly status: OutcomeStatus };

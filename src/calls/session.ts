@@ -29,10 +29,8 @@ import type { StaticTool } from "./static-tools.ts";
 export type ToolSessionOptions = SessionSettings &
   ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
 
-/** Settings that may be left out, or be undefined. */
 type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/** Settings of a session besides the client. */
 export interface SessionSettings extends Choices<PipelineSettings>, HumanChannel {
   /** The tools allowed to the model: all others are neither listed, found, described nor run. Default: all. */
   readonly allow?: AllowedTools | undefined;
@@ -73,12 +71,10 @@ export interface ToolSession {
   readonly staticTools: readonly StaticTool[];
   /** Tools for flows; start, approve and resume run like any call. Empty when `allow` excludes them. */
   readonly flowTools: readonly StaticTool[];
-  /** A human's standing permissions; list and revoke them here. */
   readonly rules: StandingRules;
   readonly journal: Journal;
   /** Accounts that a human chose permanently, by integration. */
   readonly memory: ConnectionMemory;
-  /** The tools a human agreed to. */
   readonly pins: Pins;
   readonly profile: SchemaProfile;
   /** Non-secret id of service and key. */

@@ -15,7 +15,6 @@ export const STATIC_TOOL_NAMES = [
   "svc_read_result",
   "svc_status",
 ] as const;
-/** Names of the flow tools. */
 export const FLOW_TOOL_NAMES = [
   "svc_list_flow_templates",
   "svc_start_flow",
@@ -35,7 +34,6 @@ export interface StaticTool {
   readonly name: StaticToolName | FlowToolName;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Throws only for an aborted call and a runtime's control flow. */
   run(args: unknown, call: StaticCall): Promise<ToolOutcome>;
   /** The service tool call that these arguments stand for, if any. */
   readTarget(args: unknown): Pick<ToolCall, "toolName" | "arguments" | "connectionId"> | undefined;

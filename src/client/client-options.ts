@@ -7,7 +7,6 @@ import { SvcError } from "../errors.ts";
 import { isLoopbackHost, parseBaseUrl } from "./base-url.ts";
 import { type RetryTools, type Sleep, sleepFor } from "./retry.ts";
 
-/** Settings of a {@link SvcClient}. */
 export interface SvcClientOptions {
   /** Where the service is: https, or http on a loopback host. A path prefix is kept. */
   readonly baseUrl: string;
@@ -29,14 +28,12 @@ export interface SvcClientOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Checked settings, complete. */
 export interface ClientSettings extends RetryTools {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
   readonly userAgent: string;
-  /** Non-secret name of base URL and key: 16 hex digits, or `anonymous`. */
   readonly principal: string;
 }
 
@@ -81,7 +78,6 @@ export interface ProxySettings {
   readonly noProxy?: string | undefined;
 }
 
-/** How long making a connection may take. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** An idle connection is used no longer, whatever the service says: it may close one just when a write is sent. */

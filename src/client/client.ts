@@ -29,7 +29,6 @@ export class SvcClient {
   readonly baseUrl: string;
   /** Non-secret name of base URL and key: 16 hex digits, or `anonymous` without a key. */
   readonly principal: string;
-  /** True when the client has an API key. */
   readonly hasKey: boolean;
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;

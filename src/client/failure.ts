@@ -2,15 +2,12 @@ import { errorCode } from "../base/disk.ts";
 import { isSvcError, SvcError, type SvcErrorCode, type SvcErrorOptions } from "../errors.ts";
 import { redact } from "./redact.ts";
 
-/** State of a request when it failed. */
 export interface SendState {
   /** True from the moment the connection stood and the request was about to be written. */
   started: boolean;
-  /** Error thrown by the body's own stream, if any. */
   bodyError: unknown;
 }
 
-/** Why we ended a request ourselves. */
 export class RequestStopped extends Error {
   override readonly name = "RequestStopped";
   readonly kind: "timeout" | "aborted" | "too_large" | "undecodable";

@@ -6,7 +6,6 @@ import { badResponse, isRedirect, recogniseShape, toServiceError } from "./reply
 import type { RequestBody } from "./request.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Largest answer of the ingest endpoint. */
 const MAX_INGEST_REPLY_BYTES = 64 * 1024;
 
 /** An upload as the hint of a `missing_file_bytes` failure describes it. */

@@ -20,10 +20,8 @@ export interface McpCall {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The two places of the server card. */
 export const SERVER_CARD_PATHS = ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] as const;
 
-/** One of {@link SERVER_CARD_PATHS}. */
 export type ServerCardPath = (typeof SERVER_CARD_PATHS)[number];
 
 /** Server cards already fetched by this client, with the `ETag` each came with. */

@@ -21,7 +21,6 @@ const SESSION_PATH = "/api/plugin/pair/sessions";
 /** Answer of the optional status endpoint of a pairing session; the document does not show one. */
 const pairSessionSchema = z.looseObject({ status: z.string() });
 
-/** `POST /api/plugin/pair/sessions/{token}/exchange`. The answer holds the live key, transmitted only this once. */
 export async function exchangePairing(
   transport: Transport,
   session: PairSession,
@@ -30,7 +29,6 @@ export async function exchangePairing(
   return readResource(await postSession(transport, session, "exchange", options), pairExchangeReplySchema);
 }
 
-/** Status of a pairing session where the service tells it; undefined where it has no such endpoint. */
 export async function getPairingStatus(
   transport: Transport,
   sessionToken: string,
@@ -49,7 +47,6 @@ export async function getPairingStatus(
   return session.success ? session.data.session.status : readResource(reply, pairSessionSchema).status;
 }
 
-/** Tells a service that keeps the key until then that it is stored here; a service without this step is left alone. */
 export async function finalizePairing(
   transport: Transport,
   session: PairSession,

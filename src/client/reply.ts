@@ -12,16 +12,13 @@ import {
 import { nameRequest, PAIR_AGAIN } from "./failure.ts";
 import { redact } from "./redact.ts";
 
-/** An answer of the API before its meaning is known. */
 export interface ApiReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed body; undefined when it is empty or not JSON. */
   readonly json: unknown;
-  /** A short, clean excerpt of a body that is not JSON. */
   readonly excerpt: string;
   readonly retryAfterMs: number | undefined;
-  /** How messages name the request. */
   readonly label: string;
   readonly secrets: readonly string[];
 }

@@ -14,11 +14,9 @@ export interface RequestBody {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** One HTTP request, complete with its limits. */
 interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly origin: string;
-  /** Path and query as they go on the wire. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A string is sent as JSON. */
@@ -30,18 +28,15 @@ interface HttpRequest {
   /** Largest answer in bytes, before and after content decoding. */
   readonly maxReplyBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Secrets to keep out of every message. */
   readonly secrets: readonly string[];
 }
 
-/** One HTTP answer, read to its end and decoded. Header names are in lower case. */
 interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
 }
 
-/** True for a {@link RequestBody}, as opposed to a value to be sent as JSON. */
 export function isRequestBody(value: unknown): value is RequestBody {
   return typeof value === "object" && value !== null && "open" in value && typeof value.open === "function";
 }

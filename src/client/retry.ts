@@ -10,10 +10,8 @@ export interface RetryTools {
   readonly sleep: Sleep;
 }
 
-/** Most tries of one call, the first included. */
 const MAX_TRIES = 3;
 
-/** One call that may be made more than once. */
 interface RetriedCall<T> {
   attempt(remainingMs: number): Promise<T>;
   /** For an answer that asks for another try: how long the service wants us to wait, if it says so. */
@@ -80,14 +78,10 @@ export function backoffMs(tries: number, random: () => number): number {
   return Math.floor(random() * Math.min(MAX_BACKOFF_MS, BASE_DELAY_MS * 2 ** (tries - 1)));
 }
 
-/** State after a failed try. */
 interface RetryState {
-  /** Tries made so far, 1 or more. */
   readonly tries: number;
   readonly maxTries: number;
-  /** Delay the service asked for, if any. */
   readonly retryAfterMs: number | undefined;
-  /** Remaining time of the whole call. */
   readonly remainingMs: number;
   readonly random: () => number;
 }
@@ -105,7 +99,6 @@ export function nextDelay(state: RetryState): number | undefined {
 /** Waits; may reject when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** Waits in real time. */
 export const sleepFor: Sleep = (ms, signal) => delay(ms, undefined, { signal });
 
 /**

@@ -9,7 +9,6 @@ import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
 import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
 import { parseRetryAfter, withRetries } from "./retry.ts";
 
-/** Options of every call. */
 export interface CallOptions {
   /** Ends the call at once, its socket included. */
   readonly signal?: AbortSignal | undefined;
@@ -20,13 +19,10 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Values that make up a query; undefined ones are left out. */
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One call of the API. */
 export interface ApiCall {
   readonly method: "GET" | "POST" | "PUT";
-  /** Path below the base URL, each segment encoded. */
   readonly path: string;
   /** How messages name the call; default method and path. Set it when the path holds a secret. */
   readonly label?: string | undefined;
@@ -56,10 +52,8 @@ export interface Transport {
   call(call: ApiCall): Promise<ApiReply>;
 }
 
-/** Parts of a transport. */
 type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: Dispatcher };
 
-/** Makes the transport of one client. */
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey, baseUrl } = parts;
   const { origin, pathname } = new URL(baseUrl);

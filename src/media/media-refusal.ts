@@ -52,7 +52,6 @@ export type MediaRefusalCode = keyof typeof REFUSALS;
 /** One refused file: which argument, why, and what to do next. Holds no path and no byte of the file. */
 export interface MediaRefusal {
   readonly code: MediaRefusalCode;
-  /** Dotted path of the argument, e.g. `attachments[0]`. */
   readonly field: string;
   readonly message: string;
   readonly hint: string;

@@ -21,7 +21,6 @@ export function readShownCode(text: string | null | undefined): string | undefin
   return typeof text === "string" && /^[\x21-\x7e][\x20-\x7e]{0,31}$/.test(text) ? text : undefined;
 }
 
-/** Milliseconds between two polls: the default, and the bounds for the service's own interval. */
 const POLL_INTERVAL_MS = { default: 3_000, min: 250, max: 30_000 } as const;
 
 /** The poll interval of a session in milliseconds: the service's own, from 250 ms to 30 s; default 3 s. */

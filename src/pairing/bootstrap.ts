@@ -10,7 +10,6 @@ import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./ap
 /** The configuration that the service hands to an installer: the MCP server's address and the headers with the key. */
 export type InstallConfig = Readonly<NonNullable<BootstrapPollReply["install"]>>;
 
-/** Progress of an installation, for the human. */
 export type BootstrapProgress =
   | {
       readonly kind: "started";
@@ -22,7 +21,6 @@ export type BootstrapProgress =
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
-/** Settings of {@link bootstrapInstaller}. */
 export interface BootstrapOptions {
   readonly client: SvcClient;
   /** Free-form description of the installer, sent when the session is created. */

@@ -13,7 +13,6 @@ export interface ServiceCheck {
   readonly problem: SvcError | undefined;
   /** The service's judgement of the key; `unchecked` without a key or without an answer. */
   readonly key: "accepted" | "refused" | "unchecked";
-  /** Number of this account's tools. */
   readonly tools: number | undefined;
   /**
    * Milliseconds this machine's clock is ahead of the service's, negative when it is behind; exact to a second and half
@@ -22,7 +21,6 @@ export interface ServiceCheck {
   readonly clockAheadMs: number | undefined;
 }
 
-/** Limits of a check. */
 export interface ServiceCheckLimits {
   readonly proxy?: ProxySettings | undefined;
   readonly signal?: AbortSignal | undefined;

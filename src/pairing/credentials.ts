@@ -48,7 +48,6 @@ type FileContent = Omit<z.infer<typeof fileSchema>, "version">;
 
 /** Stores the API key. Every change is atomic, durable and safe beside other processes. */
 export interface CredentialStore {
-  /** Path of the file. */
   readonly path: string;
   /**
    * The stored credentials, or undefined.
@@ -59,7 +58,6 @@ export interface CredentialStore {
   read(): Promise<Credentials | undefined>;
   /** Stores credentials and drops the pending pairing in one step. They are on disk when it resolves. */
   write(credentials: Credentials): Promise<void>;
-  /** Forgets credentials and pending pairing. */
   clear(): Promise<void>;
   readPending(): Promise<PendingPairing | undefined>;
   writePending(pending: PendingPairing): Promise<void>;
@@ -83,7 +81,6 @@ export function openCredentialStore(folder: string, options: CredentialFileOptio
   };
 }
 
-/** Where the file is kept and who owns it. */
 interface CredentialFileOptions {
   readonly now?: () => number;
   /** The user the file must belong to, by default the one of this process. */

@@ -4,7 +4,6 @@ import { isSvcError, SvcError } from "../errors.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import type { PendingPairing } from "./credentials.ts";
 
-/** The result of one attempt to get the key of a session. */
 export type ExchangeAttempt =
   | { readonly kind: "key"; readonly reply: PairExchangeReply }
   | {

@@ -6,13 +6,11 @@ import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./ap
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
 import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
 
-/** Progress of a pairing, for the human. */
 export type PairProgress =
   | { readonly kind: "started"; readonly pairUrl: string; readonly displayCode?: string; readonly expiresAt: string }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
   | { readonly kind: "approved" };
 
-/** Settings of {@link pairDevice}. */
 export interface PairOptions {
   /** A client for the service to pair with; its own key, if any, is not used. */
   readonly client: SvcClient;

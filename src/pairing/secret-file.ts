@@ -4,7 +4,6 @@ import { basename, dirname, join } from "node:path";
 import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
 import { SvcError } from "../errors.ts";
 
-/** Far above the size of any credential file. */
 const MAX_BYTES = 64 * 1024;
 
 /** Windows has no such flag, owners or modes: the checks that need them are skipped there. */

@@ -5,10 +5,8 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** A JSON Schema object while it is being built. */
 export type SchemaDraft = Record<string, unknown>;
 
-/** The seven type names of JSON Schema. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
 
 const TYPE_NAMES: ReadonlyMap<string, JsonType> = new Map<string, JsonType>([

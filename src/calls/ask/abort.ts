@@ -8,7 +8,6 @@ function toAbortError(signal: AbortSignal): Error {
   return Object.assign(new DOMException("The call was aborted.", "AbortError"), { cause: reason });
 }
 
-/** Throws when the signal has fired. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw toAbortError(signal);
 }
@@ -25,7 +24,6 @@ export function toFailure(error: unknown, signal: AbortSignal | undefined): SvcE
   return error;
 }
 
-/** True for the error of an aborted call. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
 }
@@ -37,7 +35,6 @@ export function isControlFlow(error: unknown): boolean {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The time a human has for an answer. */
 interface AnswerWindow {
   /** Aborts when the time is over or the caller gave up. */
   readonly signal: AbortSignal;

@@ -2,7 +2,6 @@ import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../wire/card-lay
 import { type DrawnValue, drawArguments, drawName, drawPart, drawProse, drawText } from "../../wire/card-text.ts";
 import type { ApprovalFile, ApprovalRequest, Effect } from "./request.ts";
 
-/** Size and format of a drawn card. */
 export interface CardOptions {
   /** Width in cells of the place that shows the card; longer rows are wrapped. Default 80. */
   readonly columns?: number;
@@ -110,7 +109,6 @@ function isTold(field: string, value: unknown, files: readonly ApprovalFile[]): 
   return Object.entries(value).every(([key, part]) => Object.hasOwn(said, key) && said[key] === part);
 }
 
-/** A file as comma-separated facts: place, name, type, size, digest and source. */
 export function drawFile({ field, name, mimetype, size, md5, reference }: ApprovalFile, also?: RegExp): string {
   const from = reference.endsWith(`/${name}`) ? reference.slice(0, -name.length) : reference;
   const where = field === "file" ? "" : `${drawName(field, also)}: `;

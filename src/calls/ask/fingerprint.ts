@@ -2,7 +2,6 @@ import { sha256Hex } from "../../base/hash.ts";
 
 const MAX_DEPTH = 200;
 
-/** A local file as a decision is bound to it. */
 export interface FingerprintFile {
   /** Path in the arguments, e.g. `attachments[0]`. */
   readonly field: string;
@@ -21,7 +20,6 @@ export interface FingerprintSubject {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly connection: string | undefined;
-  /** Empty for a call without local files. */
   readonly files: readonly FingerprintFile[];
   readonly principal: string;
   /**

@@ -9,9 +9,7 @@ import { createFingerprint, type FingerprintFile } from "./fingerprint.ts";
 /** What a call may change. `unknown` when the service does not say. */
 export type Effect = SideEffectLevel | "unknown";
 
-/** One local file a call would send. */
 export interface ApprovalFile extends FingerprintFile {
-  /** The reference as the caller wrote it. */
   readonly reference: string;
 }
 
@@ -19,11 +17,8 @@ export interface ApprovalFile extends FingerprintFile {
 export interface ApprovalRequest {
   /** Random and never reused. Stable when a runtime repeats the call after an answer. */
   readonly id: string;
-  /** See `createFingerprint`. */
   readonly fingerprint: string;
-  /** Full tool name. */
   readonly tool: string;
-  /** Integration slug. */
   readonly integration: string;
   /** The account's label as the human knows it, if known. */
   readonly account?: string;
@@ -31,13 +26,11 @@ export interface ApprovalRequest {
   readonly connection?: string;
   /** False when there is no single account to name, as for a flow, whose apps each have their own. Default true. */
   readonly hasAccount?: false;
-  /** The final arguments, complete. */
   readonly arguments: Record<string, unknown>;
   readonly files: readonly ApprovalFile[];
   readonly effect: Effect;
   readonly title: string;
   readonly description: string;
-  /** Why a human is asked. */
   readonly reason: string;
   /** Questions the service wants answered before the call. */
   readonly askBefore?: readonly string[];
@@ -65,7 +58,6 @@ export type ApprovalDecision =
       readonly type: "decline";
       readonly id: string;
       readonly fingerprint: string;
-      /** Shown to the model. */
       readonly message?: string | undefined;
     };
 
@@ -80,7 +72,6 @@ export type Approver = (
 
 type StatedFacts = "tool" | "integration" | "arguments" | "files" | "effect" | "title" | "description" | "reason";
 
-/** What {@link createApprovalRequest} needs. */
 export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly account?: string | undefined;
   readonly connection?: string | undefined;
@@ -145,10 +136,8 @@ const decisionSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("decline"), ...binding, message: z.string().optional() }),
 ]);
 
-/** Why a decision does not count. */
 type RefusalReason = "malformed" | "wrong_id" | "wrong_fingerprint" | "replayed" | "expired";
 
-/** Result of {@link decide}. */
 export type Verdict =
   | { readonly accepted: true; readonly decision: ApprovalDecision }
   | { readonly accepted: false; readonly reason: RefusalReason; readonly message: string };

@@ -1,7 +1,6 @@
 import { SvcError } from "../../errors.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "./request.ts";
 
-/** The scripted human's answer to one request. */
 export type ScriptedAnswer =
   | "approve"
   | "always"

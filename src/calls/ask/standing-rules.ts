@@ -8,7 +8,6 @@ const ruleSchema = z.object({ principal: z.string(), tool: z.string(), connectio
 type StandingRule = z.infer<typeof ruleSchema>;
 type RuleKey = Pick<StandingRule, "principal" | "tool" | "connection">;
 
-/** The lookup key of a rule. */
 export interface RuleSubject {
   /** Non-secret id of service and key. */
   readonly principal: string;
@@ -18,7 +17,6 @@ export interface RuleSubject {
   readonly effect: Effect;
 }
 
-/** The standing permissions of this machine. */
 export interface StandingRules {
   /** True when a human allowed this tool on this connection and the tool still only reads or writes. */
   allows(subject: RuleSubject): boolean;
@@ -33,7 +31,6 @@ interface RuleTable {
   list(): readonly StandingRule[];
   /** Keeps an existing rule unchanged. */
   add(rule: StandingRule): Promise<void>;
-  /** False when there was none. */
   remove(key: RuleKey): Promise<boolean>;
 }
 

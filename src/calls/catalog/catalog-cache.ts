@@ -34,7 +34,6 @@ const cacheSchema = z.object({
 
 const TOOLS_MEMBER = ',"tools":';
 
-/** The catalogue data that survives between two runs. */
 interface CachedCatalog {
   /** Undefined while only single tools have been described. */
   readonly listed: ListedApps | undefined;
@@ -49,7 +48,6 @@ type CacheReading =
   | { readonly kind: "missing" }
   | { readonly kind: "damaged"; readonly reason: string };
 
-/** The disk cache of one principal's catalogue. */
 export interface CatalogCache {
   /** Reads the file and checks its content hash, so that a torn or edited file is never used. */
   read(): Promise<CacheReading>;
@@ -123,7 +121,6 @@ export interface ListedApps {
 /** A younger list is used unchanged; an older one is used while a new one is fetched. */
 const FRESH_MS = 6 * 60 * 60 * 1_000;
 
-/** Whether a list is too young to be read again. */
 export function isFresh({ syncedAt }: ListedApps, now: number): boolean {
   return now - syncedAt < FRESH_MS;
 }

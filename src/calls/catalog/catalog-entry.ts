@@ -6,7 +6,6 @@ import { canonicalJson } from "../ask/fingerprint.ts";
 import type { Effect } from "../ask/request.ts";
 import type { ConnectionChoice } from "../outcome.ts";
 
-/** One callable tool as the plugin knows it. */
 export interface CatalogEntry {
   /** Full tool name; never split to learn the integration. */
   readonly name: string;
@@ -28,9 +27,7 @@ export interface CatalogEntry {
   readonly keys?: KeyPromise | undefined;
 }
 
-/** The service's promise about idempotency keys in a tool's canonical executions. */
 export interface KeyPromise {
-  /** Milliseconds a key is kept. */
   readonly keptMs: number;
   /** True when a request may name its account (`connection_id`). */
   readonly namesAccount: boolean;
@@ -95,7 +92,6 @@ function readSchema(schema: JsonSchema | null | undefined): JsonSchema | null {
   }
 }
 
-/** The hash that detects a changed schema. */
 function hashSchema(schema: JsonSchema | null): string {
   return sha256Hex(canonicalJson(schema));
 }
@@ -184,7 +180,6 @@ function readRequired(schema: JsonSchema | null): Set<unknown> {
 
 const MAX_SUGGESTIONS = 3;
 const MIN_SCORE = 0.34;
-/** As a share of the best score. */
 const MIN_SHARE = 0.7;
 
 /**

@@ -12,7 +12,6 @@ import {
 import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry, suggestTools } from "./catalog-entry.ts";
 import { type FetchToolsOptions, fetchDescription, fetchTools, mergeList, type OmittedTools } from "./fetch-tools.ts";
 
-/** Settings of {@link createCatalog}. */
 export interface CatalogOptions {
   readonly client: SvcClient;
   /** Folder of the disk cache, one file per principal; without it the catalogue lives in memory. */
@@ -21,7 +20,6 @@ export interface CatalogOptions {
   readonly onEvent?: ((event: SessionEvent) => void) | undefined;
 }
 
-/** What a sync found. */
 export interface SyncReport {
   readonly tools: number;
   readonly integrations: number;
@@ -44,7 +42,6 @@ export interface ToolCatalog {
   load(options?: FetchToolsOptions): Promise<SyncReport>;
   /** Known tools by integration, then name. */
   list(): readonly CatalogEntry[];
-  /** How many tools are known. */
   readonly size: number;
   /** A known tool, described or not. Sends no request. */
   peek(name: string): CatalogEntry | undefined;
@@ -74,7 +71,6 @@ class Catalog implements ToolCatalog {
   readonly #now: () => number;
   readonly #emit: (event: SessionEvent) => void;
   readonly #entries = new Map<string, CatalogEntry>();
-  /** Undefined until a list has been read. */
   #listed: ListedApps | undefined;
   /** Tools described in this session. A cached description is used and refreshed in the background. */
   readonly #checked = new Set<string>();

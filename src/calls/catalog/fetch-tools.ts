@@ -14,9 +14,7 @@ const PARALLEL = 4;
 const MOST_INTEGRATIONS = 1_000;
 const MOST_TOOLS = 50_000;
 
-/** Integrations to list, with progress callback and abort signal. */
 export interface FetchToolsOptions {
-  /** Only these integrations; default: all. */
   readonly integrations?: readonly string[] | undefined;
   readonly onProgress?: ((progress: { integration: string | null; tools: number }) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -98,7 +96,6 @@ async function fetchIntegrations(client: SvcClient, call: CallOptions): Promise<
   return slugs;
 }
 
-/** A service without the catalogue endpoints still has tool lists. */
 function asNoCatalog(error: unknown): IntegrationPage {
   if (isSvcError(error) && error.status === 404) return { items: [] };
   throw error;
@@ -183,7 +180,6 @@ export function mergeList(
   for (const entry of listed) known.set(entry.name, keepDescription(entry, known.get(entry.name)));
 }
 
-/** A fresh list entry that keeps the description known from before. */
 function keepDescription(listed: CatalogEntry, known: CatalogEntry | undefined): CatalogEntry {
   if (known?.schemaHash === undefined) return listed;
   const { inputSchema, schemaHash, connections, askBefore, policyReason, keys } = known;

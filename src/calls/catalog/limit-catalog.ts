@@ -112,7 +112,6 @@ export function describeUnlisted({ size, report }: Pick<ToolCatalog, "size" | "r
 export interface AllowedTools {
   /** Slugs of apps. Default: all. */
   readonly integrations?: readonly string[] | undefined;
-  /** Full names on the service. Default: all. */
   readonly tools?: readonly string[] | undefined;
   /** Allowed effects. An unknown effect counts as `admin`. Default: all. */
   readonly levels?: readonly CatalogEntry["effect"][] | undefined;
@@ -120,7 +119,6 @@ export interface AllowedTools {
   readonly flows?: boolean | undefined;
 }
 
-/** Settings that limit what a model may use. */
 interface LimitingOptions {
   readonly allow?: AllowedTools | undefined;
   /** The same as `allow.integrations`. With both, an app has to be among both. */
@@ -165,7 +163,6 @@ function checkAllowed(allow: AllowedTools): void {
     checkChoices({ levels: level }, { levels: [...SIDE_EFFECT_LEVELS, "unknown"] });
 }
 
-/** Whether a described tool is within the limits. */
 function isAllowed(entry: CatalogEntry, allowed: AllowedTools): boolean {
   const { levels } = allowed;
   if (!mayBeAllowed(entry, allowed)) return false;

@@ -6,7 +6,6 @@ import { explainLimit } from "./limit-catalog.ts";
 /** The actions that a runtime offers under their own names; an action must pass every condition. */
 interface OfferFilter {
   readonly integrations?: readonly string[] | undefined;
-  /** Full names on the service. */
   readonly tools?: readonly string[] | undefined;
   readonly levels?: readonly CatalogEntry["effect"][] | undefined;
   /** Most actions to offer, at most 117, or 10,000 with `deferLoading`. Default 64. */
@@ -15,7 +14,6 @@ interface OfferFilter {
   readonly deferLoading?: boolean | undefined;
 }
 
-/** Most actions that are offered without a `limit`. */
 const DEFAULT_LIMIT = 64;
 /** Model providers accept 128 tools: these and the eleven static ones. */
 const MAX_LIMIT = 117;
@@ -33,7 +31,6 @@ export function selectEntries(catalog: ToolCatalog, filter: OfferFilter): Catalo
   return found.slice(0, Math.min(filter.limit ?? DEFAULT_LIMIT, max));
 }
 
-/** Names in a filter that the toolkit does not know. */
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
 
 /** Reports tools and apps that a toolkit did not find: to the host once, to the model while they are missing. */
@@ -62,7 +59,6 @@ export class MissingReport {
   }
 }
 
-/** Unknown names and apps in a filter: typos, or apps that this user has not connected. */
 function findMissing(catalog: ToolCatalog, filter: OfferFilter): MissingTools | undefined {
   const apps = new Set(catalog.list().map(({ integration }) => integration));
   const tools = (filter.tools ?? []).filter((name) => catalog.peek(name) === undefined);

@@ -10,7 +10,6 @@ import type { CatalogEntry } from "./catalog-entry.ts";
 /** off: not compared · report: told to the host · ask: a human must agree before the first call. */
 export type PinMode = "off" | "report" | "ask";
 
-/** How a tool differs from what was pinned. */
 export interface PinChange {
   readonly tool: string;
   readonly kind: "new" | "changed" | "gone";
@@ -19,7 +18,6 @@ export interface PinChange {
   readonly reason: string;
 }
 
-/** The facts compared with a pin. */
 type Pinned = Pick<CatalogEntry, "name" | "effect" | "schemaHash">;
 
 /** The tools a human has agreed to, by name, effect and schema. Only tools that may act are compared. */
@@ -38,13 +36,11 @@ export interface Pins {
   pin(entries: readonly Pinned[]): Promise<void>;
 }
 
-/** Settings of {@link openPins}. */
 interface PinOptions {
   /** JSON, mode 0600 when made here, sorted by name; made to be kept under version control. Without one: memory. */
   readonly file: string | undefined;
   /** Default: `ask` when the file is there, else `off`. */
   readonly mode: PinMode | undefined;
-  /** Base URL of the service the pins are for. */
   readonly service: string;
   readonly now: () => number;
 }
@@ -99,7 +95,6 @@ export async function openPins(options: PinOptions): Promise<Pins> {
   };
 }
 
-/** Changing the file takes milliseconds. */
 const LOCK_LIMITS = { staleAfterMs: 10_000, giveUpAfterMs: 15_000, field: "stateDir" };
 
 /** Serialises changes to one file, within this process and across processes, so that none is lost. */
@@ -147,13 +142,11 @@ const pinSchema = z.object({
 });
 const fileSchema = z.object({
   version: z.literal(1),
-  /** Base URL. */
   service: z.string(),
   pinnedAt: z.string(),
   tools: z.record(z.string(), pinSchema),
 });
 
-/** The content of `tools.lock.json`. */
 type PinFile = z.infer<typeof fileSchema>;
 
 /** The result of reading the file: `damaged` explains in a sentence why it cannot be used. */
@@ -208,7 +201,6 @@ function readPinFile(file: string, service: string): PinReading {
   return { kind: "found", tools: parsed.data.tools };
 }
 
-/** A tool as the file holds it. */
 function toPin({ effect, schemaHash }: Pick<CatalogEntry, "effect" | "schemaHash">): PinFile["tools"][string] {
   return schemaHash === undefined ? { effect } : { effect, schemaHash };
 }

@@ -49,7 +49,6 @@ export function createFlowTools(pipeline: Pipeline): StaticTool[] {
   ];
 }
 
-/** A tool whose failures are worded for flows. */
 function createFlowTool<Schema extends z.ZodType>(
   name: FlowToolName,
   description: string,

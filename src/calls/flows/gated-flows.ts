@@ -107,7 +107,6 @@ function refuseApproval(tool: FlowToolName, view: FlowView, waiting: string | un
   });
 }
 
-/** Retries a failed flow after a human agreed. */
 export async function resumeFlow(
   pipeline: Pipeline,
   call: StaticCall,
@@ -156,11 +155,9 @@ function refuse(tool: FlowToolName, details: OutcomeDetails): Step<never> {
 
 interface FlowChange extends Pick<OwnSend, "plan"> {
   readonly tool: FlowToolName;
-  /** Seconds to watch the flow afterwards. */
   readonly seconds: number | undefined;
   /** The caller's arguments; with the call id they identify the call in the journal. */
   readonly arguments: Record<string, unknown>;
-  /** Sends the change; returns the flow as the service answers. */
   send(): Promise<FlowView>;
 }
 

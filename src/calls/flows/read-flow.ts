@@ -16,12 +16,10 @@ const VALUE_MAX = 6_000;
 const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
-/** The flow's current step. */
 export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined {
   return steps.find((step) => step.stepKey === flow.currentStep) ?? steps.find((step) => step.status === "waiting");
 }
 
-/** The approval a flow waits for, if any. */
 export function findWaitingApproval(view: FlowView): FlowStep | undefined {
   if (view.flow.status !== "waiting") return undefined;
   const current = findCurrentStep(view);
@@ -69,7 +67,6 @@ export function readOnlyAccount({ output }: FlowStep): ConnectionChoice | undefi
   return only && { id: only.connection, label: only.account };
 }
 
-/** The sentence a service gives with a waiting approval, if any. */
 export function readApprovalMessage(step: FlowStep): string | undefined {
   for (const value of [step.output, step.input]) {
     const message = hasContent(value) ? Reflect.get(value, "message") : undefined;
@@ -126,7 +123,6 @@ export function describeFlowError(error: SvcError): OutcomeDetails {
   return { ...details, code: "flow_not_found", hint, retryable: false };
 }
 
-/** The service's code of a refusal, else one from its HTTP status. */
 function readCode({ status, serviceCode, code }: SvcError): string {
   if (serviceCode !== undefined) return serviceCode;
   if (status === 400) return "invalid_arguments";
@@ -141,7 +137,6 @@ export function mayHaveActed({ sent, status }: SvcError): boolean {
 
 const WATCH_SECONDS = 20;
 
-/** The parts of the pipeline that the flow tools use. */
 type FlowParts = Pick<Pipeline, "client" | "emit" | "now" | "sleep">;
 
 /**
@@ -170,7 +165,6 @@ export async function followFlow(
   return describeFlow(toolName, view, notes);
 }
 
-/** The outcome for a flow's current state, with the next step. */
 export function describeFlow(tool: FlowToolName, view: FlowView, notes: readonly string[] = []): ToolOutcome {
   return createOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view) }, notes);
 }

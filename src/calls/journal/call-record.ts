@@ -25,28 +25,22 @@ export interface CallRecord {
   begin(state: "probing" | "sending", request: LeavingRequest): Promise<JournalRecord | undefined>;
   /** Reverts a `begin` when nothing was run: the call may be made again, and duplicates get no warning of it. */
   withdraw(): Promise<void>;
-  /** Records how the call ended. */
   finish(outcome: ToolOutcome): Promise<ToolOutcome>;
 }
 
-/** A request that is going to be sent. */
 interface LeavingRequest {
-  /** Fingerprint of what is sent. */
   readonly request: string;
   /** True for a read: its unanswered duplicates do not matter. */
   readonly isRead: boolean;
   readonly repeatable: JournalRecord["repeatable"];
 }
 
-/** What a new state brings along. */
 interface RecordChange {
-  /** The request a human is shown. */
   readonly request?: ApprovalRequest | undefined;
   /** The approved fingerprint; after an edit it differs from the request's. */
   readonly approved?: string | undefined;
 }
 
-/** Opens the record of a call. */
 export async function openCallRecord(
   { journal, now, endedKeys }: Pick<Pipeline, "now" | "endedKeys"> & { readonly journal: CallJournal },
   entry: CatalogEntry,

@@ -16,7 +16,6 @@ export interface JournalKey {
   readonly fingerprint: string;
 }
 
-/** Last known state of one call. */
 export interface JournalRecord extends JournalKey {
   readonly state: JournalState;
   /** Milliseconds since the epoch. */
@@ -68,7 +67,6 @@ export function isUnanswered(record: JournalRecord): boolean {
   return record.state === "sending" || record.state === "probing";
 }
 
-/** Why the outcome of an unanswered call is unknown. */
 export function explainUnanswered({ isAssumed }: JournalRecord): string {
   return isAssumed === true
     ? "An earlier run of this graph may have sent it, and nothing remembers whether it did."
@@ -80,7 +78,6 @@ export function needsWarning(record: JournalRecord): boolean {
   return isUnanswered(record) && record.warnedAt === undefined;
 }
 
-/** True if the call was requested or sent with this fingerprint. */
 export function isEqualTo(record: JournalRecord, fingerprint: string): boolean {
   return record.fingerprint === fingerprint || record.request === fingerprint;
 }
@@ -132,7 +129,6 @@ function rank(record: JournalRecord): number {
 /** True for an unanswered call that a search must skip. */
 export type IsKnown = (record: JournalRecord) => boolean;
 
-/** Conditions under which a request may be sent. */
 export interface BeginTerms {
   /** Records of this call that the caller has read or written; any other was written by another process. */
   readonly known: readonly JournalRecord[];

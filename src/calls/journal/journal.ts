@@ -30,7 +30,6 @@ export interface StateFile {
 
 type Awaitable<T> = T | Promise<T>;
 
-/** A call's key as one string. */
 export function toMapKey(key: JournalKey): string {
   return `${key.fingerprint} ${key.callId}`;
 }
@@ -39,7 +38,6 @@ export function toMapKey(key: JournalKey): string {
 export interface CallJournal {
   /** Looks at what is not read anew each time, such as a checkpoint; before `find` of a call that may act. */
   refresh?(): Promise<void>;
-  /** State of this call, or undefined when it is new. */
   find(key: JournalKey): Awaitable<JournalRecord | undefined>;
   /**
    * A call with the same fingerprint, or whose request had it, whatever its id, that was sent and never answered, and that
@@ -61,7 +59,6 @@ export interface CallJournal {
   forget(record: JournalRecord): Promise<void>;
 }
 
-/** The journal of this machine. */
 export interface Journal extends CallJournal {
   find(key: JournalKey): JournalRecord | undefined;
   findUnanswered(fingerprint: string, isKnown?: IsKnown): JournalRecord | undefined;
@@ -136,16 +133,13 @@ export async function beginCall(
   return undefined;
 }
 
-/** The last record of each call. */
 interface CallTable {
   find(key: JournalKey): JournalRecord | undefined;
   /** Calls equal to this fingerprint that were sent, not answered, and that nobody was warned of. */
   listUnanswered(fingerprint: string): readonly JournalRecord[];
-  /** Replaces the record of this call. */
   put(record: JournalRecord): void;
   /** Takes exactly this record out, not one that came after it. */
   drop(record: JournalRecord): void;
-  /** Takes out records that are too old or too many. */
   prune(now: number): void;
 }
 

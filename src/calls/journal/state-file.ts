@@ -7,7 +7,6 @@ import type { StateFile } from "./journal.ts";
 
 const NAME = "state.db";
 const VERSION = 1;
-/** Milliseconds to wait for another process that writes, which takes it milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const TABLES = `

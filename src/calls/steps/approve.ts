@@ -140,7 +140,6 @@ function createRequest(
   );
 }
 
-/** The files of a call in the form of an approval. */
 function listFiles({ files }: CallPlan): ApprovalFile[] {
   return files.map(({ field, name, mimetype, size, md5, sha256, reference }) => {
     return { field, name, mimetype, size, md5, sha256, reference };
@@ -213,7 +212,6 @@ function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
   return createOutcome("declined", plan.entry.name, told, plan.notes);
 }
 
-/** The result of applying an edit to a plan. */
 interface AppliedEdit {
   readonly plan: CallPlan;
   /** True when the call would be sent exactly as typed. */

@@ -47,7 +47,6 @@ function explainQuestion(
   return `The account "${cleanText(given, 80)}" cannot be used for ${app}: ${said.replace(/\.?$/, ".")} Nothing was run.`;
 }
 
-/** The service's hint when the accounts could not be read from its answer. */
 function readHint(failure: Pick<Failure, "hint"> | undefined): string | undefined {
   return failure?.hint === undefined ? undefined : cleanText(redactHint(failure.hint));
 }

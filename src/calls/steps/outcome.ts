@@ -66,12 +66,10 @@ function explainStatus(failure: Failure): string | undefined {
   return undefined;
 }
 
-/** Step 10. The outcome of an answer without a remedy. */
 export async function settle(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   return plan.answered === undefined ? proceed(plan) : stop(await settleReply(context, plan, plan.answered));
 }
 
-/** Turns an answer into the call's outcome. */
 export async function settleReply(context: CallContext, plan: CallPlan, answered: Answered): Promise<ToolOutcome> {
   const judgement = judgeReply(answered);
   if (judgement.kind === "success") return describeSuccess(context, plan, judgement.result);

@@ -45,9 +45,7 @@ export interface CallContext extends Omit<Pipeline, "journal"> {
   readonly journal: CallJournal;
   /** Milliseconds a request for approval stays open. */
   readonly approvalTtlMs: number;
-  /** Set for a tool of the plugin itself, such as one for flows. */
   readonly own: OwnSend | undefined;
-  /** The journal's view of this call. */
   readonly record: CallRecord;
 }
 
@@ -79,7 +77,6 @@ export interface OwnSend {
    * Plans from the current state. The plan is shown to the human and computed again after the approval; it must match.
    */
   plan(): Promise<Step<OwnPlan>>;
-  /** Acts. Throws SvcError for a refusal and a lost answer. */
   send(): Promise<OwnAnswer>;
   /** True when a request that ended with this error may have acted. */
   mayHaveActed(error: SvcError): boolean;
@@ -110,20 +107,16 @@ export type Step<T> =
   | { readonly ok: true; readonly value: T; readonly again?: true }
   | { readonly ok: false; readonly outcome: ToolOutcome };
 
-/** One step of a call. */
 export type CallStep = (context: CallContext, plan: CallPlan) => Step<CallPlan> | Promise<Step<CallPlan>>;
 
-/** Goes on. */
 export function proceed<T>(value: T): Step<T> {
   return { ok: true, value };
 }
 
-/** Goes back to the approval. */
 export function again<T>(value: T): Step<T> {
   return { ok: true, value, again: true };
 }
 
-/** Stops. */
 export function stop<T>(outcome: ToolOutcome): Step<T> {
   return { ok: false, outcome };
 }

@@ -53,7 +53,6 @@ function decodeOrKeep(text: string): string {
   }
 }
 
-/** NAME_MAX of common file systems. */
 const MAX_NAME = 255;
 
 /** Makes one line without folders or invisible characters, at most 255 characters; undefined when nothing is left. */

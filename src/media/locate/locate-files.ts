@@ -10,7 +10,6 @@ import {
   unmarkUrl,
 } from "./classify-reference.ts";
 
-/** One file reference found in the arguments. */
 export interface LocatedFile {
   /** Dotted path for people, e.g. `attachments[0]`. */
   readonly field: string;
@@ -21,11 +20,9 @@ export interface LocatedFile {
   readonly kind: ReferenceKind;
   /** Name the caller gave, cleaned to one file name. */
   readonly name?: string;
-  /** MIME type the caller gave, unchecked. */
   readonly mimetype?: string;
 }
 
-/** Result of {@link locateFiles}; `args` is a copy. */
 interface LocatedFiles {
   readonly args: Record<string, unknown>;
   readonly files: readonly LocatedFile[];
@@ -175,7 +172,6 @@ function unescapePointer(part: string): string {
   }
 }
 
-/** Nodes for member `key` of an object. */
 function memberSchema(nodes: SchemaNodes, key: string, root: unknown): SchemaNodes {
   const start = nodes.flatMap((node) => {
     const named = isRecord(node.properties) && Object.hasOwn(node.properties, key) ? [node.properties[key]] : [];
@@ -184,7 +180,6 @@ function memberSchema(nodes: SchemaNodes, key: string, root: unknown): SchemaNod
   return expandSchema(start, root);
 }
 
-/** Nodes for element `index` of an array. */
 function elementSchema(nodes: SchemaNodes, index: number, root: unknown): SchemaNodes {
   const start = nodes.flatMap((node) => {
     const tuple = Array.isArray(node.prefixItems) ? node.prefixItems : Array.isArray(node.items) ? node.items : [];

@@ -62,7 +62,6 @@ export function isDeniedName(component: string): boolean {
   );
 }
 
-/** The first of a folder's entries that shows it to hold secrets, or undefined. */
 export function findSecretEntry(entries: readonly string[]): string | undefined {
   return entries.find((entry) => [...SECRET_FOLDERS, ...STATE_FILES].includes(foldName(entry)));
 }

@@ -11,7 +11,6 @@ export type OpenedFile =
   | { readonly handle: FileHandle; readonly stats: BigIntStats }
   | { readonly refused: MediaRefusalCode };
 
-/** Judges the file behind a descriptor; undefined when it may be read. */
 function judgeStats(stats: BigIntStats): MediaRefusalCode | undefined {
   if (stats.isSymbolicLink()) return "symlink";
   if (stats.isDirectory()) return "is_directory";
@@ -22,7 +21,6 @@ function judgeStats(stats: BigIntStats): MediaRefusalCode | undefined {
   return stats.size > BigInt(MAX_FILE_BYTES) ? "too_large" : undefined;
 }
 
-/** Turns an error of a file system call into the code a person can act on. */
 function judgeOpenError(error: unknown): MediaRefusalCode {
   switch (errorCode(error)) {
     case "ENOENT":

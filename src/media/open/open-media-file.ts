@@ -7,7 +7,6 @@ import type { MediaRoots } from "./roots.ts";
 
 /** An open file that passed every check. Its opener closes it. */
 export interface MediaFile {
-  /** Last component of the path. */
   readonly name: string;
   /** Bytes, 1 to 25 MiB. */
   readonly size: number;
@@ -88,7 +87,6 @@ function toMediaFile(place: PlaceBelowRoot, { handle, stats }: Exclude<OpenedFil
 /** Bytes of every piece but the last. A multiple of 3, so that the pieces' base64 texts make up the file's. */
 export const PIECE_BYTES = 480 * 1024;
 
-/** A part of a file and its {@link tagPiece}. */
 interface FilePiece {
   /** Valid until the next piece is asked for; the memory is reused. */
   readonly bytes: Buffer;

@@ -13,7 +13,6 @@ export const O_PATH = 0x20_0000;
 /** How files below a root are opened; see `open-below-root.ts`. */
 export type OpenMode = "walk" | "nofollow-any" | "identity" | "windows";
 
-/** One folder files may be read from. */
 export interface MediaRoot {
   /** As the user wrote it, made absolute. */
   readonly configured: string;
@@ -29,7 +28,6 @@ export interface MediaRoot {
   readonly anchor: FileHandle | undefined;
 }
 
-/** A media folder where only some parts may be read. */
 export interface MediaFolder {
   readonly folder: string;
   /** Names of folders directly below it; a file elsewhere in the folder is refused. */
@@ -47,7 +45,6 @@ export interface MediaRoots {
   close(): Promise<void>;
 }
 
-/** Options of {@link createMediaRoots}. */
 export interface MediaRootsOptions {
   /** What `~` means. Default: the home folder of the user. */
   readonly home?: string;
@@ -163,13 +160,11 @@ async function attempt(folder: string, step: () => Promise<MediaRoot>): Promise<
 
 /** A folder whose files are never sent: the state of a runtime, with its configuration and keys. */
 export interface PrivateFolder {
-  /** Absolute path. */
   readonly folder: string;
   /** True for the name of a folder directly below it in which a root may lie all the same. */
   mayHoldRoots(name: string): boolean;
 }
 
-/** Folders that every root is checked against. */
 interface RootRules {
   readonly home: string;
   readonly privateFolders: readonly PrivateFolder[];

@@ -14,7 +14,6 @@ import { decideMimeType, SNIFF_BYTES, sniffType } from "./mime-type.ts";
 export interface InspectedFile {
   readonly field: string;
   readonly path: readonly (string | number)[];
-  /** As the caller wrote it; never sent to the service. */
   readonly reference: string;
   /** What the service sees instead of the path, e.g. `file-1`; equal references share one. */
   readonly pointer: string;
@@ -111,7 +110,6 @@ async function withFile<T>(
   }
 }
 
-/** The facts of a file, for each of the fields that name it. */
 async function inspect(
   open: MediaFile,
   equal: readonly LocatedFile[],

@@ -6,15 +6,11 @@ export type MimeVerdict =
   | { readonly ok: true; readonly mimetype: string; readonly note?: string }
   | { readonly ok: false; readonly detail: string };
 
-/** Facts that decide the type of a file. */
 export interface MimeEvidence {
   /** The first 64 KiB, or all when the file is shorter. */
   readonly head: Uint8Array;
-  /** Result of {@link sniffType}. */
   readonly sniffed: string | undefined;
-  /** Its name on disk. */
   readonly name: string;
-  /** The name and type the caller gave. */
   readonly declaredName?: string | undefined;
   readonly declared?: string | undefined;
 }

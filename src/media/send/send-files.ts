@@ -10,7 +10,6 @@ import type { MediaRoots } from "../open/roots.ts";
 import { fillFileArguments, type InspectedFile } from "./inspect-files.ts";
 import type { UploadPlan } from "./upload-hint.ts";
 
-/** The parts of `POST /api/tools/{name}/execute` besides the files. */
 export interface FilesRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly connectionId?: ConnectionId | undefined;
@@ -121,7 +120,6 @@ function writeBase64(piece: Buffer, into: Buffer): Uint8Array {
   return into;
 }
 
-/** The one method of the client that an upload needs. */
 export type IngestClient = Pick<SvcClient, "ingestFile">;
 
 const spent = new WeakSet<UploadPlan>();

@@ -18,7 +18,6 @@ export type UploadReading =
   | { readonly ok: true; readonly plan: UploadPlan }
   | { readonly ok: false; readonly reason: string };
 
-/** Input of {@link readUploadHint}. */
 export interface UploadHint {
   /** The prose hint of a `missing_file_bytes` failure. */
   readonly hint?: string | undefined;
@@ -29,7 +28,6 @@ export interface UploadHint {
   readonly reference: string;
 }
 
-/** Addresses, methods and headers of an instruction, not yet checked. */
 interface UploadRequest {
   readonly urls: readonly string[];
   readonly methods: readonly string[];
@@ -189,7 +187,6 @@ function readHeaders(lines: readonly string[]): Map<string, string> | string {
   return headers;
 }
 
-/** Exactly one token, in a header or the query. */
 function judgeTokens(url: URL, headers: ReadonlyMap<string, string>): string | undefined {
   const bearer = headers.get("authorization");
   const tokens = [

@@ -4,7 +4,6 @@ import { within } from "../../base/within.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { isQuickPattern } from "./read-pattern.ts";
 
-/** One finding of the validator. */
 export type CheckError = OutputUnit;
 
 /** The validator's verdict. `unknown`: it cannot check these arguments, and `why` ends a sentence that they begin. */
@@ -13,7 +12,6 @@ export type CheckResult =
   | { readonly verdict: "unknown"; readonly why: string }
   | { readonly verdict: "invalid"; readonly errors: readonly CheckError[] };
 
-/** Checks arguments against one schema. */
 export interface ArgumentChecker {
   /**
    * Never throws, but may take for ever; use `run` to limit the time.

@@ -12,9 +12,7 @@ export type StrictVerdict =
   /** `field`: the argument that cannot be checked, empty for all of them; `why` ends a sentence that it begins. */
   | { readonly kind: "unchecked"; readonly field: string; readonly why: string };
 
-/** Longest name of an argument that is told, in characters. */
 const MAX_FIELD = 500;
-/** Most problems that are told. */
 const MAX_PROBLEMS = 100;
 /** Additional time for each value: lists of some 100,000 values are fine. */
 const MS_PER_VALUE = 0.01;

@@ -90,7 +90,6 @@ export function showValue(value: unknown, path: ValuePath): string {
   return `${typeof value} ${showLiteral(value, path)}`;
 }
 
-/** A value's JSON, cut at 60 characters. */
 export function showLiteral(value: unknown, path: ValuePath = []): string {
   if (isSecret(value, path)) return "(hidden)";
   const text = JSON.stringify(shorten(value, path, 0)) ?? String(value);

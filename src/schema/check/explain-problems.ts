@@ -6,23 +6,19 @@ import { describeNode, joinOr, listValues, showLiteral, showValue, sortByLikenes
 import { findNode, formatPath, readValuePath, type ValuePath } from "./schema-location.ts";
 import { type BrokenKeyword, type CheckedArguments, listDeclared, selectErrors } from "./select-errors.ts";
 
-/** One thing wrong with the arguments. */
 export interface ArgumentProblem {
   /** Dotted path with `[i]` for list items, `attachments[0].name`; empty for the arguments as a whole. */
   readonly path: string;
-  /** The value that the schema expects there. */
   readonly expected: string;
   /** The given type and value, cut at 60 characters; text that looks like a secret is hidden. */
   readonly got: string;
   /** `path: expected X, got Y`; for a missing required value, `path: is required and missing, expected X`. */
   readonly message: string;
-  /** True for a missing required value. */
   readonly isMissing: boolean;
 }
 
 /** Most problems told at once, and alternatives named for one. */
 const MAX_PROBLEMS = 6;
-/** Most missing keys named for one place. */
 const MAX_MISSING = 100;
 /** Longest path and longest message, in characters: they may repeat names of some megabytes. */
 const MAX_PATH = 500;
@@ -36,12 +32,10 @@ const MAX_MEASURED = 60;
 interface Finding {
   readonly path: ValuePath;
   readonly expected: string;
-  /** True for a required key that is not there. */
   readonly isMissing?: boolean;
   readonly got?: string;
 }
 
-/** Builds a problem from its parts. */
 export function createProblem(path: ValuePath, expected: string, got: string, isMissing = false): ArgumentProblem {
   const text = shortenText(formatPath(path), MAX_PATH);
   const why = isMissing ? `is required and missing, expected ${expected}` : `expected ${expected}, got ${got}`;

@@ -2,7 +2,6 @@ import { isRecord, setOwn } from "../../base/json.ts";
 import { isCount, NUMBER_LIMITS, readTypes, type SchemaDraft } from "../json-schema.ts";
 import { readPattern } from "./read-pattern.ts";
 
-/** A schema in the checking copy. */
 export type CheckSchema = SchemaDraft | boolean;
 
 /** How the keyword readers reach the rest of the walk. */
@@ -19,7 +18,6 @@ export interface KeywordWalk {
   lose(): void;
   /** How often something was dropped so far: two readings tell whether the part between them was copied whole. */
   losses(): number;
-  /** True when no more nodes are read. */
   full(): boolean;
 }
 
@@ -58,7 +56,6 @@ const COUNTS = [
   "maxContains",
 ] as const;
 
-/** Copies the keywords about a value itself: its type, its allowed values and its limits. */
 function copyValueKeywords(node: Source, copy: SchemaDraft, walk: KeywordWalk): void {
   copyAllowedValues(node, copy, walk);
   copyNumberKeywords(node, copy, walk);

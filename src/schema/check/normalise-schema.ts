@@ -60,7 +60,6 @@ interface Edge {
   readonly to: string;
 }
 
-/** Where in the copy the walk is. */
 interface Place {
   /** The definition being copied, by its `$ref`. */
   readonly definition: string;

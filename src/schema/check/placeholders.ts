@@ -20,9 +20,7 @@ export function isPlaceholderSchema(schema: unknown): boolean {
   });
 }
 
-/** An argument the model forgot to fill in. */
 export interface PlaceholderArgument {
-  /** Dotted path with `[i]` for list items. */
   readonly path: string;
   readonly value: string;
 }
@@ -98,7 +96,6 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** Role of a part of a schema; texts of a `value` are written out. */
 type Role = "schema" | "named schemas" | "value" | "shown only";
 
 /** Texts that are values of this schema, wherever they stand in it. */

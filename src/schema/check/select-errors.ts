@@ -9,7 +9,6 @@ export interface BrokenKeyword {
   readonly branches?: readonly (readonly BrokenKeyword[])[];
 }
 
-/** The checked arguments and their normalised schema. */
 export interface CheckedArguments {
   readonly schema: JsonSchema;
   readonly args: unknown;
@@ -70,7 +69,6 @@ function isInside(error: CheckError | undefined, union: CheckError, follows: boo
   return isBelow && error.keywordLocation.startsWith(`${union.keywordLocation}/`);
 }
 
-/** Errors of one branch of a union, and the keys it declares. */
 interface Branch {
   readonly errors: readonly CheckError[];
   readonly broken: readonly BrokenKeyword[];

@@ -159,7 +159,6 @@ function pickAnnotations(node: Source): SchemaDraft {
   return Object.fromEntries(ANNOTATIONS.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword]]] : [])));
 }
 
-/** One projection under way. */
 export interface Projection {
   readonly resolve: RefResolver;
   /** Of draft-07 or earlier, where keywords beside a `$ref` are ignored. */
@@ -168,17 +167,14 @@ export interface Projection {
   readonly maxNodes: number;
   /** What a reader of the projection should know, in sentences. */
   readonly notes: Set<string>;
-  /** Keywords that could not be shown. */
   readonly dropped: Set<string>;
   /** Projects one node and everything below it. A `false` schema gives undefined. */
   readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
-  /** Nodes shown so far. */
   shown: number;
   /** Work that may still be done; see {@link spend}. */
   budget: number;
 }
 
-/** Where in the schema the walk is: how deep, and inside which definitions. */
 export interface ProjectionPlace {
   readonly depth: number;
   readonly stack: readonly object[];

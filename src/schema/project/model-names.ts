@@ -17,11 +17,9 @@ export function toModelName(name: string): string {
   return `${legal.slice(0, LIMIT - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Both directions between the service's tool names and those the model sees. */
 export interface NameMap {
   /** The model's name of a service tool, or undefined when the tool is not in the map. */
   toModel(name: string): string | undefined;
-  /** The service's name behind a model's name, or undefined. */
   toService(modelName: string): string | undefined;
 }
 

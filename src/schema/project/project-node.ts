@@ -29,7 +29,6 @@ const UNSHOWN = [
   "contains",
 ];
 
-/** Projects one node and everything below it. A `false` schema gives undefined. */
 export function projectNode(node: unknown, place: ProjectionPlace, projection: Projection): SchemaDraft | undefined {
   if (node === false) return undefined;
   if (!isRecord(node)) return {};

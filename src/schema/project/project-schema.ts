@@ -16,7 +16,6 @@ import { shapeForGemini } from "./shape-for-gemini.ts";
  */
 export type SchemaProfile = "full" | "gemini";
 
-/** A tool's schema as a model sees it. */
 export interface ProjectedSchema {
   /** Root object, no `$ref`, no union at the root, legal keys, lists with `items`. */
   readonly schema: JsonSchema;
@@ -150,9 +149,7 @@ function projectRoot(inputSchema: Record<string, unknown>, projection: Projectio
   return kept;
 }
 
-/** How {@link trimTexts} shortens. */
 interface TextLimits {
-  /** Characters of a description. */
   readonly maxText: number;
   /** Most values of a list that are shown; a longer list is described in words. */
   readonly maxValues: number;

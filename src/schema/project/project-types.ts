@@ -93,7 +93,6 @@ export function listInWords(values: readonly unknown[], shown: SchemaDraft, most
   appendText(shown, `One of ${values.length} values, such as ${some.join(", ")}.`);
 }
 
-/** Adds a sentence to a node's description. */
 export function appendText(shown: SchemaDraft, text: string): void {
   shown.description = typeof shown.description === "string" ? `${shown.description} ${text}` : text;
 }

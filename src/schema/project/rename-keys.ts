@@ -9,9 +9,7 @@ type RenamedStep = string | { readonly anyBut: readonly string[] };
 export interface RenamedKey {
   /** The way to the object that holds it, in shown names; `[]` is any item of a list, `{}` any value of a map. */
   readonly path: readonly RenamedStep[];
-  /** The service's name, for example `$top`. */
   readonly original: string;
-  /** The model's name, for example `top`. */
   readonly shown: string;
 }
 
@@ -150,7 +148,6 @@ function findHolders(value: unknown, path: readonly RenamedStep[]): Record<strin
   return Object.hasOwn(value, step) ? findHolders(value[step], rest) : [];
 }
 
-/** Renames one key and keeps the order of all. */
 function restoreKey(holder: Record<string, unknown>, { original, shown }: RenamedKey): boolean {
   if (!Object.hasOwn(holder, shown) || Object.hasOwn(holder, original)) return false;
   for (const key of Object.keys(holder)) {

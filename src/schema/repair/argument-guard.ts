@@ -6,7 +6,6 @@ import { normaliseSchema } from "../check/normalise-schema.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { repairArguments } from "./repair-arguments.ts";
 
-/** Result of checking and repairing one call's arguments. */
 export interface GuardResult {
   /** True when the arguments fit, as given or repaired, or could not be judged here. */
   readonly ok: boolean;

@@ -17,7 +17,6 @@ export type OwnArguments<T> =
 
 const MAX_DETAILS = 6;
 
-/** The schema as a model is shown it. */
 export function showOwnSchema(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: "input" });
   return shown;

@@ -6,14 +6,11 @@ import { findNode, formatPath, readValuePath, type ValuePath } from "../check/sc
 import { selectErrors } from "../check/select-errors.ts";
 import { type JsonSchema, type JsonType, readTypes } from "../json-schema.ts";
 
-/** How the arguments of one tool are repaired. */
 interface Repair {
   readonly schema: JsonSchema;
-  /** Checks a changed copy of the arguments. */
   readonly recheck: (args: unknown) => CheckResult;
 }
 
-/** Arguments after repair, the changes, and the remaining errors. */
 export interface RepairedArguments {
   readonly args: Record<string, unknown>;
   /** One short note per change: `used issue_number = 12`. */
@@ -81,7 +78,6 @@ function repairTogether(state: RepairedArguments, { schema, recheck }: Repair): 
   return isMended && countMissing(errors) <= countMissing(state.errors) ? { args, repairs, errors } : state;
 }
 
-/** Where something is wrong, deepest first. */
 function listPlaces(errors: readonly CheckError[], limit = MAX_PLACES): string[] {
   const places = new Set(errors.map((error) => error.instanceLocation));
   const depth = (location: string) => location.split("/").length;
@@ -132,7 +128,6 @@ function isAtOrBelow(error: CheckError, location: string): boolean {
   return error.instanceLocation === location || error.instanceLocation.startsWith(`${location}/`);
 }
 
-/** Makes changes in a copy of the arguments. */
 function applyChanges(
   given: Record<string, unknown>,
   changes: readonly { readonly path: ValuePath; readonly change: Change }[],

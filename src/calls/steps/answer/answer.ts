@@ -38,7 +38,6 @@ function isObjection(kind: Judgement["kind"], { confirmed }: Answered): kind is 
   return kind === "confirmation" ? !confirmed : kind in ANSWERS;
 }
 
-/** Names the objection for counting: each is handled once per call, missing bytes once per file. */
 function nameObjection({ kind, failure }: Exclude<Judgement, { kind: "success" }>): string {
   if (kind !== "missing_bytes") return kind;
   return `${kind} ${failure.upload?.field ?? ""} ${failure.fields.join(" ")}`;
@@ -56,7 +55,6 @@ async function withdraw(context: CallContext, plan: CallPlan): Promise<void> {
   if (keeps) await record.save("approved", { approved: plan.approved });
 }
 
-/** The remedy for each objection: the changed plan, or the outcome when there is no remedy. */
 const ANSWERS: Readonly<
   Record<Objection, (context: CallContext, plan: CallPlan, failure: Failure) => Promise<Step<CallPlan>>>
 > = {

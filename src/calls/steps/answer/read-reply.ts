@@ -9,14 +9,12 @@ export type Judgement =
   | { readonly kind: "success"; readonly result: unknown }
   | { readonly kind: Objection | "needs_connection" | "key" | "failure"; readonly failure: Failure };
 
-/** Objections of the service that the plugin can handle. */
 export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
 
 /** An answer, with facts about its request. */
 export interface Answered {
   readonly reply: ExecuteReply;
   readonly confirmed: boolean;
-  /** True when a `files` envelope was sent. */
   readonly hasEnvelope: boolean;
 }
 
@@ -121,7 +119,6 @@ function toToolCode(canonicalCode: string | undefined): string | undefined {
   return canonicalCode === undefined ? undefined : (TOOL_CODE_BY_CANONICAL[canonicalCode] ?? canonicalCode);
 }
 
-/** Reads a failed answer of any of the three documented shapes. */
 function readFailure(reply: ExecuteReply): Failure {
   const error = reply.kind === "envelope" ? (reply.envelope.error ?? undefined) : undefined;
   const envelope: Record<string, unknown> = reply.kind === "envelope" ? reply.envelope : {};

@@ -62,7 +62,6 @@ export async function planKeyedSend(context: CallContext, plan: CallPlan): Promi
   return { key, arguments: plan.arguments, until, approved };
 }
 
-/** A keyed request; `isRepeat` when an earlier process has already sent it. */
 interface KeyedSend {
   readonly repeatable: Repeatable;
   /** Time of the first sending, in milliseconds since the epoch. */

@@ -72,7 +72,6 @@ function findChange(context: CallContext, plan: CallPlan): Step<CallPlan> | unde
   return isGone ? stop(unknownTool(context.catalog, entry.name)) : undefined;
 }
 
-/** The tool's effect keeps changing. */
 function describeChangingEffect({ entry, notes }: CallPlan): ToolOutcome {
   const told = {
     code: "approval_wrong_fingerprint",
@@ -83,7 +82,6 @@ function describeChangingEffect({ entry, notes }: CallPlan): ToolOutcome {
   return createOutcome("needs_approval", entry.name, told, notes);
 }
 
-/** The plan without its approval, so that a human is asked again. */
 function withoutApproval(plan: CallPlan): CallPlan {
   return { ...plan, approved: undefined, mustAsk: true };
 }
@@ -111,7 +109,6 @@ async function stepAside(context: CallContext, plan: CallPlan, obstacle: Journal
   return outcome === undefined ? again(withoutApproval(plan)) : stop(outcome);
 }
 
-/** Sends without an idempotency key. */
 async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<Answered>> {
   const { signal } = context;
   for (let tries = 1; ; tries += 1) {
@@ -156,7 +153,6 @@ function fitWait(ms: number): number | undefined {
   return ms <= MAX_WAIT_MS ? ms : undefined;
 }
 
-/** The outcome of a request that got no answer. */
 function describeSendFailure(context: CallContext, plan: CallPlan, error: SvcError): ToolOutcome {
   if (error.code === "media_refused" || error.code === "file_missing") return describeChangedFile(plan, error);
   const mayHaveRun = error.sent !== false && isLostAnswer(error) && !isPlainRead(plan);
