@@ -77,6 +77,7 @@ export interface OwnSend {
    * Plans from the current state. The plan is shown to the human and computed again after the approval; it must match.
    */
   plan(): Promise<Step<OwnPlan>>;
+  /** Throws SvcError for a refusal and a lost answer. */
   send(): Promise<OwnAnswer>;
   /** True when a request that ended with this error may have acted. */
   mayHaveActed(error: SvcError): boolean;
@@ -113,6 +114,7 @@ export function proceed<T>(value: T): Step<T> {
   return { ok: true, value };
 }
 
+/** Goes back to the approval. */
 export function again<T>(value: T): Step<T> {
   return { ok: true, value, again: true };
 }
