@@ -75,7 +75,6 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
   return program;
 }
 
-/** Adds the matching help command to errors about the command line. */
 function nameHelpAfterErrors(command: Command, words: string): void {
   command.showHelpAfterError(`Next: "${words} --help" shows how it is used.`);
   for (const child of command.commands) nameHelpAfterErrors(child, `${words} ${child.name()}`);

@@ -13,15 +13,12 @@ export type McpClientName = (typeof MCP_CLIENT_NAMES)[number];
 /** The configuration of one agent client for MCP servers. */
 export interface McpClient {
   readonly name: McpClientName;
-  /** Display name. */
   readonly title: string;
-  /** Its configuration file for this user. */
   readonly file: string;
   /** A path that exists if the client is installed. */
   readonly trace: string;
   /** Member of the file that holds the servers by name. */
   readonly serversKey: "mcpServers" | "servers";
-  /** The entry of one server. */
   describe(config: InstallConfig): Record<string, unknown>;
 }
 
@@ -139,17 +136,14 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   return hadContent ? backup : undefined;
 }
 
-/** One server for a client's configuration. */
 interface ServerEntry {
   readonly serversKey: string;
   readonly serverName: string;
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** A client's configuration with one server added or replaced; everything else is kept. */
 interface MergedConfig {
   readonly text: string;
-  /** True when a server of this name was there before. */
   readonly replaced: boolean;
 }
 

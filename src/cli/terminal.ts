@@ -12,7 +12,6 @@ export interface Terminal {
   readonly interactive: boolean;
   /** Width in characters of the terminal that people read; undefined if the text goes elsewhere. */
   readonly columns: number | undefined;
-  /** A line for the human. */
   say(line?: string): void;
   /** The result of a read command: text for people, or the value as JSON with `--json`. */
   answer(value: unknown, text: () => string): void;
@@ -20,11 +19,9 @@ export interface Terminal {
   style(style: Style, text: string): string;
   /** Redraws one line in place on a terminal, prints nothing elsewhere. */
   progress(line: string): void;
-  /** Ends a progress line. */
   endProgress(line?: string): void;
 }
 
-/** Options of {@link createTerminal}; streams are the process's own outside tests. */
 interface TerminalOptions {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;

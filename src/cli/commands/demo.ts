@@ -86,12 +86,10 @@ async function pairDemo(context: CliContext, flags: DemoFlags, places: Places, s
   }
 }
 
-/** A `svc serve` process started by the demo. */
 interface ServedChild {
   readonly url: string;
   /** One-time link that signs a browser in. */
   readonly signInUrl: string;
-  /** Asks the process to stop and waits for its exit. */
   stop(): Promise<void>;
 }
 
@@ -160,7 +158,6 @@ export async function pressApprove(signInUrl: string, pairUrl: string): Promise<
   if (answer.statusCode >= 400) throw failed(`the Approve button answered ${answer.statusCode}`);
 }
 
-/** Opens a page and presses one of its buttons. */
 async function press({ url, button, cookie }: { url: URL; button: string; cookie: string }) {
   const page = await request(url, { headers: { cookie } });
   const form = readForm(await page.body.text(), button);

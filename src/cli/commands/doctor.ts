@@ -80,7 +80,6 @@ function soften(finding: Finding): Finding {
   return finding.level === "fail" && finding.id !== "media" ? { ...finding, level: "warn" } : finding;
 }
 
-/** Findings about an OpenClaw on this machine. */
 interface OpenClawReport {
   /** True when svc was paired or synced in it. */
   readonly usesSvc: boolean;

@@ -26,7 +26,6 @@ interface InstallFlags {
   readonly print?: boolean;
 }
 
-/** Replaces the key in output. */
 const MASKED_KEY = "svc_live_••••••••";
 
 /** `svc install`: writes the service, with a new key, into the configuration of an agent client. */

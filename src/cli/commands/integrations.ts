@@ -7,7 +7,6 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withClient } from "../open-session.ts";
 
-/** Integrations per request. */
 const PAGE_SIZE = 100;
 
 /** `svc integrations`: every app of the service and the state of its connection. */
@@ -37,7 +36,6 @@ export async function integrations(
   });
 }
 
-/** All integrations, over all pages. */
 async function listAllIntegrations(
   client: SvcClient,
   { connectedOnly = false, signal }: { readonly connectedOnly?: boolean; readonly signal: AbortSignal },
@@ -51,7 +49,6 @@ async function listAllIntegrations(
   }
 }
 
-/** The app's display name. */
 const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
 
 const STATES: Readonly<Record<string, string>> = {

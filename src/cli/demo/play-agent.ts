@@ -27,13 +27,11 @@ export interface DemoFlags {
   readonly unattended?: boolean;
 }
 
-/** The parts that the agent of the demo uses. */
 interface DemoStage {
   readonly context: CliContext;
   readonly flags: DemoFlags;
   readonly places: Places;
   readonly credentials: Credentials;
-  /** The sample attachment in the media folder. */
   readonly attachment: string;
 }
 
@@ -97,7 +95,6 @@ function createDemoApprover({ context, flags }: DemoStage): { approve: Approver;
   return { approve, close: () => approve.close() };
 }
 
-/** Compares the stored files with the attachment and prints the next steps. */
 async function showResult({ context, flags, places, attachment }: DemoStage, added: readonly string[]) {
   const { terminal } = context;
   heading(context, 5, "The result on the disk");
@@ -153,7 +150,6 @@ async function listFiles(folder: string): Promise<string[]> {
 
 const SHOWN_LINES = 24;
 
-/** Prints one message of the agent: a call of the model, its result, or its words. */
 function showMessage(terminal: Terminal, message: BaseMessage): void {
   if (AIMessage.isInstance(message)) {
     for (const call of message.tool_calls ?? []) {

@@ -33,7 +33,6 @@ export interface OfferedTool {
   /** Legal for every model provider: at most 64 of `[A-Za-z0-9_-]`, unique in the toolbox. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
   readonly schema: ToolDefinition["schema"];
   /** Runs the tool. Throws only for an aborted call; everything else is a reply. */
   run(args: unknown, call: OfferedCall): Promise<ToolReply>;

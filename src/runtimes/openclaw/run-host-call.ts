@@ -7,7 +7,6 @@ import { ASK_TO_PAIR } from "./setup/find-key.ts";
 import type { SvcHost } from "./svc-host.ts";
 import type { HostToolDefinition } from "./translate-tool.ts";
 
-/** One call as the host makes it. */
 interface Execution {
   readonly toolCallId: string;
   readonly arguments: unknown;

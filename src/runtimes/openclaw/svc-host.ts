@@ -44,7 +44,6 @@ interface SharedHost {
   /** The copy of the plugin the host was made by: it must not be used after the host dropped that copy. */
   readonly code: symbol;
   readonly version: string | undefined;
-  /** The latest registration. */
   api: HostApi;
   /** Owned by a registration that lasts, until the host drops it. */
   isLasting: boolean;

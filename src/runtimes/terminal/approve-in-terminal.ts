@@ -4,7 +4,6 @@ import type { ApprovalDecision, ApprovalRequest, Approver } from "../../calls/as
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
 import { drawCard } from "./show-card.ts";
 
-/** Settings of {@link createTerminalApprover}. */
 interface TerminalApproverOptions extends Terminal {
   /** Bold headings. Default: only when the output is a terminal that shows colours (which honours `NO_COLOR`). */
   readonly color?: boolean | undefined;
@@ -174,7 +173,6 @@ function hasColors(output: Terminal["output"]): boolean {
   return output.isTTY === true && "hasColors" in output && typeof output.hasColors === "function" && output.hasColors();
 }
 
-/** Settings of {@link createUnattendedApprover}. */
 interface UnattendedApproverOptions {
   readonly output: Terminal["output"];
   /** Answers of the simulated human. Default: approves everything. */

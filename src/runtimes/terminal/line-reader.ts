@@ -82,7 +82,6 @@ export class LineReader {
     this.#lines.prompt(true);
   }
 
-  /** Gives the input back. */
   close(): void {
     const lines = this.#lines;
     this.#lines = undefined;

@@ -4,7 +4,6 @@ import type { LineReader } from "./line-reader.ts";
 /** Input and output of {@link createConnectPresenter}. */
 export interface ConnectScreen {
   readonly reader: LineReader;
-  /** Prints a line for the human. */
   say(line: string): void;
   /** Clears the rest of the prompt. */
   clear(): void;

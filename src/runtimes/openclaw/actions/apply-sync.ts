@@ -8,9 +8,7 @@ import { writeActions } from "./actions-file.ts";
 import { COMPANION_ID, writeCompanion } from "./companion.ts";
 import type { SyncPlan } from "./plan-sync.ts";
 
-/** The result of an applied sync. */
 interface ApplyReport {
-  /** How many action tools there are now. */
   readonly tools: number;
   readonly config: ConfigReport;
   /** One sentence for the human: when the tools are there, or what is left to do by hand. */

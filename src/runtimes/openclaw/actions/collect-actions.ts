@@ -33,7 +33,6 @@ export async function listOffered(
 
 const PARALLEL = 8;
 
-/** Action records, and the tools that cannot be one. */
 interface Collection {
   readonly records: ActionRecord[];
   readonly leftOut: LeftOutTool[];
@@ -115,7 +114,6 @@ const LIMIT = 64;
 const SUFFIX = "_svc";
 const OWN_NAMES: ReadonlySet<string> = new Set([...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES]);
 
-/** The names of one set of tools. */
 interface ActionNames {
   /** Name of each tool that has one, by full name on the service. */
   readonly names: ReadonlyMap<string, string>;

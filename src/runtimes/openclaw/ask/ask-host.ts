@@ -26,7 +26,6 @@ export interface HostQuestion {
   readonly isOther?: boolean;
 }
 
-/** Where and how long a question is asked. */
 interface QuestionFrame {
   readonly context: Pick<HostToolContext, "agentId" | "sessionKey" | "delivery">;
   readonly timeoutMs: number;

@@ -13,7 +13,6 @@ export type Refusal = "denied" | "timeout" | "no_route" | "unread";
  */
 export type Decisions = ReturnType<typeof createDecisions>;
 
-/** Settings of {@link createDecisions}. */
 interface DecisionsOptions {
   readonly now?: () => number;
   /** Most entries of each kind; the oldest are dropped. Default 500. */
@@ -45,7 +44,6 @@ export function createDecisions({ now = Date.now, limit = 500 }: DecisionsOption
     enter(callId: string, run: string | undefined): void {
       if (run !== undefined) runs.put(callId, run, REFUSAL_MS);
     },
-    /** The run of a call; undefined if none was noted in the last hour. */
     findRun: (callId: string) => runs.get(callId),
     /** Notes that a call of this fingerprint was not approved in the run of `callId`. */
     refuse(callId: string, fingerprint: string, why: Refusal): void {

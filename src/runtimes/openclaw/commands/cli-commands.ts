@@ -1,7 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import { type CliCall, type CommandAnswer, type Flags, finishCommand } from "./command-answer.ts";
 
-/** The part of a commander command that is used here. */
 interface Commander {
   command(usage: string): Commander;
   description(text: string): Commander;
@@ -12,7 +11,6 @@ interface Commander {
 interface Subcommand {
   readonly usage: string;
   readonly text: string;
-  /** Flags with their descriptions. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Loads what it needs when it runs. */
   run(call: CliCall, flags: Flags, words: readonly string[]): Promise<CommandAnswer>;

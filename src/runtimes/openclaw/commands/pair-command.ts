@@ -42,7 +42,6 @@ export async function pairInTerminal({ host }: CliCall, { baseUrl }: Flags): Pro
   return answer("Paired.", { paired: true });
 }
 
-/** The host's prompter over plain lines. */
 function createTerminalPrompter(baseUrl: string | undefined) {
   const note = async (message: string, title?: string) => say(title === undefined ? message : `${title}\n${message}`);
   return {

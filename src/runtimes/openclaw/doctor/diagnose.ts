@@ -22,7 +22,6 @@ const SOURCES = {
 const PAIR =
   "openclaw svc pair (the same as openclaw models auth login --provider svc --method pair), or /login svc in a chat";
 
-/** Settings of {@link showStatus}. */
 interface StatusOptions {
   readonly config: HostConfig;
   /** The conversation that asks; default the latest one. */

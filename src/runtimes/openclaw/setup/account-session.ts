@@ -116,7 +116,6 @@ type KeyWatch = ReturnType<typeof watchKey>;
 function watchKey(client: Pick<ToolSession["client"], "listTools">) {
   let hasRefusal = false;
   return {
-    /** Looks at how a call ended. */
     note({ code }: Pick<ToolOutcome, "code">): void {
       if (code === "unauthorized") hasRefusal = true;
     },
@@ -138,7 +137,6 @@ function watchKey(client: Pick<ToolSession["client"], "listTools">) {
   };
 }
 
-/** Address and key. */
 interface Key {
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -10,7 +10,6 @@ import type { Places } from "../host/places.ts";
 import { DEFAULT_BASE_URL, type PluginSettings } from "./plugin-settings.ts";
 import type { Environment } from "./read-environment.ts";
 
-/** A key and where it came from. */
 interface FoundKey {
   readonly apiKey: string;
   readonly source: "config" | "environment" | "host" | "file";
@@ -21,7 +20,6 @@ interface FoundKey {
 /** A key with the address it goes to. */
 export type AccountKey = FoundKey & { readonly baseUrl: string };
 
-/** Sources of a key. */
 interface KeySearch {
   readonly settings: Pick<PluginSettings, "apiKey">;
   readonly environment: Environment;

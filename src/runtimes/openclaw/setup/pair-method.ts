@@ -147,7 +147,6 @@ function createPairingScreen(context: HostAuthContext) {
         stop.abort();
       });
     },
-    /** Waits until everything is shown. */
     async close(line: string): Promise<void> {
       await shown;
       waiting?.stop(line);

@@ -26,7 +26,6 @@ export interface PluginSettings {
   };
 }
 
-/** Where the host finds a secret. */
 interface SecretReference {
   readonly source: string;
   readonly provider: string;

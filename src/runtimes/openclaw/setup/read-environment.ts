@@ -10,11 +10,9 @@ const LINE_OF_ENV = /^[ \t]*(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(
  * media folders are not read from variables at all.
  */
 export interface Environment {
-  /** `SVC_API_KEY`. */
   readonly apiKey: string | undefined;
   /** The `SVC_API_KEY` that does not count: the host may still hand it out as its own. */
   readonly foreignKey: string | undefined;
-  /** `SVC_BASE_URL`. */
   readonly baseUrl: string | undefined;
   /** State folder of the host, found as the host finds it. */
   readonly stateDir: string;
