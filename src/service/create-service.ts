@@ -1,10 +1,10 @@
 import type { ApiKeys } from "./auth/api-keys.ts";
 import type { Connections } from "./connections/connections.ts";
-import { type FlowsOptions, findTemplates, openFlows } from "./flows/flows.ts";
+import { findTemplates, openFlows } from "./flows/flows.ts";
 import { openWatch } from "./health/health.ts";
 import { openAddedApps } from "./open-added-apps.ts";
-import { type Core, openCore } from "./open-core.ts";
-import { type Infrastructure, openInfrastructure } from "./open-infrastructure.ts";
+import { openCore } from "./open-core.ts";
+import { openInfrastructure } from "./open-infrastructure.ts";
 import { serveHttp } from "./serve-http.ts";
 import type { ServiceLog } from "./service-error.ts";
 import { type CheckedOptions, checkOptions, type ServiceOptions } from "./service-options.ts";
@@ -81,7 +81,9 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
   onClose(await openAddedApps(o, core));
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
-  const flows = await openFlows(toFlowOptions(o, infrastructure, core));
+  // Nobody is there to upload a file by a hint.
+  const files = { ...core, ingestTokens: undefined };
+  const flows = await openFlows({ ...o, ...core, store, node, files, templates: findTemplates(core.catalog) });
   onClose(() => flows.close());
   await watch.start(core.connections);
   onClose(keepSweeping(o, { ...infrastructure, watch }));
@@ -99,16 +101,6 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     // A request and its action are one call; an action goes on without its request, and the steps of flows have none.
     runningCalls: () => Math.max(runningRequests(), core.executor.running()),
   };
-}
-
-function toFlowOptions(o: CheckedOptions, infrastructure: Infrastructure, core: Core): FlowsOptions {
-  const { store } = infrastructure;
-  const { catalog, connections, executor } = core;
-  // Nobody is there to upload a file by a hint.
-  const files = { ...core, ingestTokens: undefined };
-  const templates = findTemplates(catalog);
-  const node = { ...infrastructure.node, isShared: isShared(store) };
-  return { store, node, catalog, connections, executor, files, templates, now: o.now, log: o.log };
 }
 
 /** Ends one thing that was opened. */

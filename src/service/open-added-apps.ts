@@ -6,7 +6,6 @@ import type { AccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { closeApp, type Integration } from "./integrations/integration.ts";
 import type { CheckedOptions } from "./service-options.ts";
 
-/** Parts that added integrations are installed into. */
 interface Host {
   readonly connections: Connections;
   readonly sources: SourceStore;

@@ -24,7 +24,6 @@ import { createSpentTokens } from "./store/spent-tokens.ts";
 /** What a request may take beside its action, in milliseconds, before a stop cuts it. */
 const ANSWER_MS = 5000;
 
-/** Parts that answer requests. */
 interface ServedParts {
   readonly infrastructure: Infrastructure;
   readonly core: Core;
@@ -33,12 +32,10 @@ interface ServedParts {
   readonly accountId: string;
 }
 
-/** The service as it can be reached. */
 interface Served {
   readonly url: string;
   readonly keys: ApiKeys;
   readonly sessions: OwnerSessions;
-  /** How many requests are being received or answered now. */
   runningRequests(): number;
 }
 

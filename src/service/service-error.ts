@@ -52,6 +52,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** A guard error ("Errors", envelope 3): bare whatever the route, and final. */
+export function refuseBare(status: ServiceErrorStatus, code: string, message: string, cause?: unknown): ServiceError {
+  return new ServiceError(status, code, message, { bare: true, cause });
+}
+
 /** 400 `invalid_field_value`: the argument at `field` cannot be used. */
 export function refuseValue(field: string, message: string, hint?: string): ServiceError {
   return new ServiceError(400, "invalid_field_value", `arguments.${field} ${message}`, {

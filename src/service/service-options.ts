@@ -89,15 +89,9 @@ export interface ServiceOptions {
   readonly log?: ServiceLog;
 }
 
-/** Default port of the service. */
 const DEFAULT_PORT = 8790;
-
-/** Default of `retentionDays`. */
 const DEFAULT_RETENTION_DAYS = 90;
-
-/** Default of `heartbeatMs`. */
 const DEFAULT_HEARTBEAT_MS = 5000;
-/** Default of `providerTimeoutMs`. */
 const DEFAULT_PROVIDER_TIMEOUT_MS = 60_000;
 
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];

@@ -23,7 +23,6 @@ export function keepSettling(executions: ExecutionLog, { heartbeatMs }: CheckedO
   };
 }
 
-/** Something that is done every hour. */
 interface Upkeep {
   /** Log message when it fails. */
   readonly failure: string;
@@ -34,7 +33,6 @@ interface Upkeep {
   run(time: number, isStopping: () => boolean): Promise<unknown>;
 }
 
-/** Parts whose expired or unused data is removed. */
 interface UpkeepParts {
   readonly store: Store;
   readonly blobs: BlobStore;

@@ -6,7 +6,6 @@ export type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
 
-/** Filters of a search. */
 interface SearchScope {
   readonly kind?: CatalogFind["kind"];
   /** Slug of the only integration to search in. */
@@ -31,7 +30,6 @@ const FUZZY_FROM = 4;
 const PREFIX_FROM = 3;
 const SYNONYM_WEIGHT = 0.4;
 const JOINED_WEIGHT = 0.8;
-/** Weight of a match in each field. */
 const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
@@ -209,7 +207,6 @@ function normaliseWord(word: string): string | null {
   return STOP_WORDS.has(lower) ? null : stem(lower);
 }
 
-/** Further words to look for beside a normalised one. */
 function findSynonyms(word: string): readonly string[] {
   return STEMMED_SYNONYMS.get(word) ?? [];
 }

@@ -20,7 +20,6 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
   readonly device_revoked_at: string | null;
 }
 
-/** One page of executions, newest first. */
 interface ActivityPage {
   readonly items: readonly ActivityItem[];
   /** Pass it as `before` to get the next page; undefined on the last. */
@@ -41,7 +40,6 @@ export interface Activity {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Columns of {@link ActivityItem}. */
 const COLUMNS = [
   "executions.id",
   "executions.account_id",

@@ -8,15 +8,13 @@ import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor, ToolCall } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
-import { type ExecutionOutcome, restoreError, type StoredExecution } from "./outcome.ts";
+import { blockedOutcome, type ExecutionOutcome, restoreError, type StoredExecution } from "./outcome.ts";
 import type { CanonicalRequest } from "./read-requests.ts";
 import { createFileAccess, type FileAccessParts } from "./resolve-files.ts";
 import { phraseError } from "./summarise-outcome.ts";
 
-/** One canonical request with its sender. */
 interface CanonicalCall extends CanonicalRequest {
   readonly principal: Principal;
-  /** Aborted when the caller went away. */
   readonly clientGone: AbortSignal;
 }
 
@@ -156,18 +154,8 @@ function block(
   { integrationId, actionId }: CanonicalCall,
   { entry, error }: { entry: CatalogEntry | undefined; error: ServiceError },
 ): StoredExecution {
-  const time = at(parts);
-  return {
-    status: "blocked",
-    executionId: null,
-    toolName: entry?.toolName ?? actionId,
-    entry,
-    asked: { integrationId, actionId },
-    connectionId: null,
-    startedAt: time,
-    finishedAt: time,
-    error,
-  };
+  const toolName = entry?.toolName ?? actionId;
+  return blockedOutcome(error, at(parts), { toolName, entry, asked: { integrationId, actionId } });
 }
 
 function at({ now }: CanonicalParts): string {
@@ -198,14 +186,6 @@ function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
 function describeForgotten(executionId: string, time: string, entry?: CatalogEntry): StoredExecution {
   const message = "This idempotency_key was used before, and the result of that request is not kept any more.";
   const hint = "Check with a read whether it took effect before you send it again, then under a new key.";
-  return {
-    status: "failed",
-    executionId,
-    toolName: entry?.toolName ?? "",
-    entry,
-    connectionId: null,
-    startedAt: time,
-    finishedAt: time,
-    error: new ServiceError(500, "outcome_unknown", message, { hint }),
-  };
+  const error = new ServiceError(500, "outcome_unknown", message, { hint });
+  return { ...blockedOutcome(error, time, { toolName: entry?.toolName ?? "", entry }), status: "failed", executionId };
 }

@@ -22,7 +22,6 @@ export interface ToolCall {
   readonly confirmed: boolean;
   /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
   readonly onStart?: OnStart;
-  /** Aborted when the caller went away. */
   readonly clientGone: AbortSignal;
   /** Turns valid arguments into resolved ones; throws ServiceError, e.g. 400 `missing_file_bytes`. */
   resolveFiles(entry: CatalogEntry, args: Record<string, unknown>, signal: AbortSignal): Promise<ResolvedFiles>;
@@ -43,9 +42,7 @@ export interface ExecutorParts extends RunParts {
 export interface Executor {
   /** Never throws: refusals and failures are outcomes. */
   execute(call: ToolCall): Promise<ExecutionOutcome>;
-  /** How many calls run now. */
   running(): number;
-  /** Resolves when nothing runs any more. */
   idle(): Promise<void>;
 }
 

@@ -9,7 +9,6 @@ import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createLateRecords } from "./late-records.ts";
 import { shortenArguments, storeError } from "./outcome.ts";
 
-/** One call as its row names it. */
 interface LoggedCall {
   readonly principal: Principal;
   readonly entry: CatalogEntry;
@@ -39,7 +38,6 @@ export interface ExecutionLog extends PastCalls {
    * only the part that the log shows.
    */
   refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
-  /** One execution of an account. */
   find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
   /** Closes rows of dead processes; their outcome is unknown. */
   closeAbandoned(): Promise<void>;
@@ -184,7 +182,6 @@ function usageLimitReached(limit: number): ServiceError {
 /** Number of recent reads returned by `listReads`. */
 const MAX_READS = 5;
 
-/** Earlier calls of a connection. */
 interface PastCalls {
   /** Tools and arguments of its newest reads that succeeded, newest first. */
   listReads(connectionId: string): Promise<{ readonly toolName: string; readonly args: Record<string, unknown> }[]>;
@@ -192,7 +189,6 @@ interface PastCalls {
   hasSucceeded(connectionId: string): Promise<boolean>;
 }
 
-/** Opens the past calls of a store. */
 function createPastCalls(store: Store): PastCalls {
   const succeeded = (connectionId: string) =>
     store.selectFrom("executions").where("connection_id", "=", connectionId).where("status", "=", "succeeded");

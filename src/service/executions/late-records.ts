@@ -18,7 +18,6 @@ export interface LateRecords {
   settle(): Promise<void>;
 }
 
-/** How an execution ended. */
 interface EndRecord {
   readonly id: string;
   readonly end: Partial<ExecutionRow>;
@@ -85,7 +84,6 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
   };
 }
 
-/** One write that waits for others. */
 interface Waiting<Item> {
   readonly item: Item;
   readonly done: () => void;

@@ -24,6 +24,16 @@ export interface ExecutionOutcome {
   readonly error?: ServiceError;
 }
 
+/** The outcome of a call that was refused before anything ran, at an ISO time. */
+export function blockedOutcome(
+  error: ServiceError,
+  at: string,
+  known: Partial<Pick<ExecutionOutcome, "toolName" | "entry" | "asked">> = {},
+) {
+  const base = { status: "blocked", executionId: null, toolName: "", entry: undefined, connectionId: null } as const;
+  return { ...base, startedAt: at, finishedAt: at, error, ...known };
+}
+
 /** An execution as it is read back: it may still run. */
 export interface StoredExecution extends Omit<ExecutionOutcome, "status" | "finishedAt"> {
   readonly status: ExecutionOutcome["status"] | "running";

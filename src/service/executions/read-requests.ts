@@ -6,7 +6,7 @@ import { UnusableSchema } from "../../schema/check/normalise-schema.ts";
 import { findPlaceholderArguments } from "../../schema/check/placeholders.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../wire/constants.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, ServiceError } from "../service-error.ts";
 
 /** Fields of an execute request that are never arguments. */
 const RESERVED = new Set(["connectionId", "confirmed", "files"]);
@@ -36,7 +36,6 @@ export interface CanonicalRequest {
   readonly integrationId: string;
   readonly actionId: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** True only when the body says the boolean true. */
   readonly confirm: boolean;
   readonly idempotencyKey: string | undefined;
   /** The account to act on; undefined for the default one. */
@@ -52,10 +51,11 @@ export interface CanonicalRequest {
 export function readCanonicalRequest(body: Readonly<Record<string, unknown>>): CanonicalRequest {
   const { integration_id, action_id, input, confirm, idempotency_key, connection_id, files } = body;
   if (!isText(integration_id) || !isText(action_id) || !isRecord(input)) {
-    throw refuse("invalid_request", "integration_id, action_id and an object input are required.");
+    throw refuseBare(400, "invalid_request", "integration_id, action_id and an object input are required.");
   }
   if (files != null) {
-    throw refuse(
+    throw refuseBare(
+      400,
       "files_not_accepted",
       "`files` is not accepted here. Put a public https URL into the file field of `input`, or send the bytes to POST /api/tools/{name}/execute.",
     );
@@ -79,11 +79,7 @@ export function readIdempotencyKey(key: unknown): string | undefined {
   if (key == null) return undefined;
   if (isKey(key)) return key;
   const message = `\`idempotency_key\` must be a text of 1 to ${MAX_IDEMPOTENCY_KEY} characters.`;
-  throw refuse("invalid_idempotency_key", message);
-}
-
-function refuse(code: string, message: string): ServiceError {
-  return new ServiceError(400, code, message, { bare: true });
+  throw refuseBare(400, "invalid_idempotency_key", message);
 }
 
 function isText(value: unknown): value is string {
@@ -155,7 +151,6 @@ function invalidArguments({ toolName }: CatalogEntry, problems: readonly Argumen
   });
 }
 
-/** The refusal of arguments that could not be checked. */
 function uncheckedArguments({ toolName }: CatalogEntry, { field, why }: { field: string; why: string }): ServiceError {
   const line = `${field || "arguments"}: ${why}`;
   return new ServiceError(400, "invalid_arguments", `${line}.`, {

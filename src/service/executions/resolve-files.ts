@@ -2,7 +2,7 @@ import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { createFetchedFiles, type FetchedFiles, isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore, StoredFile } from "../files/blob-store.ts";
 import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
-import type { IngestTokens, UploadOffer } from "../files/ingest-tokens.ts";
+import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-execute-body.ts";
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
@@ -10,7 +10,7 @@ import type { ToolCall } from "./execute-tool.ts";
 import type { ResolvedFiles } from "./run-action.ts";
 
 /** Input of {@link resolveFiles}. */
-export interface ResolveFilesOptions {
+interface ResolveFilesOptions extends FileAccessParts {
   readonly inputSchema: unknown;
   /** Valid arguments; not changed. */
   readonly args: Record<string, unknown>;
@@ -18,15 +18,10 @@ export interface ResolveFilesOptions {
   readonly account: string;
   /** Full tool name; part of the storage key. */
   readonly tool: string;
-  readonly blobs: BlobStore;
-  readonly urlFiles: UrlFiles;
   /** Ends fetches; aborted when the caller went away. */
   readonly signal?: AbortSignal | undefined;
-  /** Offers an upload for one field; undefined when ingest is not configured. Called for the first missing file only. */
-  mintUpload(field: string, reference: string): Promise<UploadOffer | undefined>;
 }
 
-/** Bytes that are not in the store yet. */
 type IncomingFile = Pick<ReceivedFile, "name" | "mimetype" | "staged">;
 type Source = { readonly incoming: IncomingFile } | { readonly stored: StoredFile };
 
@@ -52,11 +47,12 @@ function refuseType(field: FileField, received: ReceivedFile): ServiceError {
   );
 }
 
-async function refuseMissing(missing: readonly FileField[], options: ResolveFilesOptions): Promise<ServiceError> {
+/** Offers an upload for the first missing file. */
+function refuseMissing(missing: readonly FileField[], { account, tool, ingestTokens }: ResolveFilesOptions) {
   const [first] = missing;
   const paths = missing.map(({ field }) => `arguments.${field}.s3key`);
   const reference = toText(first?.value.s3key);
-  const offer = first === undefined ? undefined : await options.mintUpload(first.field, reference);
+  const offer = first && ingestTokens?.mint({ account, tool, field: first.field, reference });
   const { command, ...upload } = offer ?? { command: undefined };
   const hint =
     command === undefined
@@ -112,7 +108,7 @@ async function findSources(
     if (stored !== undefined) sources.set(field, { stored });
     else (isWebUrl(reference) ? remote : missing).push(field);
   }
-  if (missing.length > 0) throw await refuseMissing(missing, options);
+  if (missing.length > 0) throw refuseMissing(missing, options);
   for (const field of remote) sources.set(field, { incoming: await fetched.fill(field) });
   return sources;
 }
@@ -208,26 +204,13 @@ export interface FileAccessParts {
  */
 export function createFileAccess(
   parts: FileAccessParts,
-  {
-    account,
-    toolName,
-    received,
-  }: { account: string; toolName: string; received?: readonly ReceivedFile[] | undefined },
+  o: { account: string; toolName: string; received?: readonly ReceivedFile[] | undefined },
 ): Pick<ToolCall, "resolveFiles" | "keepFile"> {
+  const { account, toolName, received } = o;
   return {
     keepFile: ({ name, mimetype }, bytes) =>
       parts.blobs.receive(account, { name, mimetype, tool: toolName }, bytes, { maxBytes: MAX_FILE_BYTES }),
     resolveFiles: ({ toolName: tool, action: { inputSchema } }, args, signal) =>
-      resolveFiles({
-        inputSchema,
-        args,
-        received,
-        account,
-        tool,
-        blobs: parts.blobs,
-        urlFiles: parts.urlFiles,
-        signal,
-        mintUpload: async (field, reference) => parts.ingestTokens?.mint({ account, tool, field, reference }),
-      }),
+      resolveFiles({ ...parts, inputSchema, args, received, account, tool, signal }),
   };
 }

@@ -8,7 +8,6 @@ import { refuseUrl } from "./url-refusal.ts";
 
 /** Name lookup and connections. Tests replace them; no setting does. */
 export interface Network {
-  /** All addresses of a name. */
   resolve(hostname: string): Promise<readonly LookupAddress[]>;
   /** undici's connector; it must look names up with `options.lookup` only. */
   buildConnector(options: buildConnector.BuildOptions): buildConnector.connector;

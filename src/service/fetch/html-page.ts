@@ -39,7 +39,6 @@ const MAX_CANDIDATES = 20;
 const OPEN_GRAPH = new Set(["og:image", "og:image:url", "og:image:secure_url"]);
 const TWITTER = new Set(["twitter:image", "twitter:image:src"]);
 
-/** Collects the preview images named in the head of a page. */
 class PageHead {
   isComplete = false;
   #base: string | undefined;

@@ -1,6 +1,4 @@
-/** A way from a share link to the file behind it. */
 interface ShareLink {
-  /** Exact host names. */
   readonly hosts: readonly string[] | RegExp;
   /** Shape of the path; other paths of the host are left alone. */
   readonly path: RegExp;

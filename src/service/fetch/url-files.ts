@@ -127,7 +127,6 @@ async function fetchPreview(blobs: Pick<BlobStore, "stage">, image: URL, o: Open
   throw refuseUrl("media_url_not_a_file", "names a preview that is no image.");
 }
 
-/** Options of {@link createUrlFiles}. */
 interface UrlFilesOptions {
   readonly blobs: Pick<BlobStore, "stage">;
   readonly allowed: AllowedHosts;
@@ -178,7 +177,6 @@ export interface FetchedFiles {
    * contradict, and the name when a page gave its preview image for something that was not called an image.
    */
   fill(field: FileField): Promise<UrlFile>;
-  /** Removes the files that the store did not adopt. */
   discard(): Promise<void>;
 }
 

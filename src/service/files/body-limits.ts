@@ -1,4 +1,4 @@
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, ServiceError } from "../service-error.ts";
 
 /** Slowest body that is still read: bytes per second, averaged over a window of waiting time. */
 export interface BodyRate {
@@ -112,7 +112,7 @@ export function createValueGuard(): (piece: Uint8Array) => void {
     values += 1;
     if (values <= MAX_JSON_VALUES) return;
     const message = `The request body holds more than ${MAX_JSON_VALUES} values. Send fewer in one request.`;
-    throw new ServiceError(400, "too_many_values", message, { bare: true });
+    throw refuseBare(400, "too_many_values", message);
   }
 
   return (piece) => {

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import { MAX_FILE_BYTES, MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, ServiceError } from "../service-error.ts";
 import { Base64Sink, type DivertedFile } from "./base64-sink.ts";
 import type { BlobStore } from "./blob-store.ts";
 import {
@@ -42,7 +42,7 @@ export interface ReadBodyOptions {
 }
 
 function refuseSize(what: string): ServiceError {
-  return new ServiceError(413, "request_too_large", what, { bare: true });
+  return refuseBare(413, "request_too_large", what);
 }
 
 function refuseTotal(): ServiceError {
@@ -52,7 +52,7 @@ function refuseTotal(): ServiceError {
 }
 
 function malformed(message: string): ServiceError {
-  return new ServiceError(400, "malformed_request", message, { bare: true });
+  return refuseBare(400, "malformed_request", message);
 }
 
 async function split(bytes: AsyncIterable<Uint8Array>, options: ReadBodyOptions, target: FileTarget) {
@@ -145,7 +145,6 @@ const MIME_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]*)
 
 /** One checked entry of `files`: all five fields present, bytes on the disk, MD5 right. */
 export interface ReceivedFile {
-  /** Position in `files`. */
   readonly index: number;
   readonly pointer: string;
   readonly name: string;
@@ -160,7 +159,7 @@ type EnvelopeSource = Pick<FileTarget, "stage" | "count"> & Pick<SplitBody, "fin
 type Entry = Record<(typeof FIELDS)[number], string>;
 
 function malformedFiles(message: string): ServiceError {
-  return new ServiceError(400, "malformed_files", message, { bare: true });
+  return refuseBare(400, "malformed_files", message);
 }
 
 function readEntry(value: unknown, index: number): Entry {

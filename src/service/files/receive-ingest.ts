@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
-import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
+import { refuseBare, ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BodyRate, DEFAULT_BODY_RATE, guardBodyRate } from "./body-limits.ts";
 import { sanitiseFileName } from "./file-name.ts";
@@ -42,12 +42,8 @@ export interface IngestReceipt {
   readonly md5: string;
 }
 
-function refuse(status: ServiceErrorStatus, code: string, message: string): ServiceError {
-  return new ServiceError(status, code, message, { bare: true });
-}
-
 function refuseSize(): ServiceError {
-  return refuse(413, "file_too_large", `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`);
+  return refuseBare(413, "file_too_large", `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`);
 }
 
 function decodeName(text: string): string {
@@ -62,7 +58,7 @@ async function redeem(request: IngestRequest, tokens: IngestTokens): Promise<Ing
   const token = /^Bearer +([A-Za-z0-9._-]+)$/i.exec(request.authorization ?? "")?.[1];
   const grant = token === undefined ? undefined : await tokens.redeem(token);
   if (grant !== undefined) return grant;
-  throw refuse(
+  throw refuseBare(
     401,
     "ingest_token_refused",
     "The upload token was not accepted. Tokens work once and for ten minutes: repeat the tool call to get a new one.",
@@ -88,7 +84,7 @@ async function receiveMultipart(
   into: { readonly staged: StagedFile; readonly maxBytes: number },
 ): Promise<Upload> {
   const malformed = () =>
-    refuse(400, "malformed_upload", "The multipart body must hold exactly one complete file part.");
+    refuseBare(400, "malformed_upload", "The multipart body must hold exactly one complete file part.");
   const limits = { fileSize: into.maxBytes + 1, files: 1, fields: 10, parts: 11 };
   let parser: ReturnType<typeof Busboy>;
   try {
@@ -129,7 +125,7 @@ async function receiveMultipart(
 export async function receiveIngest(request: IngestRequest, services: IngestServices): Promise<IngestReceipt> {
   const { tokens, blobs } = services;
   if (tokens === undefined)
-    throw refuse(
+    throw refuseBare(
       503,
       "ingest_not_configured",
       "File ingest is not configured on this service; send bytes in the files envelope.",
@@ -148,7 +144,7 @@ export async function receiveIngest(request: IngestRequest, services: IngestServ
     if (isMultipart) upload = await receiveMultipart({ ...request, contentType }, bytes, into);
     else await fill(staged, bytes, into.maxBytes);
     if (staged.size === 0)
-      throw refuse(400, "empty_file", "The uploaded file is empty; send its bytes as the request body.");
+      throw refuseBare(400, "empty_file", "The uploaded file is empty; send its bytes as the request body.");
     const name = sanitiseFileName(request.fileName ? decodeName(request.fileName) : (upload.name ?? ""));
     const mimetype = await sniffMimetype(staged.head, name, upload.mimetype);
     const stored = await blobs.adopt(grant.account, { name, mimetype, tool: grant.tool }, staged);

@@ -25,7 +25,6 @@ export type CallResult =
   | { readonly ok: true; readonly output: unknown }
   | { readonly ok: false; readonly error: ServiceError; readonly executionId: string | null };
 
-/** Code of a write whose outcome is unknown. */
 const UNKNOWN = "outcome_unknown";
 const CALL_TAKEN = "flow_call_taken";
 
@@ -48,7 +47,6 @@ export async function callOnce(parts: FlowParts, o: StepCall): Promise<CallResul
   return execute(parts, o, (db, executionId) => takeKey(db, o, executionId));
 }
 
-/** Earlier tries of a call, in this attempt and in those before. */
 function findTries(store: Store, o: StepCall) {
   const keys = Array.from({ length: o.attempt }, (_, index) => toCallKey(o, index + 1));
   return store

@@ -1,4 +1,4 @@
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, type ServiceError } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import {
   beginSegment,
@@ -6,9 +6,9 @@ import {
   type FlowParts,
   findCurrentStep,
   type LoadedFlow,
+  readConnections,
   readTime,
   toAttempt,
-  toState,
 } from "./flow-rows.ts";
 import { listFollowingApps } from "./flow-view.ts";
 import { wakeFlow } from "./sweeper.ts";
@@ -77,7 +77,7 @@ export async function approveFlow(
 /** Without an account that was chosen before, a step would use the one that is the default when it runs. */
 function requireAccounts({ templates }: FlowParts, loaded: LoadedFlow, index: number): void {
   const template = templates.find(({ key }) => key === loaded.flow.template_key);
-  const { connections } = toState(loaded);
+  const connections = readConnections(loaded.flow);
   const missing = template && listFollowingApps(template, index).find((app) => connections[app] === undefined);
   if (missing === undefined) return;
   throw refuseState(
@@ -136,7 +136,7 @@ export async function cancelFlow(parts: FlowParts, loaded: LoadedFlow): Promise<
 
 /** A 409, bare: the flow is not in a state that allows what was asked. */
 export function refuseState(message: string): ServiceError {
-  return new ServiceError(409, "flow_conflict", message, { bare: true });
+  return refuseBare(409, "flow_conflict", message);
 }
 
 /** State of a flow and the next step, as a sentence. */

@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/resolve-files.ts";
-import { ServiceError, type ServiceLog } from "../service-error.ts";
+import { refuseBare, type ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { FlowState, FlowTemplate } from "./flow-template.ts";
@@ -32,7 +32,7 @@ export async function findFlow(store: Store, id: string, accountId?: string): Pr
 /** @throws ServiceError 404, bare, for a flow that is not there or belongs to another account. */
 export async function readFlow(store: Store, id: string, accountId?: string): Promise<LoadedFlow> {
   const found = await findFlow(store, id, accountId);
-  if (found === undefined) throw new ServiceError(404, "flow_not_found", "Flow not found.", { bare: true });
+  if (found === undefined) throw refuseBare(404, "flow_not_found", "Flow not found.");
   return found;
 }
 
@@ -41,18 +41,22 @@ export function findCurrentStep({ steps }: LoadedFlow): FlowStepRow | undefined 
   return steps.find((step) => step.status !== "completed" && step.status !== "skipped");
 }
 
+/** Ids of the connections that were chosen when a flow started, by integration. */
+export function readConnections({ context }: FlowRow): FlowState["connections"] {
+  return (JSON.parse(context) as Partial<Pick<FlowState, "connections">>).connections ?? {};
+}
+
 /** State of a flow for the steps of its template. */
-export function toState({ flow, steps }: LoadedFlow): FlowState {
+export function toState({ flow, steps }: LoadedFlow, template: FlowTemplate): FlowState {
   const outputs = steps
     .filter((step) => step.status === "completed")
     .map((step) => [step.step_key, step.output === null ? null : JSON.parse(step.output)]);
-  const context = JSON.parse(flow.context) as { connections?: Record<string, string> };
   return {
     flowId: flow.id,
     startedAt: Date.parse(flow.created_at),
-    input: JSON.parse(flow.input),
+    input: template.parseInput(JSON.parse(flow.input)),
     outputs: Object.fromEntries(outputs),
-    connections: context.connections ?? {},
+    connections: readConnections(flow),
   };
 }
 
@@ -102,16 +106,10 @@ export interface FlowParts {
   readonly files: FileAccessParts;
   /** Templates whose integrations are installed. */
   readonly templates: readonly FlowTemplate[];
-  readonly node: FlowNode;
+  readonly node: Pick<Node, "id" | "isShared" | "listAlive" | "onBeat">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: ServiceLog;
-}
-
-/** This process among those that run flows of the store. */
-interface FlowNode extends Pick<Node, "id" | "listAlive" | "onBeat"> {
-  /** True when other processes may run; otherwise every earlier process is dead for certain. */
-  readonly isShared: boolean;
 }
 
 /** The time as rows keep it. */
@@ -128,7 +126,6 @@ export interface FlowChange {
   readonly skipsPending?: boolean;
 }
 
-/** The step changed after it was read. */
 class StepChangedError extends Error {
   override readonly name = "StepChangedError";
 }

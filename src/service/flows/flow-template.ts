@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, type ServiceError } from "../service-error.ts";
 
 /** Input and results of a flow so far, as its steps see them. */
 export interface FlowState<Input = unknown> {
@@ -42,7 +42,7 @@ export interface PlannedCalls {
 export type StepDefinition<Input = unknown> = {
   readonly key: string;
   /** True when there is nothing to do; the step is `skipped`. */
-  readonly skip?: (state: FlowState<Input>) => boolean;
+  skip?(state: FlowState<Input>): boolean;
 } /** `app`: the integration whose account the calls use; one of the template's `connectionFields`. */ & (
   | { readonly type: "tool_call"; readonly app: string; plan(state: FlowState<Input>): PlannedCalls }
   | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
@@ -66,6 +66,8 @@ export interface FlowTemplate {
    * @throws ServiceError 400, bare, naming the field.
    */
   readInput(input: unknown, now: number): Record<string, unknown>;
+  /** The input of a flow, kept as it was sent, with its defaults: as steps see it. */
+  parseInput(kept: unknown): Record<string, unknown>;
 }
 
 /** A template whose input is described once, in zod. */
@@ -83,13 +85,12 @@ export const connectionIdSchema = z
   .transform(String)
   .optional();
 
-/** Builds a {@link FlowTemplate}: steps see the input parsed and with its defaults. */
+/** Builds a {@link FlowTemplate}. */
 export function defineTemplate<Schema extends z.ZodObject>(definition: TemplateDefinition<Schema>): FlowTemplate {
-  const { input, check, steps, ...facts } = definition;
-  const parse = (state: FlowState): FlowState<z.output<Schema>> => ({ ...state, input: input.parse(state.input) });
+  const { input, check, ...facts } = definition;
   return {
     ...facts,
-    steps: steps.map((step) => parseFirst(step, parse)),
+    parseInput: (kept) => input.parse(kept),
     readInput(raw, now) {
       const parsed = input.safeParse(raw);
       if (!parsed.success) throw explainInput(parsed.error.issues, Object.keys(input.shape));
@@ -99,24 +100,9 @@ export function defineTemplate<Schema extends z.ZodObject>(definition: TemplateD
   };
 }
 
-function parseFirst<Input>(step: StepDefinition<Input>, parse: (state: FlowState) => FlowState<Input>): StepDefinition {
-  const { key, skip } = step;
-  const base = { key, ...(skip && { skip: (state: FlowState) => skip(parse(state)) }) };
-  switch (step.type) {
-    case "tool_call":
-      return { ...base, type: step.type, app: step.app, plan: (state) => step.plan(parse(state)) };
-    case "transform":
-      return { ...base, type: step.type, run: (state) => step.run(parse(state)) };
-    case "approval":
-      return { ...base, type: step.type, show: (state) => step.show(parse(state)) };
-    case "wait":
-      return { ...base, type: step.type, until: (state) => step.until(parse(state)) };
-  }
-}
-
 /** The refusal of a flow's input: 400, bare. */
 export function refuseInput(field: string, problem: string): ServiceError {
-  return new ServiceError(400, "invalid_flow_input", `\`input.${field}\` ${problem}.`, { bare: true });
+  return refuseBare(400, "invalid_flow_input", `\`input.${field}\` ${problem}.`);
 }
 
 function explainInput(issues: readonly z.core.$ZodIssue[], fields: readonly string[]): ServiceError {

@@ -1,5 +1,6 @@
+import { isRecord } from "../../base/json.ts";
 import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
-import type { Connection, Connections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connections.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { LoadedFlow } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
@@ -50,16 +51,6 @@ function parse(json: string | null): unknown {
   return json === null ? null : JSON.parse(json);
 }
 
-/** An account that a flow uses. */
-interface FlowAccount {
-  /** Slug of the integration. */
-  readonly app: string;
-  /** Current label of the account; null when it was disconnected. */
-  readonly account: string | null;
-  /** Id of the connection; null when none was chosen, which is why an approval is refused then. */
-  readonly connection: string | null;
-}
-
 /** Apps with an account of its own choice that the steps after the approval at `index` act on, up to the next one. */
 export function listFollowingApps({ steps, connectionFields }: FlowTemplate, index: number): string[] {
   const after = steps.slice(index + 1);
@@ -77,18 +68,14 @@ export async function nameAccounts(
 ): Promise<FlowView> {
   const waiting = view.steps.find((step) => step.stepType === "approval" && step.status === "waiting");
   const apps = waiting && template ? listFollowingApps(template, waiting.stepIndex) : [];
-  if (apps.length === 0) return view;
+  if (waiting === undefined || apps.length === 0) return view;
   const chosen = (view.flow.context?.connections ?? {}) as Record<string, string>;
   const known = await connections.list();
-  const accounts = apps.map((app) => toAccount(app, chosen[app], known));
-  return { ...view, steps: view.steps.map((step) => (step === waiting ? showAccounts(step, accounts) : step)) };
-}
-
-function toAccount(app: string, id: string | undefined, known: readonly Connection[]): FlowAccount {
-  return { app, account: known.find((connection) => connection.id === id)?.label ?? null, connection: id ?? null };
-}
-
-function showAccounts(step: FlowStep, accounts: readonly FlowAccount[]): FlowStep {
-  const output = typeof step.output === "object" && step.output !== null ? step.output : {};
-  return { ...step, output: { accounts, ...output } };
+  const accounts = apps.map((app) => {
+    // Null: none was chosen, which is why an approval is refused then, or it was disconnected.
+    const connection = chosen[app] ?? null;
+    return { app, account: known.find(({ id }) => id === connection)?.label ?? null, connection };
+  });
+  const shown = { ...waiting, output: { accounts, ...(isRecord(waiting.output) ? waiting.output : {}) } };
+  return { ...view, steps: view.steps.map((step) => (step === waiting ? shown : step)) };
 }

@@ -2,7 +2,7 @@ import type { Flow, FlowTriggerType, FlowView, FlowTemplate as TemplateView } fr
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseBare } from "../service-error.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";
 import { type FlowParts, readFlow, readTime } from "./flow-rows.ts";
@@ -138,7 +138,6 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
   return flows;
 }
 
-/** Request to start a flow. */
 interface FlowStart {
   readonly principal: Principal;
   readonly templateKey: string;
@@ -158,7 +157,7 @@ async function startFlow(parts: FlowParts, start: FlowStart): Promise<string> {
   if (template === undefined) {
     const known = parts.templates.map(({ key }) => key).join(", ");
     const message = `There is no flow template "${start.templateKey}".${known === "" ? "" : ` Templates: ${known}.`}`;
-    throw new ServiceError(400, "template_not_found", message, { bare: true });
+    throw refuseBare(400, "template_not_found", message);
   }
   const input = template.readInput(start.input, parts.now());
   const connections = await chooseConnections(parts, template, input);

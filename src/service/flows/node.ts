@@ -3,31 +3,14 @@ import type { ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 
 /** This process among those that share a store. */
-export interface Node {
-  /** New with every start. */
-  readonly id: string;
-  /** False while the store could not be reached by the last heartbeat. */
-  isReachable(): boolean;
-  /** Sends a heartbeat now and does the work of each; never rejects. */
-  beat(): Promise<void>;
-  /** Ids of the processes that live, this one included. */
-  listAlive(): Promise<string[]>;
-  /** Adds work for after each heartbeat, and for the start. */
-  onBeat(work: () => Promise<void>): void;
-  /** Starts the heartbeat, if the store is shared. */
-  start(): Promise<void>;
-  /** Stops the heartbeat and tells the others at once. */
-  close(): Promise<void>;
-}
+export type Node = Awaited<ReturnType<typeof openNode>>;
 
-/** How a process joins the others. */
 interface NodeOptions {
   readonly store: Store;
   /** True when other processes may use the store; otherwise every earlier process is gone for certain. */
   readonly isShared: boolean;
   /** Milliseconds between two heartbeats. A process that misses three of them is dead. */
   readonly heartbeatMs: number;
-  readonly now: () => number;
   readonly log: ServiceLog;
 }
 
@@ -38,10 +21,8 @@ const MISSED_BEATS = 2;
  * Enters this process into the store. Others are judged by whether their count goes on between own heartbeats, so that
  * neither clocks have to agree nor an outage of the store looks like the death of those it cut off.
  */
-export async function openNode({ store, isShared, heartbeatMs, now, log }: NodeOptions): Promise<Node> {
+export async function openNode({ store, isShared, heartbeatMs, log }: NodeOptions) {
   const id = createId("node");
-  const at = () => new Date(now()).toISOString();
-  const started_at = at();
   const others = new Map<string, { beats: number; missed: number }>();
   const works: (() => Promise<void>)[] = [];
   let reachable = true;
@@ -51,11 +32,10 @@ export async function openNode({ store, isShared, heartbeatMs, now, log }: NodeO
 
   /** Tells the others that this process lives, and removes those that are dead. */
   async function beat(): Promise<void> {
-    const last_seen_at = at();
     await store
       .insertInto("nodes")
-      .values({ id, beats: 0, started_at, last_seen_at })
-      .onConflict((c) => c.column("id").doUpdateSet((e) => ({ beats: e("nodes.beats", "+", 1), last_seen_at })))
+      .values({ id, beats: 0 })
+      .onConflict((c) => c.column("id").doUpdateSet((e) => ({ beats: e("nodes.beats", "+", 1) })))
       .execute();
     for (const node of await store.selectFrom("nodes").select(["id", "beats"]).where("id", "!=", id).execute()) {
       const before = others.get(node.id);
@@ -93,16 +73,24 @@ export async function openNode({ store, isShared, heartbeatMs, now, log }: NodeO
   if (!isShared) await store.deleteFrom("nodes").execute();
   await beat();
   return {
+    /** New with every start. */
     id,
+    isShared,
+    /** False while the store could not be reached by the last heartbeat. */
     isReachable: () => reachable,
+    /** Sends a heartbeat now and does the work of each; never rejects. */
     beat: queueRound,
+    /** Ids of the processes that live, this one included. */
     listAlive: async () => (await store.selectFrom("nodes").select("id").execute()).map((node) => node.id),
-    onBeat: (work) => void works.push(work),
-    async start() {
+    /** Adds work for after each heartbeat, and for the start. */
+    onBeat: (work: () => Promise<void>) => void works.push(work),
+    /** Starts the heartbeat, if the store is shared. */
+    async start(): Promise<void> {
       await queueRound();
       arm();
     },
-    async close() {
+    /** Stops the heartbeat and tells the others at once. */
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
       await queueRound();

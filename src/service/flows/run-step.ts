@@ -1,11 +1,9 @@
+import { isRecord } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import type { FlowStepRow } from "../store/schema.ts";
 import { callOnce } from "./call-once.ts";
-import { changeStep, commitChange, type FlowParts, findFlow, type LoadedFlow, readTime, toState } from "./flow-rows.ts";
-import type { PlannedCalls, StepDefinition } from "./flow-template.ts";
-
-/** How a step ended; `left`: the flow is not this segment's any more, or the service stops. */
-export type StepEnd = "completed" | "failed" | "left";
+import { changeStep, commitChange, type FlowParts, findFlow, type LoadedFlow, readTime } from "./flow-rows.ts";
+import type { FlowState, PlannedCalls, StepDefinition } from "./flow-template.ts";
 
 /** The segment a step runs in. */
 export interface SegmentRun {
@@ -24,17 +22,21 @@ export async function findOwnFlow({ parts, flowId, segment }: SegmentRun): Promi
   return isOwn ? found : undefined;
 }
 
+/** A step that is to run, in its flow. */
+export interface CurrentStep {
+  readonly loaded: LoadedFlow;
+  readonly step: FlowStepRow;
+  readonly state: FlowState;
+}
+
 /** Steps that do something, in contrast to those that pause. */
 export type ActiveStep = Extract<StepDefinition, { type: "tool_call" | "transform" }>;
 
-/** Runs a step and records its result. */
-export async function runStep(run: SegmentRun, definition: ActiveStep): Promise<StepEnd> {
+/** Runs the current step of a flow and records its result; false when it failed, or the flow is not this segment's any more. */
+export async function runStep(run: SegmentRun, definition: ActiveStep, current: CurrentStep): Promise<boolean> {
+  const { loaded, step } = current;
   const { parts } = run;
-  const loaded = await findOwnFlow(run);
-  const step = loaded?.steps.find((one) => one.step_key === definition.key);
-  if (loaded === undefined || step === undefined) return "left";
-  if (step.status === "completed") return "completed";
-  const work = prepare(run, definition, loaded);
+  const work = prepare(run, definition, current);
   // A step that is running already belongs to a process that died: this continues its attempt.
   const isReplay = step.status === "running";
   const begun: FlowStepRow = {
@@ -52,34 +54,32 @@ export async function runStep(run: SegmentRun, definition: ActiveStep): Promise<
     flow: { current_step: step.step_key },
     step: { was: step, to: begun },
   });
-  if (!isOwn) return "left";
+  if (!isOwn) return false;
   const end = await work.run(begun).catch((cause: unknown) => fail(run, cause));
-  if (end === undefined) return "left";
+  if (end === undefined) return false;
   const to = { ...end, completed_at: readTime(parts) };
   if (end.status === "completed") {
     await changeStep(parts.store, begun, to);
-    return "completed";
+    return true;
   }
   // The result of a step is recorded even if its flow was cancelled.
   const isFailed = await commitChange(parts, { was: flow, flow: { status: "failed" }, step: { was: begun, to } });
   if (!isFailed) await changeStep(parts.store, begun, to);
-  return "failed";
+  return false;
 }
 
 type StepRecord =
   | { status: "completed"; output: string; error: null }
   | { status: "failed"; output?: string; error: string };
 
-/** The work of a step, ready to run. */
 interface StepWork {
   readonly input: string | null;
   /** Undefined when the flow is not this segment's any more. */
   run(begun: FlowStepRow): Promise<StepRecord | undefined>;
 }
 
-function prepare(run: SegmentRun, definition: ActiveStep, loaded: LoadedFlow): StepWork {
+function prepare(run: SegmentRun, definition: ActiveStep, { loaded, state }: CurrentStep): StepWork {
   try {
-    const state = toState(loaded);
     if (definition.type === "transform") {
       const output = toJson(definition.run(state));
       return { input: null, run: async () => ({ status: "completed", output, error: null }) };
@@ -131,12 +131,11 @@ function describeCalls({ toolName, connectionId, calls }: PlannedCalls): string 
   return JSON.stringify({ toolName, connectionId, ...what });
 }
 
-/** True when a human approved the step at `index`. */
 function isApprovedBefore({ steps }: LoadedFlow, index: number): boolean {
   return steps.some((step) => {
     if (step.step_index >= index || step.step_type !== "approval" || step.status !== "completed") return false;
     const output: unknown = JSON.parse(step.output ?? "null");
-    return typeof output === "object" && output !== null && "approved" in output && output.approved === true;
+    return isRecord(output) && output.approved === true;
   });
 }
 

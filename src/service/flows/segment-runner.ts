@@ -11,25 +11,14 @@ import {
   readTime,
   toState,
 } from "./flow-rows.ts";
-import type { FlowTemplate, StepDefinition } from "./flow-template.ts";
-import { describeError, findOwnFlow, runStep, type SegmentRun, unexpected } from "./run-step.ts";
+import type { StepDefinition } from "./flow-template.ts";
+import { type CurrentStep, describeError, findOwnFlow, runStep, type SegmentRun, unexpected } from "./run-step.ts";
 
 /** Segments that run in this process at one time. */
 const CONCURRENCY = 8;
 
 /** Runs the segments of the flows that belong to this process. */
-export interface SegmentRunner {
-  /** Runs the current segment of a flow, unless it runs already, and waits up to `waitMs` milliseconds for its end. */
-  run(flowId: string, waitMs: number): Promise<void>;
-  /** True while the current segment of the flow runs here, or is queued. */
-  isActive(flow: FlowRow): boolean;
-  /** Continues a flow of a dead process; if several processes try, one does. */
-  takeOver(flow: FlowRow): Promise<void>;
-  /** Lets nobody wait for the segment any longer. */
-  release(flow: FlowRow): void;
-  /** Lets running steps end. The rest of a segment is left for the next start. */
-  close(): Promise<void>;
-}
+export type SegmentRunner = ReturnType<typeof createSegmentRunner>;
 
 interface ActiveSegment {
   /** Never rejects. */
@@ -39,7 +28,7 @@ interface ActiveSegment {
 }
 
 /** Creates the runner; `onEnd` is called when a segment ended here, or could not be run. */
-export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => void }): SegmentRunner {
+export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => void }) {
   const gate = createGate(CONCURRENCY);
   const active = new Map<string, ActiveSegment>();
   let isStopping = false;
@@ -65,9 +54,11 @@ export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => 
     return segment;
   }
 
+  /** Runs the current segment of a flow, unless it runs already, and waits up to `waitMs` milliseconds for its end. */
   async function run(flowId: string, waitMs: number): Promise<void> {
     const flow = (await findFlow(parts.store, flowId))?.flow;
-    if (flow === undefined || isStopping || flow.runner !== parts.node.id || !isUnderWay(flow)) return;
+    if (flow === undefined || isStopping || flow.runner !== parts.node.id) return;
+    if (flow.status !== "pending" && flow.status !== "running") return;
     const key = toKey(flow);
     const { ended, released } = active.get(key) ?? begin(key, flow);
     if (waitMs > 0) await Promise.race([ended, released, sleep(waitMs)]);
@@ -75,13 +66,17 @@ export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => 
 
   return {
     run,
-    isActive: (flow) => active.has(toKey(flow)),
-    async takeOver(flow) {
+    /** True while the current segment of the flow runs here, or is queued. */
+    isActive: (flow: FlowRow) => active.has(toKey(flow)),
+    /** Continues a flow of a dead process; if several processes try, one does. */
+    async takeOver(flow: FlowRow): Promise<void> {
       if (isStopping || !(await changeFlow(parts.store, flow, { runner: parts.node.id }))) return;
       await run(flow.id, 0);
     },
-    release: (flow) => active.get(toKey(flow))?.release(),
-    async close() {
+    /** Lets nobody wait for the segment any longer. */
+    release: (flow: FlowRow) => active.get(toKey(flow))?.release(),
+    /** Lets running steps end. The rest of a segment is left for the next start. */
+    async close(): Promise<void> {
       isStopping = true;
       await Promise.all([...active.values()].map(({ ended }) => ended));
     },
@@ -90,10 +85,6 @@ export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => 
 
 function toKey({ id, segment }: FlowRow): string {
   return `${id}:${segment}`;
-}
-
-function isUnderWay({ status }: FlowRow): boolean {
-  return status === "pending" || status === "running";
 }
 
 function sleep(ms: number): Promise<void> {
@@ -138,39 +129,28 @@ async function runNext(run: SegmentRun, loaded: LoadedFlow): Promise<boolean> {
     await commitChange(parts, { was: loaded.flow, flow: { status: "completed", completed_at: readTime(parts) } });
     return false;
   }
-  const definition = findTemplate(parts, loaded)?.steps.find((one) => one.key === step.step_key);
-  if (definition === undefined) {
+  const template = parts.templates.find(({ key }) => key === loaded.flow.template_key);
+  const definition = template?.steps.find(({ key }) => key === step.step_key);
+  if (template === undefined || definition === undefined) {
     const message = `This service has no template "${loaded.flow.template_key}" with a step "${step.step_key}".`;
     await failFlow(run, new ServiceError(422, "template_not_found", message));
     return false;
   }
-  if (definition.type === "tool_call" || definition.type === "transform") {
-    if (definition.skip?.(toState(loaded))) return skip(parts, loaded, step);
-    return (await runStep(run, definition)) === "completed";
+  const state = toState(loaded, template);
+  if (definition.skip?.(state)) {
+    return commitChange(parts, { was: loaded.flow, flow: {}, step: { was: step, to: { status: "skipped" } } });
   }
-  if (definition.skip?.(toState(loaded))) return skip(parts, loaded, step);
-  return pause(parts, { loaded, step, definition });
-}
-
-function skip(parts: FlowParts, { flow }: LoadedFlow, step: FlowStepRow): Promise<boolean> {
-  return commitChange(parts, { was: flow, flow: {}, step: { was: step, to: { status: "skipped" } } });
-}
-
-function findTemplate({ templates }: FlowParts, { flow }: LoadedFlow): FlowTemplate | undefined {
-  return templates.find((template) => template.key === flow.template_key);
-}
-
-type PausingStep = Extract<StepDefinition, { type: "approval" | "wait" }>;
-
-interface Pause {
-  readonly loaded: LoadedFlow;
-  readonly step: FlowStepRow;
-  readonly definition: PausingStep;
+  if (definition.type === "approval" || definition.type === "wait")
+    return pause(parts, definition, { loaded, step, state });
+  return runStep(run, definition, { loaded, step, state });
 }
 
 /** Lets the flow wait; true when there is nothing to wait for. */
-async function pause(parts: FlowParts, { loaded, step, definition }: Pause): Promise<boolean> {
-  const state = toState(loaded);
+async function pause(
+  parts: FlowParts,
+  definition: Extract<StepDefinition, { type: "approval" | "wait" }>,
+  { loaded, step, state }: CurrentStep,
+): Promise<boolean> {
   const at = readTime(parts);
   const change = (flow: Partial<FlowRow>, to: Partial<FlowStepRow>) =>
     commitChange(parts, {

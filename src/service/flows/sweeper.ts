@@ -2,25 +2,15 @@ import type { FlowRow } from "../store/schema.ts";
 import { beginSegment, type FlowParts, findCurrentStep, findFlow, type LoadedFlow, readTime } from "./flow-rows.ts";
 import type { SegmentRunner } from "./segment-runner.ts";
 
-/** Continues flows without a request: timed waits, segments that the store interrupted, flows of dead processes. */
-export interface Sweeper {
-  /** Looks once, now. */
-  sweep(): Promise<void>;
-  /** Sets the timer for the next look; call it after a change. */
-  arm(): void;
-  /** Looks no more. */
-  close(): Promise<void>;
-}
-
 const RETRY_MS = 1000;
 /** Clocks are set and machines sleep: a timer is never longer than this. */
 const LONGEST_MS = 60_000;
 
 /**
- * Creates the sweeper. Where flows are shared it looks with each heartbeat, else it has a timer only
- * while something is due.
+ * Continues flows without a request: timed waits, segments that the store interrupted, flows of dead processes. Where
+ * flows are shared it looks with each heartbeat, else it has a timer only while something is due.
  */
-export function createSweeper(parts: FlowParts, runner: SegmentRunner): Sweeper {
+export function createSweeper(parts: FlowParts, runner: SegmentRunner) {
   const { node } = parts;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -30,8 +20,9 @@ export function createSweeper(parts: FlowParts, runner: SegmentRunner): Sweeper 
   async function look(): Promise<void> {
     if (isClosed) return;
     await wakeDue(parts, runner);
-    for (const flow of await findDead(parts)) await runner.takeOver(flow);
-    for (const { id } of await findIdle(parts, runner)) await runner.run(id, 0);
+    for (const flow of await findLeft(parts, runner)) {
+      await (flow.runner === node.id ? runner.run(flow.id, 0) : runner.takeOver(flow));
+    }
   }
 
   const sweep = () => {
@@ -62,8 +53,9 @@ export function createSweeper(parts: FlowParts, runner: SegmentRunner): Sweeper 
 
   return {
     sweep,
+    /** Sets the timer for the next look; call it after a change. */
     arm: () => void arm().catch(retry),
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
       await sweeping?.catch(() => {});
@@ -74,7 +66,7 @@ export function createSweeper(parts: FlowParts, runner: SegmentRunner): Sweeper 
 /** Milliseconds until there is something to look after; undefined when nothing is due. */
 async function findDelay(parts: FlowParts, runner: SegmentRunner): Promise<number | undefined> {
   const { store, now } = parts;
-  if ((await findIdle(parts, runner)).length > 0) return RETRY_MS;
+  if ((await findLeft(parts, runner)).length > 0) return RETRY_MS;
   const next = await store
     .selectFrom("flows")
     .select((e) => e.fn.min("wake_at").as("at"))
@@ -109,23 +101,14 @@ export async function wakeFlow(parts: FlowParts, loaded: LoadedFlow): Promise<bo
   });
 }
 
-/** Flows that processes were running which are not alive any more. */
-async function findDead({ store, node }: FlowParts): Promise<FlowRow[]> {
-  return await store
+/** Flows of dead processes, and of this one that it does not run, for example because the store failed in the middle. */
+async function findLeft({ store, node }: FlowParts, runner: SegmentRunner): Promise<FlowRow[]> {
+  const alive = await node.listAlive();
+  const flows = await store
     .selectFrom("flows")
     .selectAll()
     .where("status", "in", ["pending", "running"])
-    .where("runner", "not in", await node.listAlive())
+    .where((e) => e.or([e("runner", "=", node.id), e("runner", "not in", alive)]))
     .execute();
-}
-
-/** Flows of this process that it does not run, for example because the store failed in the middle. */
-async function findIdle({ store, node }: FlowParts, runner: SegmentRunner): Promise<FlowRow[]> {
-  const own = await store
-    .selectFrom("flows")
-    .selectAll()
-    .where("status", "in", ["pending", "running"])
-    .where("runner", "=", node.id)
-    .execute();
-  return own.filter((flow) => !runner.isActive(flow));
+  return flows.filter((flow) => !runner.isActive(flow));
 }

@@ -18,7 +18,6 @@ export const PROBLEM_CODES = [
   "clock_wrong",
 ] as const;
 
-/** One of {@link PROBLEM_CODES}. */
 type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 /** Something the operator has to look at. Strangers may read it: it names no path, no account and no secret. */
@@ -77,13 +76,11 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** Options of the service that the watch needs. */
 interface WatchOptions {
   readonly dataDir: string;
   /** A folder, or a place in the network, which is not looked at. */
   readonly files: unknown;
   readonly secretKey?: string;
-  /** Milliseconds between two looks. */
   readonly heartbeatMs: number;
   readonly now: () => number;
   readonly elapsed: (() => number) | undefined;

@@ -27,7 +27,6 @@ interface Reports {
 
 /** Whether the clock of this machine can be believed. */
 export interface ClockWatch {
-  /** Compares the clocks. */
   check(): void;
   /** False while the clock is in doubt: nothing is removed for its age then. */
   isBelieved(): boolean;

@@ -60,12 +60,10 @@ export async function listen(o: {
   return { port, running: requests.count, close: (graceMs) => closeServer(server, requests, graceMs) };
 }
 
-/** The requests on each connection. */
 interface Requests {
   count(): number;
   /** Ends each connection as soon as no request is on it. */
   stop(): void;
-  /** Cuts incomplete requests. */
   cutPartial(): void;
 }
 

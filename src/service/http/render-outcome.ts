@@ -1,6 +1,6 @@
 import type { ExecutionEnvelope } from "../../wire/execution.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
-import type { ExecutionOutcome, StoredExecution } from "../executions/outcome.ts";
+import { blockedOutcome, type ExecutionOutcome, type StoredExecution } from "../executions/outcome.ts";
 import { summariseOutcome } from "../executions/summarise-outcome.ts";
 import type { ServiceError } from "../service-error.ts";
 
@@ -64,8 +64,7 @@ export function renderProblem(
   asked: { integrationId: string | null; actionId: string | null; at: string },
 ): Response {
   if (error.options.bare) return renderBare(error);
-  const outcome = { entry: undefined, connectionId: null, startedAt: asked.at, finishedAt: asked.at, error };
-  const summary = summariseOutcome({ ...outcome, status: "blocked", executionId: null, toolName: "" });
+  const summary = summariseOutcome(blockedOutcome(error, asked.at));
   const { integrationId: integration_id, actionId: action_id } = asked;
   const display = { title: "Nothing to show", summary: error.message };
   return respond({ ...summary, integration_id, action_id, display }, error.status, error);

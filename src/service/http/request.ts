@@ -10,7 +10,7 @@ import {
   isTooDeep,
   MAX_JSON_DEPTH,
 } from "../files/body-limits.ts";
-import { ServiceError } from "../service-error.ts";
+import { refuseBare, ServiceError } from "../service-error.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** The context of handlers. */
@@ -27,7 +27,7 @@ export function guardHost(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     const host = c.req.header("host")?.toLowerCase();
     if (host === undefined || !parts.allowedHosts.has(host)) {
-      throw new ServiceError(400, "wrong_host", `This service answers only under ${parts.baseUrl}.`, { bare: true });
+      throw refuseBare(400, "wrong_host", `This service answers only under ${parts.baseUrl}.`);
     }
     await next();
   };
@@ -37,7 +37,7 @@ export function guardHost(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
 export function guardOrigin(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD" && isForeignOrigin(c.req.raw.headers, parts)) {
-      throw new ServiceError(403, "foreign_origin", "Requests from other web sites are refused.", { bare: true });
+      throw refuseBare(403, "foreign_origin", "Requests from other web sites are refused.");
     }
     await next();
   };
@@ -73,7 +73,6 @@ export function unauthorized({ bare }: { bare: boolean }): ServiceError {
 /** Largest body of a route that sets no other limit, in bytes. */
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
-/** Rules for reading a body. */
 interface BodyRules {
   /** Most bytes. Default 1 MiB. */
   readonly limit?: number;
@@ -101,15 +100,12 @@ export async function readJsonObject(bindings: HttpBindings, rules: BodyRules = 
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new ServiceError(400, "invalid_json", "The request body is not valid JSON.", { bare: true, cause });
+    throw refuseBare(400, "invalid_json", "The request body is not valid JSON.", cause);
   }
-  if (isTooDeep(body)) {
-    throw new ServiceError(400, "too_deep", `The request body nests deeper than ${MAX_JSON_DEPTH} levels.`, {
-      bare: true,
-    });
-  }
+  if (isTooDeep(body))
+    throw refuseBare(400, "too_deep", `The request body nests deeper than ${MAX_JSON_DEPTH} levels.`);
   if (isRecord(body)) return body;
-  throw new ServiceError(400, "invalid_body", "The request body must be a JSON object.", { bare: true });
+  throw refuseBare(400, "invalid_body", "The request body must be a JSON object.");
 }
 
 /** @throws ServiceError bare: 413 too large, 400 too slow. */
@@ -130,7 +126,7 @@ export async function readBytes(
 }
 
 function tooLarge(limit: number): ServiceError {
-  return new ServiceError(413, "body_too_large", `The request body is larger than ${limit} bytes.`, { bare: true });
+  return refuseBare(413, "body_too_large", `The request body is larger than ${limit} bytes.`);
 }
 
 /** The body of a request that is too large to be held in memory. */

@@ -27,7 +27,6 @@ export interface CheckedRequest {
   readonly clientCapabilities: Readonly<Record<string, unknown>>;
 }
 
-/** Everything a request needs but its own content. */
 interface RequestRunner {
   run(message: RpcMessage, request: CheckedRequest): Promise<McpResult>;
   readonly serverInfo: Readonly<Record<string, unknown>>;

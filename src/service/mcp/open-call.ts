@@ -60,7 +60,6 @@ function declares(capabilities: CheckedRequest["clientCapabilities"], kind: Inpu
 /** How long a client may take to answer a question. */
 const REQUEST_STATE_LIFETIME_MS = 15 * 60 * 1000;
 
-/** The caller and the request that a request state is valid for. */
 interface StateBinding {
   readonly principalId: string;
   /** Digest of method, name and arguments. */

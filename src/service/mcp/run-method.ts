@@ -16,7 +16,6 @@ import {
 
 import { problemResult } from "./tools/tool-results.ts";
 
-/** Everything that methods use. */
 interface MethodParts extends CallParts {
   readonly features: McpFeatures;
   readonly serverInfo: Readonly<Record<string, unknown>>;

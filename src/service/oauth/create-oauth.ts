@@ -11,7 +11,6 @@ import { createSigningKey, readAccessToken, readSigningKey } from "./access-toke
 import { createProvider, type RenderRefusal } from "./create-provider.ts";
 import { createOAuthRecords, type OAuthRecords } from "./oauth-records.ts";
 
-/** The caller of a valid access token, and the scopes it has. */
 interface OAuthCaller {
   readonly principal: Principal;
   readonly scopes: ReadonlySet<string>;
@@ -72,7 +71,6 @@ export function createOAuth(parts: {
   };
 }
 
-/** One request of an app that waits for the owner. */
 interface PendingApproval {
   readonly id: string;
   readonly clientId: string;
@@ -111,7 +109,6 @@ interface OAuthDecisions {
 /** How long a decision may be on its way, in milliseconds. */
 const SIGNED_MS = 60_000;
 
-/** Creates the decisions of one account. */
 function createOAuthDecisions(parts: {
   open: () => Promise<{ provider: Provider; cookieSecret: string }>;
   records: OAuthRecords;

@@ -24,7 +24,6 @@ export type RenderRefusal = (
   error: ServiceError,
 ) => Promise<{ text: string; headers: Readonly<Record<string, string>> }>;
 
-/** Everything the authorization server uses. */
 interface ProviderParts {
   readonly records: OAuthRecords;
   /** Base URL of the service, which is the issuer. */

@@ -107,7 +107,6 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
   };
 }
 
-/** A row with its payload parsed. */
 type Stored<Row extends { payload: string }> = Omit<Row, "payload"> & { readonly payload: AdapterPayload };
 
 function parseRow<Row extends { payload: string }>(row: Row): Stored<Row> {

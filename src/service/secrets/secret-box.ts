@@ -53,7 +53,6 @@ export const KEY_FILE = "connection-secrets.key";
 const SALT = "svc connection secrets, version 1";
 const SCRYPT_COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
-/** Where the key of a data folder comes from. */
 interface KeyPlace {
   readonly dataDir: string;
   /** See `secretKey` of the service's options. */

@@ -169,15 +169,12 @@ function findEnd(json: string, from: number): number {
   return json.length;
 }
 
-/** The integrations installed at the moment. */
 interface Installed {
   readonly integrations: readonly (SecretFields & { readonly slug: string })[];
 }
 
-/** How a secret setting is stored. */
 const sealedSchema = z.strictObject({ sealed: z.string() });
 
-/** The settings of a stored connection. */
 interface OpenedSettings {
   readonly settings: Settings;
   /** Names of secrets that this key does not open; they are missing in `settings`. */

@@ -19,16 +19,15 @@ const FIRST_TABLES: readonly string[] = [
     session_hash text primary key, account_id text not null, created_at text not null, expires_at text not null)`,
   `create table pairing_sessions (
     token_hash text primary key, verifier_hash text not null, display_code text not null, device_label text,
-    client text, status text not null, wrong_verifiers integer not null, account_id text, api_key_id text,
-    created_at text not null, expires_at text not null, approved_at text, exchanged_at text,
-    opened_at text)`,
+    client text, status text not null, wrong_verifiers integer not null, account_id text, created_at text not null,
+    expires_at text not null, decided_at text, exchanged_at text, opened_at text)`,
   `create index pairing_sessions_by_status on pairing_sessions (status, expires_at)`,
   `create index pairing_sessions_by_expiry on pairing_sessions (expires_at)`,
   `create table bootstrap_sessions (
     id text primary key, approval_hash text not null unique, poll_hash text not null unique,
     display_code text not null, client_label text, hostname text, platform text, agent text, address text not null,
-    status text not null, account_id text, api_key_id text, created_at text not null, expires_at text not null,
-    decided_at text, consumed_at text, opened_at text)`,
+    status text not null, account_id text, created_at text not null, expires_at text not null, decided_at text,
+    opened_at text)`,
   `create index bootstrap_sessions_by_status on bootstrap_sessions (status, expires_at)`,
   `create index bootstrap_sessions_by_expiry on bootstrap_sessions (expires_at)`,
   `create table oauth_records (
@@ -50,8 +49,9 @@ const FIRST_TABLES: readonly string[] = [
     id text primary key, account_id text not null, integration text not null, label text not null,
     settings text not null, scopes text not null, state text not null, is_default integer not null,
     created_at text not null, updated_at text not null)`,
-  `create table access_tokens (
-    grant_hash text primary key, integration text not null, tokens text not null, updated_at text not null)`,
+  `create table sign_ins (id text primary key, integration text not null, record text not null, updated_at text not null)`,
+  `create table provider_clients (
+    id text primary key, client_hash text not null, client text not null, updated_at text not null)`,
   `create table provider_sign_ins (state_hash text primary key, details text not null, expires_at text not null)`,
 
   // Executions.
@@ -74,7 +74,7 @@ const FIRST_TABLES: readonly string[] = [
   `create index idempotency_keys_by_number on idempotency_keys (number)`,
   `create table usage_days (
     account_id text not null, day text not null, executions integer not null, primary key (account_id, day))`,
-  `create table nodes (id text primary key, beats integer not null, started_at text not null, last_seen_at text not null)`,
+  `create table nodes (id text primary key, beats integer not null)`,
   `create table upkeep (id integer primary key, reached_at text not null, seen_at text not null)`,
 
   // Flows.
@@ -95,24 +95,11 @@ const FIRST_TABLES: readonly string[] = [
   `create index flow_calls_by_execution on flow_calls (execution_id)`,
 ];
 
-/** Sign-ins at providers take the place of tokens by grant: these cannot be carried over, and are asked for again. */
-const SIGN_INS: readonly string[] = [
-  `drop table access_tokens`,
-  `create table sign_ins (id text primary key, integration text not null, record text not null, updated_at text not null)`,
-  `create table provider_clients (
-    id text primary key, client_hash text not null, client text not null, updated_at text not null)`,
-];
-
 /** By name; they run in the order of their names. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": {
     async up(db: Kysely<unknown>) {
       for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
-    },
-  },
-  "0002-sign-ins": {
-    async up(db: Kysely<unknown>) {
-      for (const statement of SIGN_INS) await sql.raw(statement).execute(db);
     },
   },
 };

@@ -3,7 +3,6 @@ import type { PoolClient, PoolConfig } from "pg";
 import { SvcError } from "../../errors.ts";
 import { toStoreError } from "./store-errors.ts";
 
-/** Connections one process holds at most. */
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Milliseconds. A process that stopped dead must not hold the rows of others for longer than this. */

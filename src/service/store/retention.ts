@@ -8,13 +8,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A flow that failed has ended too, unless somebody resumes it. */
 const ENDED: readonly FlowStatus[] = ["completed", "failed", "cancelled"];
 
-/** Where a walk through the rows of an account stands. */
 interface Place {
   readonly id: string;
   readonly time: string;
 }
 
-/** Parameters of one removal. */
 interface Forgetting {
   readonly store: Store;
   /** The time now, and the end of what is removed. */

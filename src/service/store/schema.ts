@@ -43,10 +43,9 @@ export interface Tables {
     wrong_verifiers: number;
     /** The account whose owner approved. */
     account_id: string | null;
-    api_key_id: string | null;
     created_at: string;
     expires_at: string;
-    approved_at: string | null;
+    decided_at: string | null;
     exchanged_at: string | null;
     /** When the owner first saw it. */
     opened_at: Generated<string | null>;
@@ -67,11 +66,9 @@ export interface Tables {
     status: Exclude<BootstrapStatus, "expired">;
     /** The account whose owner approved. */
     account_id: string | null;
-    api_key_id: string | null;
     created_at: string;
     expires_at: string;
     decided_at: string | null;
-    consumed_at: string | null;
     /** When the owner first saw it. */
     opened_at: Generated<string | null>;
   };
@@ -130,7 +127,7 @@ export interface Tables {
     added_at: string;
   };
   /** Processes that use this store; one whose beats stand still is dead. */
-  nodes: { id: string; beats: number; started_at: string; last_seen_at: string };
+  nodes: { id: string; beats: number };
   idempotency_keys: {
     account_id: string;
     key: string;

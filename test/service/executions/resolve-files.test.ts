@@ -49,8 +49,7 @@ async function resolve(
     tool: "drive_upload_file",
     blobs,
     urlFiles: createUrlFiles({ blobs, allowed: readAllowedHosts([]) }),
-    mintUpload: async (field, reference) =>
-      options.ingest === false ? undefined : tokens.mint({ account, tool: "drive_upload_file", field, reference }),
+    ingestTokens: options.ingest === false ? undefined : tokens,
   });
 }
 

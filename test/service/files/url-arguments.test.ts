@@ -58,7 +58,6 @@ beforeEach(async () => {
   });
   resolve = async (args, files) => {
     const { files: received } = await readExecuteBody(inPieces(JSON.stringify({ files })), { blobs, account: "1" });
-    const mintUpload = async () => undefined;
     return resolveFiles({
       inputSchema: SCHEMA,
       args,
@@ -67,7 +66,7 @@ beforeEach(async () => {
       tool: "drive_upload_file",
       blobs,
       urlFiles,
-      mintUpload,
+      ingestTokens: undefined,
     });
   };
 });

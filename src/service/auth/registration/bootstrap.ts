@@ -2,14 +2,13 @@ import { cleanText } from "../../../base/text.ts";
 import { API_KEY_HEADER, BOOTSTRAP_LIFETIME_MS } from "../../../wire/constants.ts";
 import { MCP_PATH } from "../../../wire/mcp.ts";
 import type { BootstrapPollReply, BootstrapStartReply, BootstrapStatus } from "../../../wire/registration.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { BootstrapRow } from "../../store/schema.ts";
 import type { ApiKeys } from "../api-keys.ts";
 import { createDisplayCode, createId, createSecret, hashSecret } from "../secrets.ts";
-import { addWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
+import { addWaiting, decideWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
 
-/** Suggested time between two polls of a session. */
 const POLL_INTERVAL_MS = 2000;
 /** Longest text that an installer says about itself, in characters; longer ones are cut. */
 const MAX_FACT = 80;
@@ -53,7 +52,6 @@ interface BootstrapParts {
  */
 export function createBootstrap(parts: BootstrapParts): Bootstrap {
   const { store, now, baseUrl } = parts;
-  const at = () => new Date(now()).toISOString();
 
   return {
     async start(body, address) {
@@ -85,20 +83,8 @@ export function createBootstrap(parts: BootstrapParts): Bootstrap {
       return row && { ...row, status: readSessionStatus(row, now()) };
     },
 
-    async decide(approvalToken, accountId, decision) {
-      const change =
-        decision === "approve"
-          ? { status: "approved" as const, account_id: accountId, decided_at: at() }
-          : { status: "denied" as const, decided_at: at() };
-      const result = await store
-        .updateTable("bootstrap_sessions")
-        .set(change)
-        .where("approval_hash", "=", hashSecret(approvalToken))
-        .where("status", "=", "awaiting_approval")
-        .where("expires_at", ">", at())
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
+    decide: (approvalToken, accountId, decision) =>
+      decideWaiting(store, { kind: "bootstrap", hash: hashSecret(approvalToken), now: now(), accountId, decision }),
 
     poll: (pollToken) => pollSession(parts, hashSecret(pollToken)),
   };
@@ -110,7 +96,7 @@ async function pollSession({ store, keys, now, baseUrl }: BootstrapParts, pollHa
   return store.transaction().execute(async (transaction): Promise<BootstrapPollReply> => {
     const taken = await transaction
       .updateTable("bootstrap_sessions")
-      .set({ status: "consumed", consumed_at: at })
+      .set({ status: "consumed" })
       .where("poll_hash", "=", pollHash)
       .where("status", "=", "approved")
       .where("expires_at", ">", at)
@@ -119,21 +105,14 @@ async function pollSession({ store, keys, now, baseUrl }: BootstrapParts, pollHa
     if (taken?.account_id != null) {
       const label = taken.client_label ?? taken.hostname ?? "Unnamed client";
       const client = taken.agent ?? "installer";
-      const { apiKey, apiKeyId } = await keys.issue({ accountId: taken.account_id, label, client }, transaction);
-      await transaction
-        .updateTable("bootstrap_sessions")
-        .set({ api_key_id: apiKeyId })
-        .where("poll_hash", "=", pollHash)
-        .execute();
+      const { apiKey } = await keys.issue({ accountId: taken.account_id, label, client }, transaction);
       const install = { server_name: "svc", url: `${baseUrl}${MCP_PATH}`, headers: { [API_KEY_HEADER]: apiKey } };
       return { ...describePoll({ ...taken, status: "approved" }, now()), install };
     }
     const sessions = transaction.selectFrom("bootstrap_sessions").selectAll();
     const row = await sessions.where("poll_hash", "=", pollHash).executeTakeFirst();
     if (row !== undefined) return describePoll(row, now());
-    throw new ServiceError(404, "unknown_session", "This installer session is unknown. Start the installation again.", {
-      bare: true,
-    });
+    throw refuseBare(404, "unknown_session", "This installer session is unknown. Start the installation again.");
   });
 }
 

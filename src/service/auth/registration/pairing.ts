@@ -5,18 +5,16 @@ import {
   type PairStatus,
   pairStartRequestSchema,
 } from "../../../wire/registration.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare, type ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { PairingRow } from "../../store/schema.ts";
 import type { ApiKeys } from "../api-keys.ts";
 import { createDisplayCode, createSecret, hashSecret, isSameHash } from "../secrets.ts";
-import { addWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
+import { addWaiting, decideWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
 
 /** Lifetime of a pairing session; the document does not show one. */
 const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
-/** Suggested time between two polls of a session. */
 const POLL_INTERVAL_MS = 2000;
-/** A wrong verifier this many times ends the session. */
 const MAX_WRONG_VERIFIERS = 5;
 /** Longest device label and client name, in characters; longer ones are cut. */
 const MAX_LABEL = 80;
@@ -58,7 +56,6 @@ interface PairingParts {
 /** Creates the pairing flow. */
 export function createPairing(parts: PairingParts): Pairing {
   const { store, now } = parts;
-  const at = () => new Date(now()).toISOString();
 
   async function find(sessionToken: string): Promise<PairingSession | undefined> {
     const session = await findRow(store, hashSecret(sessionToken));
@@ -91,20 +88,8 @@ export function createPairing(parts: PairingParts): Pairing {
       return find(sessionToken);
     },
 
-    async decide(sessionToken, accountId, decision) {
-      const change =
-        decision === "approve"
-          ? { status: "approved" as const, account_id: accountId, approved_at: at() }
-          : { status: "denied" as const };
-      const result = await store
-        .updateTable("pairing_sessions")
-        .set(change)
-        .where("token_hash", "=", hashSecret(sessionToken))
-        .where("status", "=", "awaiting_approval")
-        .where("expires_at", ">", at())
-        .executeTakeFirst();
-      return result.numUpdatedRows > 0n;
-    },
+    decide: (sessionToken, accountId, decision) =>
+      decideWaiting(store, { kind: "pairing", hash: hashSecret(sessionToken), now: now(), accountId, decision }),
 
     exchange: (sessionToken, verifier) => exchangePairing(parts, hashSecret(sessionToken), verifier),
   };
@@ -126,20 +111,14 @@ async function exchangePairing({ store, keys, now }: PairingParts, tokenHash: st
       .executeTakeFirst();
     if (closed?.account_id == null) throw await explainNotApproved(transaction, tokenHash);
     const label = closed.device_label ?? "Unnamed device";
-    const key = await keys.issue({ accountId: closed.account_id, label, client: closed.client }, transaction);
-    await transaction
-      .updateTable("pairing_sessions")
-      .set({ api_key_id: key.apiKeyId })
-      .where("token_hash", "=", tokenHash)
-      .execute();
     return {
-      ...key,
+      ...(await keys.issue({ accountId: closed.account_id, label, client: closed.client }, transaction)),
       session: {
         displayCode: closed.display_code,
         deviceLabel: closed.device_label,
         status: closed.status,
         expiresAt: closed.expires_at,
-        approvedAt: closed.approved_at,
+        approvedAt: closed.decided_at,
         exchangedAt: closed.exchanged_at,
       },
     };
@@ -183,15 +162,13 @@ async function explainNotApproved(store: Store, tokenHash: string): Promise<Serv
 }
 
 function refuse(status: 400 | 404 | 409 | 410, message: string): ServiceError {
-  return new ServiceError(status, "pairing_refused", message, { bare: true });
+  return refuseBare(status, "pairing_refused", message);
 }
 
 function readDevice(body: unknown): Pick<PairingRow, "device_label" | "client"> {
   const read = pairStartRequestSchema.safeParse(body);
   if (!read.success) {
-    throw new ServiceError(400, "invalid_body", "`deviceLabel` and `client`, when sent, must be strings.", {
-      bare: true,
-    });
+    throw refuseBare(400, "invalid_body", "`deviceLabel` and `client`, when sent, must be strings.");
   }
   return { device_label: cleanText(read.data.deviceLabel, MAX_LABEL), client: cleanText(read.data.client, MAX_CLIENT) };
 }

@@ -56,6 +56,24 @@ export async function markOpened(
     .execute();
 }
 
+/** The owner's decision on a session, by the hash of its page's token; false when it no longer waits at `now`. */
+export async function decideWaiting(
+  store: Store,
+  o: { kind: "pairing" | "bootstrap"; hash: string; now: number; accountId: string; decision: "approve" | "decline" },
+): Promise<boolean> {
+  const { table, key, waits } = KINDS[o.kind];
+  const at = new Date(o.now).toISOString();
+  const isApproved = o.decision === "approve";
+  const result = await store
+    .updateTable(table)
+    .set({ status: isApproved ? "approved" : "denied", account_id: isApproved ? o.accountId : null, decided_at: at })
+    .where(key, "=", o.hash)
+    .where(waits)
+    .where("expires_at", ">", at)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
 /** Status at a time, in milliseconds since the epoch: a session that is still open past its end is `expired`. */
 export function readSessionStatus<Status extends string>(
   { status, expires_at }: { readonly status: Status; readonly expires_at: string },

@@ -133,7 +133,6 @@ const SECURITY: Readonly<Record<OperationAccess, object[]>> = {
   anybody: [],
 };
 
-/** The security schemes of the document. */
 function describeSecurity(baseUrl: string): object {
   return {
     apiKey: { type: "apiKey", in: "header", name: API_KEY_HEADER, description: "Wins when both forms are sent." },
@@ -161,16 +160,13 @@ const SCOPE_MEANING: Readonly<Record<(typeof OAUTH_SCOPES)[number], string>> = {
 
 const COMPONENTS = "#/components/schemas/";
 
-/** Shapes that have a name in the document. */
 type ShapeRegistry = ReturnType<typeof z.registry<{ id: string }>>;
 
-/** The named shapes. */
 function describeComponents(registry: ShapeRegistry): Record<string, object> {
   const { schemas } = z.toJSONSchema(registry, { ...JSON_SCHEMA, uri: (id) => `${COMPONENTS}${id}` });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, dropHead(schema)]));
 }
 
-/** One schema; those of the registry become references. */
 function describeSchema(schema: ZodType, registry: ShapeRegistry): object {
   const id = registry.get(schema)?.id;
   if (id !== undefined) return { $ref: `${COMPONENTS}${id}` };

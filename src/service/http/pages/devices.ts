@@ -50,7 +50,6 @@ interface DevicesPage {
   readonly notice: string | undefined;
 }
 
-/** Every live key with what it belongs to, and a way to revoke it. */
 function devicesBody(o: DevicesPage): Markup {
   return html`<h1>Devices and keys</h1>
 <p class="lead">Every device or client that was let in has a key of its own.</p>

@@ -90,7 +90,6 @@ interface FlowPage extends FlowView {
   readonly notice: string | undefined;
 }
 
-/** One flow: its state, the possible decisions, and every step. */
 function flowBody(o: FlowPage): Markup {
   const { flow, steps } = o;
   return html`<h1>${flow.name ?? flow.id}</h1>
@@ -114,7 +113,6 @@ export function findCurrentStep({ flow, steps }: FlowView): FlowStep | undefined
   return steps.find((step) => step.stepKey === flow.currentStep);
 }
 
-/** See `FlowAccount`. */
 const accountSchema = z.object({ app: z.string(), account: z.string().nullable(), connection: z.string().nullable() });
 type Account = z.infer<typeof accountSchema>;
 
@@ -158,7 +156,6 @@ ${cancelForm(o)}
 </section>`;
 }
 
-/** Accounts by label and id. */
 function accountList(accounts: readonly Account[]): Markup {
   if (accounts.length === 0) return html``;
   const describe = ({ account, connection }: Account) => {
@@ -243,7 +240,6 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   schedule: "on schedule",
 };
 
-/** Who started a flow and when. */
 function describeStart({ triggerType, createdAt }: Flow, now: number): Markup {
   return html`started ${TRIGGERS[triggerType ?? ""] ?? ""}${createdAt ? html` ${timeTag(createdAt, now)}` : ""}`;
 }

@@ -107,7 +107,6 @@ function describeConnection(parts: ServiceParts, { id, label, integration, state
   ];
 }
 
-/** A connection and the name of its app. */
 interface NamedConnection {
   readonly connection: Connection;
   readonly app: string;
@@ -126,7 +125,6 @@ export interface Errand {
 /** Devices shown on the home page; the devices page has all. */
 const MAX_DEVICES = 5;
 
-/** Tasks of the owner, connections, devices and the last executions. */
 function homeBody(o: {
   problems: readonly Problem[];
   errands: readonly Errand[];

@@ -66,7 +66,6 @@ function toAddress(query: Readonly<Record<string, string | undefined>>): string 
 
 type Choice = readonly [value: string, name: string];
 
-/** The execution log: filters and one page of rows. */
 function logBody(o: {
   filter: ActivityFilter;
   tools: readonly string[];
@@ -139,7 +138,6 @@ ${executionTag(execution.status)}</li>`;
 /** Longest arguments and output shown, in characters. */
 const MAX_SHOWN = 20_000;
 
-/** One execution with its arguments and result. */
 function executionBody(
   o: NamedExecution & { readonly execution: ExecutionRow; readonly error: string | undefined },
 ): Markup {

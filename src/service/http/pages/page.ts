@@ -31,7 +31,6 @@ export interface Page {
   readonly status?: PageStatus;
 }
 
-/** Renders a whole document. */
 async function renderPage({ title, body, csrfToken, section, session }: Omit<Page, "status">): Promise<string> {
   return String(
     await html`<!doctype html>

@@ -70,7 +70,6 @@ interface RequestKind<Session extends KeyRequest> {
   readonly retry: string;
 }
 
-/** Pairing of a device. */
 const DEVICE: RequestKind<PairingSession> = {
   path: "pair",
   titles: ["Approve a device", "Device pairing"],
@@ -93,7 +92,6 @@ const DEVICE: RequestKind<PairingSession> = {
   retry: "Start pairing on the device again",
 };
 
-/** Installation of an agent client. */
 const INSTALLER: RequestKind<BootstrapSession> = {
   path: "install",
   titles: ["Approve an installation", "Installation"],
@@ -128,7 +126,6 @@ function optional(name: string, value: string | null): (readonly [name: string, 
   return value === null ? [] : [[name, value]];
 }
 
-/** Where the human decides about one request for a key. */
 function requestBody<Session extends KeyRequest>(
   kind: RequestKind<Session>,
   o: { session: Session; token: string; csrfToken: string; apps: readonly string[]; now: number },
@@ -148,7 +145,6 @@ function requestBody<Session extends KeyRequest>(
   });
 }
 
-/** The outcome of a request that no longer waits. */
 function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, session: Session): Markup {
   const name = kind.nameOf(session);
   switch (session.status) {
@@ -179,7 +175,6 @@ function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, ses
   }
 }
 
-/** No session has this token. */
 function unknownRequestBody({ retry }: { readonly retry: string }): Markup {
   return messageBody({
     heading: "This request is unknown",

@@ -73,7 +73,6 @@ function sendDeadLink(c: Context<RouteEnv>, parts: ServiceParts): Promise<Respon
   return sendPage(c, { title: "Link no longer works", body, status: 410, session: markStranger(c, parts) });
 }
 
-/** The page of a one-time link, with the button that spends it. */
 function signInBody({ token, next }: { token: string; next: string | undefined }): Markup {
   return html`<section class="card" aria-labelledby="question">
 <h1 id="question">Sign in as the owner?</h1>

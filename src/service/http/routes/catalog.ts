@@ -11,7 +11,7 @@ import {
   summariseTool,
 } from "../../catalog/describe-catalog.ts";
 import { actionNotFound, requireIntegration, toolNotFound } from "../../catalog/not-found.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare, ServiceError } from "../../service-error.ts";
 import { bare, count, type Operation, problem, query, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderProblem } from "../render-outcome.ts";
@@ -198,9 +198,7 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
   app.get("/api/tools/search", async (c) => {
     const words = readText(c.req.query("query"));
-    if (words === undefined) {
-      throw new ServiceError(400, "query_missing", "`query` is required: what should the tool do?", { bare: true });
-    }
+    if (words === undefined) throw refuseBare(400, "query_missing", "`query` is required: what should the tool do?");
     const integration = readIntegration(c.req.query("integration"));
     const found = parts.catalog.search(words, integration ?? undefined);
     const connections = await parts.connections.list();

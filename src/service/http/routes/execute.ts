@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
 import type { Principal } from "../../auth/api-keys.ts";
-import type { ExecutionOutcome } from "../../executions/outcome.ts";
+import { blockedOutcome, type ExecutionOutcome } from "../../executions/outcome.ts";
 import { readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
@@ -88,16 +88,6 @@ function execute(
 
 /** A request that was refused before the executor saw it. */
 function renderRefusal(toolName: string, error: ServiceError, parts: ServiceParts): Response {
-  const at = new Date(parts.now()).toISOString();
   const entry = error.code === "unauthorized" ? undefined : parts.catalog.find(toolName);
-  return renderEnvelope({
-    status: "blocked",
-    executionId: null,
-    toolName,
-    entry,
-    connectionId: null,
-    startedAt: at,
-    finishedAt: at,
-    error,
-  });
+  return renderEnvelope(blockedOutcome(error, new Date(parts.now()).toISOString(), { toolName, entry }));
 }

@@ -1,8 +1,8 @@
 import type { Context, Hono } from "hono";
 import { canonicalExecuteRequestSchema } from "../../../wire/execution.ts";
-import type { StoredExecution } from "../../executions/outcome.ts";
+import { blockedOutcome, type StoredExecution } from "../../executions/outcome.ts";
 import { readCanonicalRequest, readIdempotencyKey } from "../../executions/read-requests.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare, ServiceError } from "../../service-error.ts";
 import { bare, type Operation, problem, query, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderStored, renderSummary } from "../render-outcome.ts";
@@ -82,9 +82,7 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
   });
   app.get("/api/executions", requireKey(parts), async (c) => {
     const key = readIdempotencyKey(c.req.query("idempotency_key"));
-    if (key === undefined) {
-      throw new ServiceError(400, "invalid_request", "idempotency_key is required.", { bare: true });
-    }
+    if (key === undefined) throw refuseBare(400, "invalid_request", "idempotency_key is required.");
     return renderFound(await parts.canonical.findByKey(c.get("principal").accountId, key));
   });
   app.get("/api/executions/:id", requireKey(parts), async (c) =>
@@ -93,23 +91,13 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
 }
 
 function renderFound(found: StoredExecution | undefined): Response {
-  if (found === undefined) throw new ServiceError(404, "execution_not_found", "Execution not found.", { bare: true });
+  if (found === undefined) throw refuseBare(404, "execution_not_found", "Execution not found.");
   return renderStored(found);
 }
 
 /** "Authentication" 5: on this endpoint a refused key is answered in the endpoint's own shape. */
 function refuseKey(parts: ServiceParts): Response {
-  const at = new Date(parts.now()).toISOString();
-  return renderSummary({
-    status: "blocked",
-    executionId: null,
-    toolName: "",
-    entry: undefined,
-    connectionId: null,
-    startedAt: at,
-    finishedAt: at,
-    error: unauthorized({ bare: false }),
-  });
+  return renderSummary(blockedOutcome(unauthorized({ bare: false }), new Date(parts.now()).toISOString()));
 }
 
 /** The document's statuses of this endpoint have no 413: a body that is too large is a malformed request. */
@@ -118,6 +106,6 @@ async function readBody(c: Context<RouteEnv>): Promise<Record<string, unknown>> 
     return await readJsonObject(c.env, { limit: BODY_LIMIT });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 413) throw error;
-    throw new ServiceError(400, "body_too_large", error.message, { bare: true, cause: error });
+    throw refuseBare(400, "body_too_large", error.message, error);
   }
 }

@@ -8,7 +8,7 @@ import {
   flowStartRequestSchema,
 } from "../../../wire/flow.ts";
 import { refuseState } from "../../flows/flow-moves.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare, type ServiceError } from "../../service-error.ts";
 import { bare, count, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { type RouteEnv, readJsonObject, readLimit, requireKey } from "../request.ts";
@@ -146,5 +146,5 @@ function readApproval(sent: Record<string, unknown>): { stepKey: string | undefi
 }
 
 function refuse(message: string): ServiceError {
-  return new ServiceError(400, "invalid_request", message, { bare: true });
+  return refuseBare(400, "invalid_request", message);
 }

@@ -124,7 +124,6 @@ const NOTHING = {
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** An app as the owner reads it. */
 interface DescribedApp {
   /** As the app calls itself; null when it gave no name. */
   readonly clientName: string | null;
@@ -158,7 +157,6 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
   profile: "Read the name of this account, if there is one.",
 };
 
-/** Where the owner decides about an app that asks for access through OAuth. */
 function approvalBody(
   o: DescribedApp & {
     readonly scopes: readonly string[];

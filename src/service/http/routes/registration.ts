@@ -2,7 +2,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { z } from "zod";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
-import { ServiceError } from "../../service-error.ts";
+import { refuseBare, ServiceError } from "../../service-error.ts";
 import { bare, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderBare } from "../render-outcome.ts";
@@ -59,21 +59,15 @@ export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
   });
   app.get("/api/plugin/pair/sessions/:token", async (c) => {
     const session = await parts.pairing.find(c.req.param("token"));
-    if (session === undefined) {
-      throw new ServiceError(404, "unknown_session", "This pairing session is unknown. Start pairing again.", {
-        bare: true,
-      });
-    }
+    const unknown = "This pairing session is unknown. Start pairing again.";
+    if (session === undefined) throw refuseBare(404, "unknown_session", unknown);
     const { status, display_code: displayCode, expires_at: expiresAt } = session;
     return c.json({ status, displayCode, expiresAt });
   });
   app.post("/api/plugin/pair/sessions/:token/exchange", async (c) => {
     const body = pairExchangeRequestSchema.safeParse(await readJsonObject(c.env, KEYLESS_BODY));
-    if (!body.success) {
-      throw new ServiceError(400, "verifier_missing", "`verifier` is required: the string that pair start returned.", {
-        bare: true,
-      });
-    }
+    const missing = "`verifier` is required: the string that pair start returned.";
+    if (!body.success) throw refuseBare(400, "verifier_missing", missing);
     return c.json(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
   });
 }

@@ -31,7 +31,6 @@ async function readEntries(
   });
 }
 
-/** `drive_list_files`. */
 const listFiles = defineDriveAction({
   id: "list_files",
   title: "List files",
@@ -87,7 +86,6 @@ async function collect(
   return { found, isComplete: true };
 }
 
-/** `drive_search_files`. */
 const searchFiles = defineDriveAction({
   id: "search_files",
   title: "Search files",
@@ -193,7 +191,6 @@ async function keep(
   };
 }
 
-/** `drive_read_file`. */
 const readFile = defineDriveAction({
   id: "read_file",
   title: "Read a file",

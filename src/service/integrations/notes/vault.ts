@@ -15,7 +15,6 @@ const MAX_PAGES = 10_000;
 export interface Page {
   readonly parents: readonly string[];
   readonly fileName: string;
-  /** Relative to the vault. */
   readonly path: string;
   readonly text: PageText;
   readonly properties: Readonly<Record<string, unknown>>;

@@ -69,7 +69,6 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
 interface App {
   readonly integration: Integration;
   readonly connections: readonly Connection[];
-  /** The connection that was named. */
   readonly named: Connection | undefined;
 }
 

@@ -19,7 +19,6 @@ import type { McpTool } from "../mcp-features.ts";
 import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
 import { ACTION_ID, INTEGRATION_ID, objectSchema, resultSchema, textSchema } from "./tool-schemas.ts";
 
-/** Longest text that is searched for. */
 const MAX_QUERY = 500;
 const SEARCH_PAGE = { byDefault: 10, max: 100 } as const;
 const INTEGRATION_PAGE = { byDefault: 25, max: 100 } as const;

@@ -122,7 +122,6 @@ const COLUMNS = 64;
 const ROWS = 80;
 const SEE_ALL = "Your client shows the whole call: look there, or decline.";
 
-/** The call to approve. */
 interface AskedCall {
   readonly entry: CatalogEntry;
   readonly input: Readonly<Record<string, unknown>>;

@@ -5,7 +5,6 @@ import { toCanonicalCode } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpResult, ToolAnnotations } from "../mcp-features.ts";
 
-/** The failure of a tool, in the words of an execution summary. */
 interface ToolProblem {
   readonly error_code: string;
   readonly message: string;

@@ -20,7 +20,6 @@ const LONG_WAIT_SECONDS = 30;
 const MAX_TRIES = 5;
 const READ = { level: "read", idempotent: true } as const;
 
-/** One request. */
 interface NotionRequest<Schema extends z.ZodType> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below `/v1/`, each part encoded. */
@@ -32,7 +31,6 @@ interface NotionRequest<Schema extends z.ZodType> {
   readonly isEffect?: boolean;
 }
 
-/** The parts of a {@link NotionClient}. */
 interface NotionCall {
   readonly settings: NotionSettings;
   readonly dispatcher: Dispatcher;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** One run of text. */
 const richTextSchema = z.looseObject({ plain_text: z.string() });
 
 /** A block without its children. */
@@ -148,7 +147,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Values for Notion, and those that it has no column for. */
 interface PlacedValues {
   readonly values: Readonly<Record<string, unknown>>;
   readonly others: Readonly<Record<string, unknown>>;

@@ -24,7 +24,6 @@ export interface ListedPage {
   readonly mayHideTags: boolean;
 }
 
-/** Pages of a place, and whether there are more than are listed. */
 interface ListedPages {
   readonly pages: readonly ListedPage[];
   readonly more: boolean;

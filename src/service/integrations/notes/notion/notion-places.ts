@@ -21,7 +21,6 @@ export type Place =
   /** Everything that is shared with the token. */
   | { readonly kind: "all" };
 
-/** How a place is looked for. */
 interface PlaceSearch {
   /** The argument `parent`: titles separated by "/", an id or an address. */
   readonly parent: string;

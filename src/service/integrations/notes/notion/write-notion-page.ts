@@ -55,7 +55,6 @@ function placeDraft(place: Place, { tags, properties }: PageDraft) {
 
 /** The requests of a change, worked out before the first is sent. */
 interface Plan {
-  /** Values of the page. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly commands: readonly MarkdownCommand[];
   /** Tags in the front block after the change. */
