@@ -33,7 +33,7 @@ export interface IngestGrant {
 }
 
 /** An upload instruction and its one-line command. */
-export type UploadOffer = UploadInstruction & { readonly command: string };
+type UploadOffer = UploadInstruction & { readonly command: string };
 
 /** Mints and redeems the single-use tokens of `POST /api/files/ingest`. */
 export interface IngestTokens {
