@@ -100,6 +100,16 @@ export interface SettingOption {
   readonly preselected?: boolean | undefined;
 }
 
+/** Settings that may fit, for the form of the owner. */
+export interface Suggestion {
+  /** Text of each setting by name. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Where they come from and what is left to do, in one to three sentences. */
+  readonly note: string;
+  /** Address of a page of the provider that is needed for it. */
+  readonly page?: string;
+}
+
 /** Where an account of an app is signed in. What is not said here is looked up. */
 export interface SignInProvider {
   /** For people, such as "Google"; default: the host of its page. */
@@ -155,6 +165,12 @@ export interface Integration {
   readonly settingsForm?: readonly SettingField[];
   /** Above the form: which of its optional fields are needed, in one to three sentences. */
   readonly settingsHelp?: string;
+  /** A setting of the form that is asked for first and alone, as the others follow from it. */
+  readonly firstStep?: {
+    readonly setting: string;
+    /** The owner sees, and may change, what is suggested before anything is stored. Throws like `checkSettings`. */
+    suggest(value: string): Promise<Suggestion>;
+  };
   /** Throws ServiceError 422 `integration_misconfigured` naming the setting when a connection cannot work as configured. */
   checkSettings(settings: Readonly<Record<string, unknown>>): Promise<void>;
   /**

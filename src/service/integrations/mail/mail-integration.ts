@@ -2,6 +2,7 @@ import type { AllowedHosts } from "../../fetch/address-rules.ts";
 import { refuseSetting } from "../../service-error.ts";
 import type { Integration, SettingField } from "../integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
+import { findServers, type LookupNetwork } from "./find-servers/find-servers.ts";
 import type { OpenMailBox } from "./mail-box.ts";
 import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
 import { MaildirBox } from "./maildir-box.ts";
@@ -9,13 +10,8 @@ import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
-import {
-  findMailSignIn,
-  isOnServer,
-  readServerSettings,
-  type SECURITIES,
-  type SIGN_INS,
-} from "./server/server-settings.ts";
+import { findMailSignIn } from "./server/mail-sign-in.ts";
+import { isOnServer, readServerSettings, type SECURITIES, type SIGN_INS } from "./server/server-settings.ts";
 
 const SECURITY_LABELS: Readonly<Record<(typeof SECURITIES)[number], string>> = {
   automatic: "By the port",
@@ -25,7 +21,9 @@ const SECURITY_LABELS: Readonly<Record<(typeof SECURITIES)[number], string>> = {
 };
 const SIGN_IN_LABELS: Readonly<Record<(typeof SIGN_INS)[number], string>> = {
   password: "Password or app password",
-  oauth2: "OAuth2, renewed by the service",
+  google: "Sign in at Google",
+  microsoft: "Sign in at Microsoft",
+  oauth2: "Sign in at another provider (OAuth2)",
   token: "OAuth2 access token, until it ends",
 };
 
@@ -42,8 +40,9 @@ function field(
   return { name, label, kind, optional: true, ...more };
 }
 
+const NAMES = "Your name and user name";
 const ENCRYPTION = "Encryption";
-const OAUTH2 = "OAuth2, renewed by the service";
+const OAUTH2 = "Another sign-in provider (OAuth2)";
 const FOLDER = "A folder instead of servers";
 
 const settingsForm: readonly SettingField[] = [
@@ -53,37 +52,39 @@ const settingsForm: readonly SettingField[] = [
     kind: "email",
     help: "The mailbox's own address: messages are sent from it.",
   },
-  field("text", "name", "Your name", { help: "Stands beside the address in sent mail." }),
   field("text", "imapHost", "Incoming server (IMAP)", {
     help: "For example imap.example.org, or with another port than 993: imap.example.org:143.",
   }),
+  field("text", "smtpHost", "Outgoing server (SMTP)", {
+    help: "For example smtp.example.org (port 465) or smtp.example.org:587. Without it nothing can be sent.",
+  }),
+  field("choice", "signIn", "Sign in with", { options: choose(SIGN_IN_LABELS) }),
+  field("secret", "password", "Password or access token", {
+    help: "Not where you sign in at a provider. Many providers want an app password here, made in the settings of the account.",
+  }),
+  field("text", "name", "Your name", { group: NAMES, help: "Stands beside the address in sent mail." }),
+  field("text", "user", "User name", { group: NAMES, help: "The mail address when it is empty." }),
   field("choice", "imapSecurity", "Encryption to the incoming server", {
     group: ENCRYPTION,
     options: choose(SECURITY_LABELS),
-  }),
-  field("text", "smtpHost", "Outgoing server (SMTP)", {
-    help: "For example smtp.example.org (port 465) or smtp.example.org:587. Without it nothing can be sent.",
   }),
   field("choice", "smtpSecurity", "Encryption to the outgoing server", {
     group: ENCRYPTION,
     options: choose(SECURITY_LABELS),
   }),
-  field("text", "user", "User name", { help: "The mail address when it is empty." }),
-  field("choice", "signIn", "Sign in with", { options: choose(SIGN_IN_LABELS) }),
-  field("secret", "password", "Password or access token", {
-    help: "Many providers want an app password here, made in the settings of the account.",
-  }),
-  field("text", "tokenUrl", "OAuth2: address for tokens", {
-    group: OAUTH2,
-    help: "For example https://oauth2.googleapis.com/token. Needed, with a refresh token, where you sign in with OAuth2 that the service renews.",
-  }),
-  field("text", "authUrl", "OAuth2: address of the sign-in page", {
-    group: OAUTH2,
-    help: "For example https://accounts.google.com/o/oauth2/v2/auth.",
-  }),
   field("text", "ca", "Certificate of your own authority", {
     group: ENCRYPTION,
     help: "In the PEM format, for servers whose certificate no public authority vouches for.",
+  }),
+  field("text", "issuer", "Issuer", {
+    group: OAUTH2,
+    help: "For example https://login.example.org. The service asks it for the addresses; where it does not name them, fill in the next two.",
+  }),
+  field("text", "authUrl", "Address of the sign-in page", { group: OAUTH2 }),
+  field("text", "tokenUrl", "Address for tokens", { group: OAUTH2 }),
+  field("text", "scopes", "Scopes", {
+    group: OAUTH2,
+    help: "What its documents name for IMAP and SMTP, separated by spaces; offline_access where it has to be asked for a sign-in that lasts.",
   }),
   field("folder", "maildir", "Mailbox folder", {
     group: FOLDER,
@@ -96,10 +97,11 @@ const settingsForm: readonly SettingField[] = [
  * address), optional `name`, `aliases`, `sendPerMinute`, `sendPerDay`; and either `maildir` (path) or `imapHost` with the
  * settings of `readServerSettings`.
  *
- * @param allowed servers that may be reached without encryption although they are on another machine
+ * @param o.allowed servers that may be reached without encryption although they are on another machine
+ * @param o.lookup where the servers of an address are looked up, for tests
  */
 export function createMailIntegration(
-  o: { readonly allowed?: AllowedHosts; readonly idleMs?: number } = {},
+  o: { readonly allowed?: AllowedHosts; readonly idleMs?: number; readonly lookup?: Partial<LookupNetwork> } = {},
 ): Integration {
   const parser = createMailParser();
   const accounts = createMailAccounts(parser, o);
@@ -128,6 +130,10 @@ export function createMailIntegration(
     scopes: ["mail.read", "mail.send", "mail.modify"],
     actions: actions.map((action) => action(open)),
     settingsForm,
+    firstStep: {
+      setting: "address",
+      suggest: async (address) => findServers(readMailSettings({ address }).address, o.lookup),
+    },
     async checkSettings(settings) {
       readMailSettings(settings);
       if (!isOnServer(settings) && settings.maildir === undefined)

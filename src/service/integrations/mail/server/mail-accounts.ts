@@ -28,7 +28,7 @@ export function createMailAccounts(parser: MailParser, o: { readonly idleMs?: nu
       // Different settings mean a different account; the old connection closes when idle. A renewed access
       // token does not make a different account.
       const { secret, ...rest } = settings;
-      const facts = settings.signIn === "oauth2" ? rest : settings;
+      const facts = settings.signIn === "password" || settings.signIn === "token" ? settings : rest;
       const key = sha256Hex(JSON.stringify(facts));
       const account = accounts.get(key) ?? createAccount(settings, o.idleMs);
       account.settings = settings;

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { cleanText } from "../../../../base/text.ts";
 import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
 import { createProviderError } from "../../provider-failure.ts";
+import { findProvider } from "../find-servers/known-providers.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
 
 const text = z.string().catch("");
@@ -18,6 +20,8 @@ const faultSchema = z.object({
   /** Response code of an IMAP server in capitals, e.g. `OVERQUOTA`; empty without one. */
   serverResponseCode: text.transform((code) => code.toUpperCase()),
   authenticationFailed: z.boolean().catch(false),
+  /** Why an access token was refused, as the server said it in XOAUTH2 or OAUTHBEARER. */
+  oauthError: z.looseObject({ status: text, scope: text, error: text }).optional().catch(undefined),
   /** The server did not begin encryption. */
   tlsFailed: z.unknown().optional(),
 });
@@ -79,25 +83,44 @@ export function refuseSignInNow(server: MailServer, message: string): ServiceErr
   return createProviderError({ kind: "status", status: 503, message }, { app: nameServer(server), action: READ });
 }
 
-const SIGN_IN_HINTS: Readonly<Record<ServerSettings["signIn"], string>> = {
-  password: "Correct the password of the connection (many providers want an app password), then repeat the call.",
-  token: "Put a new access token into the connection, then repeat the call.",
-  oauth2:
-    "Check that the account may use IMAP and SMTP with OAuth2, then reconnect it with a new refresh token and repeat the call.",
-};
+const SIGN_IN_HINTS = {
+  password:
+    "The owner corrects the password of the connection (many providers want an app password), then repeat the call.",
+  token: "The owner puts a new access token into the connection, then repeat the call.",
+  renewed: "The owner signs in again: dashboard, Connections, Reconnect. Then repeat the call.",
+} as const;
 
 /** 401 `needs_reauth`: the server refused user and password, or the access token. */
 export function refuseSignIn(
   server: MailServer,
-  { signIn, said: words }: { signIn: ServerSettings["signIn"]; said: string | undefined },
+  { signIn, error }: { readonly signIn: ServerSettings["signIn"]; readonly error: unknown },
 ): ServiceError {
-  const refused = signIn === "password" ? "user and password" : "the access token, which may have expired";
-  const said = words?.replaceAll(/\s+/g, " ").trim().slice(0, 200);
-  return new ServiceError(401, "needs_reauth", `${nameServer(server)} refused ${refused}${said ? `: ${said}` : "."}`, {
+  const kind = signIn === "password" || signIn === "token" ? signIn : "renewed";
+  const refused = kind === "password" ? "user and password" : "the access token";
+  const { oauthError: why, ...fault } = readFault(error);
+  const scope = why?.scope ? `it wants the scope ${why.scope}` : "";
+  const detail = [why?.error || why?.status, scope].filter(Boolean).join(", ");
+  const words = wordsOf(fault).trim().replace(/[.:]$/, "");
+  const said = cleanText(detail === "" ? words : `${words} (${detail})`, 300);
+  const message = `${nameServer(server)} refused ${refused}${said === null ? "" : `: ${said}`}.`;
+  return new ServiceError(401, "needs_reauth", `${message} ${advise(server, kind, words)}`.trim(), {
     type: "auth",
-    hint: SIGN_IN_HINTS[signIn],
-    extra: { setting: signIn === "oauth2" ? "refreshToken" : "password" },
+    hint: SIGN_IN_HINTS[kind],
+    extra: { setting: kind === "renewed" ? "signIn" : "password" },
   });
+}
+
+/** The next step after a refusal, where the provider of the server, or its words, tell it. */
+function advise({ host }: MailServer, kind: keyof typeof SIGN_IN_HINTS, words: string): string {
+  const { name, signIn, page } = findProvider({ server: host }) ?? {};
+  if (/disabled|not enabled/i.test(words)) return "The settings of the account have to allow IMAP and SMTP first.";
+  if (kind === "token") return "It may have expired.";
+  if (kind === "renewed") return "Check that you signed in as this user, and that the account may use IMAP and SMTP.";
+  if (signIn === "microsoft") return 'It takes no passwords: choose "Sign in at Microsoft".';
+  if (page !== undefined) return `${name} wants an app password, not the password of the account: ${page}`;
+  return /app(?:lication)?[- ](?:specific )?password/i.test(words)
+    ? "Make an app password in the settings of the account, and use it here."
+    : "";
 }
 
 /** Errors of the IMAP library about an answer that makes no sense. */
@@ -117,7 +140,11 @@ function findStatus(code: string): number | undefined {
   return STATUSES.find(([codes]) => codes.test(code))?.[1];
 }
 
-function wordsOf({ responseText, response, message }: MailFault): string {
+function wordsOf({
+  responseText,
+  response,
+  message,
+}: Pick<MailFault, "responseText" | "response" | "message">): string {
   return responseText ?? response ?? message;
 }
 
@@ -126,15 +153,18 @@ export function isRefusal(error: unknown): boolean {
   return readFault(error).responseStatus !== "";
 }
 
+const NO_TOKENS = new Error("it offers neither XOAUTH2 nor OAUTHBEARER");
+
 /** Why a sign-in failed; undefined when it was something else that failed. */
 export function explainImapSignIn(error: unknown, { imap, signIn }: ServerSettings): ServiceError | undefined {
   const fault = readFault(error);
   const said = wordsOf(fault);
-  if (!fault.authenticationFailed && !/authentication mechanism|login is disabled/i.test(said)) return undefined;
+  const isUnsupported = /authentication mechanism|login is disabled/i.test(said);
+  if (!fault.authenticationFailed && !isUnsupported) return undefined;
   if (findStatus(fault.serverResponseCode) === 503 || /temporar|try again/i.test(said))
     return refuseSignInNow(imap, said);
   if (fault.serverResponseCode === "PRIVACYREQUIRED") return explainTls({ message: "STARTTLS" }, imap);
-  return refuseSignIn(imap, { signIn, said });
+  return refuseSignIn(imap, { signIn, error: isUnsupported && signIn !== "password" ? NO_TOKENS : error });
 }
 
 /** Why a command failed. */

@@ -1,6 +1,8 @@
 import { Readable } from "node:stream";
 import type { Transporter } from "nodemailer";
+import type { CustomAuthenticationContext } from "nodemailer/lib/smtp-connection/index.js";
 import type { Options, SentMessageInfo } from "nodemailer/lib/smtp-transport/index.js";
+import { parseJson } from "../../../../base/json.ts";
 import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
 import { createProviderError } from "../../provider-failure.ts";
@@ -77,7 +79,9 @@ export async function sendBySmtp(
     };
   } catch (error) {
     const early = isHandedOver ? undefined : (explainSignIn(error, { ...settings, smtp }) ?? explainTls(error, smtp));
-    throw early ?? explainSending(error, { server: smtp, action: o.action, isHandedOver, draft });
+    throw (
+      early ?? explainSending(error, { server: smtp, signIn: settings.signIn, action: o.action, isHandedOver, draft })
+    );
   } finally {
     raw.destroy();
   }
@@ -98,13 +102,29 @@ async function createSmtp({
     requireTLS: smtp.security === "starttls",
     ignoreTLS: smtp.security === "plain",
     ...(ca === undefined ? {} : { tls: { ca } }),
-    auth: signIn === "password" ? { user, pass: secret } : { type: "OAuth2", user, accessToken: secret },
+    auth: signIn === "password" ? { user, pass: secret } : { type: "custom", method: "TOKEN", user, pass: secret },
+    customAuth: { TOKEN: signInWithToken },
     logger: false,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
   });
+}
+
+/** Signs in with an access token: XOAUTH2, else OAUTHBEARER (RFC 7628), which the library does not know. */
+async function signInWithToken({ auth, authMethods, sendCommand }: CustomAuthenticationContext): Promise<void> {
+  const { user = "", pass: token = "" } = auth.credentials;
+  const isOld = authMethods.includes("XOAUTH2");
+  const begin = isOld ? `user=${user}` : `n,a=${user},`;
+  const first = Buffer.from(`${begin}\x01auth=Bearer ${token}\x01\x01`).toString("base64");
+  let answer = await sendCommand(`AUTH ${isOld ? "XOAUTH2" : "OAUTHBEARER"} ${first}`);
+  let oauthError: unknown;
+  if (answer.status === 334) {
+    oauthError = parseJson(Buffer.from(answer.text, "base64").toString("utf8"));
+    answer = await sendCommand(isOld ? "" : "AQ==");
+  }
+  if (answer.status !== 235) throw Object.assign(new Error(answer.text), { oauthError });
 }
 
 /** Rejects on abort; a later result or error of `work` is ignored. */
@@ -128,15 +148,16 @@ function estimateSize({ body, files }: Draft): number {
 
 /** Undefined for failures other than the sign-in. */
 function explainSignIn(error: unknown, { smtp, signIn }: SmtpSettings) {
-  const { code, responseCode = 0, message, response } = readFault(error);
+  const { code, responseCode = 0, message } = readFault(error);
   if (code !== "EAUTH") return undefined;
   const isPassing = responseCode >= 400 && responseCode < 500;
-  return isPassing ? refuseSignInNow(smtp, message) : refuseSignIn(smtp, { signIn, said: response });
+  return isPassing ? refuseSignInNow(smtp, message) : refuseSignIn(smtp, { signIn, error });
 }
 
 /** How far a message had come when sending it failed. */
 interface FailedSending {
   readonly server: MailServer;
+  readonly signIn: ServerSettings["signIn"];
   readonly action: Pick<Action, "level" | "idempotent">;
   /** True once the whole message was handed over: the outcome is unknown. */
   readonly isHandedOver: boolean;
@@ -161,13 +182,13 @@ function explainSending(error: unknown, o: FailedSending): ServiceError {
   return createProviderError({ kind, message }, call);
 }
 
-function explainReply(status: number, said: string, { server, action }: FailedSending): ServiceError {
+function explainReply(status: number, said: string, { server, signIn, action }: FailedSending): ServiceError {
   const call = { app: nameServer(server), action };
   // The enhanced codes of RFC 3463, where a server gives them.
   const detail = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(said)?.[0].slice(2);
   if (detail === "3.4" || detail === "2.3" || (status === 552 && detail !== "2.2")) return refuseSize(server, said);
   if (detail === "2.2") return refuseFull(server, said);
-  if (status === 530 || status === 535) return refuseSignIn(server, { signIn: "password", said });
+  if (status === 530 || status === 535) return refuseSignIn(server, { signIn, error: new Error(said) });
   if (status < 500) {
     const isLimit = /rate|too many|limit/i.test(said);
     return createProviderError({ kind: "status", status: isLimit ? 429 : 503, message: said }, call);

@@ -2,7 +2,6 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { type AllowedHosts, isOwnHost } from "../../../fetch/address-rules.ts";
 import { refuseSetting } from "../../../service-error.ts";
-import type { SignInPlan } from "../../integration.ts";
 import { readMailSettings } from "../mail-settings.ts";
 
 /** How a connection is protected: TLS from its first byte, TLS begun by a command and required, or not at all. */
@@ -24,7 +23,7 @@ export interface ServerSettings {
   /** Undefined: the account can be read, not sent from. */
   readonly smtp: MailServer | undefined;
   readonly user: string;
-  /** `token` is an OAuth2 access token that the owner pasted, `oauth2` one that the service renews. */
+  /** `token` is an OAuth2 access token that the owner pasted, that of any other but `password` one that the service renews. */
   readonly signIn: (typeof SIGN_INS)[number];
   /** Password or access token. */
   readonly secret: string;
@@ -35,7 +34,7 @@ export interface ServerSettings {
 /** Values of the settings `imapSecurity` and `smtpSecurity`; the first is the default. */
 export const SECURITIES = ["automatic", "tls", "starttls", "plain"] as const;
 /** Values of the setting `signIn`; the first is the default. */
-export const SIGN_INS = ["password", "oauth2", "token"] as const;
+export const SIGN_INS = ["password", "google", "microsoft", "oauth2", "token"] as const;
 
 const PROTOCOLS = {
   IMAP: { setting: "imapHost", security: "imapSecurity", tlsPort: 993, otherPort: 143 },
@@ -78,7 +77,7 @@ export function readServerSettings(
     throw refuseSetting(setting, "has a value that cannot be used.");
   }
   const { imapHost, smtpHost, user = address, signIn, password, ca, ...chosen } = parsed.data;
-  if (password === "" && signIn !== "oauth2")
+  if (password === "" && (signIn === "password" || signIn === "token"))
     throw refuseSetting("password", "is needed: the password of the account, an app password, or an access token.");
   return {
     imap: readServer("IMAP", imapHost, { security: chosen.imapSecurity, allowed }),
@@ -133,43 +132,4 @@ function readCertificates(text: string): string {
       return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
     })
     .join("");
-}
-
-const text = z.string().trim().min(1);
-const signInSchema = z.looseObject({ authUrl: text, tokenUrl: text });
-
-/** How a mailbox on a server is signed in with OAuth2; undefined when its settings say nothing of it. */
-export function findMailSignIn(
-  settings: Readonly<Record<string, unknown>>,
-  allowed: AllowedHosts | undefined,
-): SignInPlan | undefined {
-  if (settings.signIn !== "oauth2") return undefined;
-  const parsed = signInSchema.safeParse(settings);
-  if (!parsed.success) {
-    throw refuseSetting(String(parsed.error.issues[0]?.path[0] ?? "tokenUrl"), "is needed to sign in with OAuth2.");
-  }
-  const { url, isPrivate } = readTokenUrl(parsed.data.tokenUrl, allowed);
-  return {
-    provider: { authUrl: parsed.data.authUrl, tokenUrl: url.href },
-    flow: "code",
-    scopes: [],
-    isPrivate,
-    useToken: ({ text: password }) => ({ ...settings, password }),
-  };
-}
-
-function readTokenUrl(
-  address: string,
-  allowed: AllowedHosts | undefined,
-): { readonly url: URL; readonly isPrivate: boolean } {
-  const url = URL.parse(address);
-  if (url === null || !["https:", "http:"].includes(url.protocol) || url.username !== "" || url.password !== "")
-    throw refuseSetting("tokenUrl", "must be an address, for example https://oauth2.googleapis.com/token.");
-  const isPrivate = isOwnHost(url, allowed);
-  if (url.protocol === "http:" && !isPrivate)
-    throw refuseSetting(
-      "tokenUrl",
-      `is not encrypted, which only an address of this machine may be. Use https, or start the service with --allow-host ${url.hostname}:${url.port || 80}.`,
-    );
-  return { url, isPrivate };
 }
