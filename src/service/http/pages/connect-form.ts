@@ -7,7 +7,7 @@ import {
 } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
-import type { Integration, SettingField, SettingOption } from "../../integrations/integration.ts";
+import type { Integration, SettingField, SettingOption, Suggestion } from "../../integrations/integration.ts";
 import { missingList } from "./connections.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
 
@@ -17,12 +17,19 @@ interface ConnectPage {
   readonly form: ConnectionForm;
   readonly problems: FormProblems;
   readonly csrfToken: string;
+  /** What the values of a new form are based on. */
+  readonly suggestion?: Suggestion | undefined;
   /** Name of the account that calls use which name none; undefined where the form does not ask about it. */
   readonly defaultLabel?: string | undefined;
 }
 
-/** The form that connects an app. `unwell` are its connections that need help more than a new one. */
-export function connectBody(o: ConnectPage & { readonly unwell: readonly Connection[] }): Markup {
+/**
+ * The form that connects an app; `isFirstStep` stands for the setting alone that the others follow from. `unwell` are its
+ * connections that need help more than a new one.
+ */
+export function connectBody(
+  o: ConnectPage & { readonly unwell: readonly Connection[]; readonly isFirstStep: boolean },
+): Markup {
   const { integration, unwell } = o;
   return html`<h1>Connect ${integration.name}</h1>
 <p class="lead">${integration.description}</p>
@@ -30,7 +37,27 @@ ${unwell.map(
   (connection) =>
     html`<div class="notice warn"><p>“${connection.label}” is connected already but needs help.</p><p><a class="button" href="/connections/${connection.id}/reconnect">Reconnect “${connection.label}”</a></p></div>`,
 )}
-${formCard({ ...o, action: `/connect/${integration.slug}`, button: `Connect ${integration.name}`, keeps: () => false })}`;
+${o.isFirstStep ? firstStepCard(o) : formCard({ ...o, action: `/connect/${integration.slug}`, button: `Connect ${integration.name}`, keeps: () => false })}`;
+}
+
+function firstStepCard(o: ConnectPage): Markup {
+  const { integration, problems } = o;
+  const path = `/connect/${integration.slug}`;
+  const fields = (integration.settingsForm ?? []).filter(({ name }) => name === integration.firstStep?.setting);
+  return html`${problemSummary(fields, problems)}
+<section class="card" aria-label="Settings">
+<form method="post" action="${path}" novalidate>
+${csrfField(o.csrfToken)}<input type="hidden" name="step" value="first">
+${fields.map((field) => settingInput(field, { ...o, keeps: () => false }))}
+<div class="actions"><button class="primary">Look up the rest</button><a href="${path}?all">Type everything yourself</a></div>
+</form>
+</section>`;
+}
+
+function suggestionNote({ note, page }: Suggestion): Markup {
+  const link =
+    page === undefined ? "" : html` <a href="${page}" rel="noreferrer" target="_blank">${new URL(page).host}</a>`;
+  return html`<p class="notice" role="status">${note}${link}</p>`;
 }
 
 /** The form that makes a connection healthy again, or gives it more. */
@@ -63,6 +90,7 @@ function formCard(card: FormCard): Markup {
   const { integration, form, problems } = card;
   const fields = integration.settingsForm ?? [];
   return html`${problemSummary(fields, problems)}
+${card.suggestion === undefined ? "" : suggestionNote(card.suggestion)}
 <section class="card" aria-label="Settings">
 <form method="post" action="${card.action}" novalidate>
 ${csrfField(card.csrfToken)}
@@ -144,7 +172,10 @@ function fieldGroup({ heading, fields }: FieldGroup, card: FormCard): Markup {
 ${fields.map((field) => settingInput(field, card))}</details>`;
 }
 
-function settingInput(field: SettingField, { integration, form, problems, keeps }: FormCard): Markup {
+function settingInput(
+  field: SettingField,
+  { integration, form, problems, keeps }: ConnectPage & Pick<FormCard, "keeps">,
+): Markup {
   const { name, label, kind, optional } = field;
   const id = `set-${name}`;
   const problem = problems.get(name);

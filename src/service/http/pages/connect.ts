@@ -11,7 +11,7 @@ import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
 import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients.ts";
 import type { FinishedSignIn, SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
-import type { Integration } from "../../integrations/integration.ts";
+import type { Integration, Suggestion } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
@@ -48,14 +48,19 @@ function addForms(
   { path, find }: { path: "/connect/:id" | "/connections/:id/reconnect"; find: (id: string) => Promise<Target> },
 ): void {
   const { addPage, addForm } = ownerPages(app, parts);
-  addPage(path, async (c, { csrfToken }) => formPage(parts, await find(c.req.param("id")), { csrfToken }));
+  addPage(path, async (c, { csrfToken }) => {
+    const target = await find(c.req.param("id"));
+    const isFirstStep = target.integration.firstStep !== undefined && c.req.query("all") === undefined;
+    return formPage(parts, target, { csrfToken, isFirstStep });
+  });
   addForm(path, async (c, { owner: { csrfToken }, form: sent }) => {
     const target = await find(c.req.param("id"));
     const form = readForm(sent, target.integration);
+    if (sent.get("step") === "first") return takeFirstStep(parts, target, { form, csrfToken });
     const result = await begin(parts, target, { form, csrfToken });
-    if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
+    if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
     if (result.kind !== "connected") return stepPage(parts, result, { name: target.integration.name, csrfToken });
-    return findNext(parts, target);
+    return findNext(parts, target, result);
   });
 }
 
@@ -65,33 +70,51 @@ function stepPage(parts: ServiceParts, step: SignInStep, o: { name: string; csrf
   return { title: `Sign in to ${o.name}`, body: stepBody({ ...o, step, redirectUri }), section: "connections" };
 }
 
-/** The form, empty or with the settings so far; as it was sent when that was `refused`. */
+/** The whole form, filled in from the setting that was asked for first. */
+async function takeFirstStep(parts: ServiceParts, target: Target, sent: { form: ConnectionForm; csrfToken: string }) {
+  const { setting = "", suggest } = target.integration.firstStep ?? {};
+  const typed = sent.form.values[setting]?.trim() ?? "";
+  try {
+    const suggestion = await suggest?.(typed);
+    const form = { label: typed, values: { ...suggestion?.values, [setting]: typed } };
+    return await formPage(parts, target, { ...sent, form, suggestion });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return formPage(parts, target, { ...sent, problems: toProblems(target.integration, error), isFirstStep: true });
+  }
+}
+
+/** The form: empty or with the settings so far; with what was typed or suggested, and with what is wrong with it. */
 async function formPage(
   parts: ServiceParts,
   { integration, connection }: Target,
-  { csrfToken, refused }: { csrfToken: string; refused?: { form: ConnectionForm; problems: FormProblems } },
+  o: {
+    readonly csrfToken: string;
+    readonly form?: Partial<ConnectionForm>;
+    readonly problems?: FormProblems;
+    readonly suggestion?: Suggestion | undefined;
+    readonly isFirstStep?: boolean;
+  },
 ): Promise<Page> {
-  const shared = { integration, csrfToken, problems: refused?.problems ?? new Map() };
-  const page = { section: "connections", status: refused === undefined ? 200 : 400 } as const;
+  const { problems = new Map(), isFirstStep = false } = o;
+  const page = { section: "connections", status: problems.size === 0 ? 200 : 400 } as const;
   if (connection !== undefined) {
-    const form = refused?.form ?? showSettings(integration, connection);
-    return { ...page, title: `Reconnect ${connection.label}`, body: reconnectBody({ ...shared, form, connection }) };
+    const form = { ...showSettings(integration, connection), ...o.form };
+    const body = reconnectBody({ ...o, integration, problems, form, connection });
+    return { ...page, title: `Reconnect ${connection.label}`, body };
   }
   const connections = await parts.connections.list(integration.slug);
   const known = connections.find(({ isDefault }) => isDefault);
-  const empty: ConnectionForm = {
+  const form: ConnectionForm = {
     label: connections.length === 0 ? integration.name : "",
     access: "full",
     values: {},
     // Nobody wants the empty folder of the first start once there is a real account.
     isDefault: known !== undefined && parts.connector.isFirstApp(known),
+    ...o.form,
   };
-  const body = connectBody({
-    ...shared,
-    form: refused?.form ?? empty,
-    defaultLabel: known?.label,
-    unwell: refused === undefined ? connections.filter(({ state }) => state !== "healthy") : [],
-  });
+  const unwell = o.form === undefined ? connections.filter(({ state }) => state !== "healthy") : [];
+  const body = connectBody({ ...o, integration, problems, form, unwell, defaultLabel: known?.label, isFirstStep });
   return { ...page, title: `Connect ${integration.name}`, body };
 }
 
@@ -107,7 +130,8 @@ function connect(
 }
 
 /** An app that was just signed in to for the first time offers something only when its owner allows it. */
-async function findNext({ sources }: ServiceParts, target: Target): Promise<string> {
+async function findNext({ sources }: ServiceParts, target: Target, { other }: Connected): Promise<string> {
+  if (other !== undefined) return `/connections/${other}?notice=other-account`;
   const { slug, actions } = target.integration;
   const source = actions.length > 0 ? undefined : await sources.find(slug);
   const isNew = source !== undefined && !isStopped(source) && source.proposal !== undefined;
@@ -121,13 +145,15 @@ function donePath({ connection }: Target): string {
 }
 
 type Problems = { readonly kind: "problems"; readonly problems: FormProblems };
+/** `other` is the id of a connection whose provider let in another account than the owner typed. */
+type Connected = { readonly kind: "connected"; readonly other?: string };
 
 /** Signs in where the settings need it, else connects. */
 async function begin(
   parts: ServiceParts,
   target: Target,
   { form, csrfToken }: { form: ConnectionForm; csrfToken: string },
-): Promise<SignInStep | Problems | { readonly kind: "connected" }> {
+): Promise<SignInStep | Problems | Connected> {
   const { integration, connection } = target;
   const { settings, problems } = readSettings(integration.settingsForm ?? [], form.values, connection?.settings);
   if (problems.size > 0) return { kind: "problems", problems };
@@ -149,14 +175,18 @@ async function begin(
 }
 
 /** Connects with the sign-in that has ended well. */
-async function settle(
-  parts: ServiceParts,
-  target: Target,
-  end: FinishedSignIn,
-): Promise<Problems | { readonly kind: "connected" }> {
+async function settle(parts: ServiceParts, target: Target, end: FinishedSignIn): Promise<Problems | Connected> {
   if ("problem" in end) return { kind: "problems", problems: new Map([["", end.problem]]) };
-  const result = await connect(parts, target, end.wanted.form, end.signInId);
-  return result.ok ? { kind: "connected" } : { kind: "problems", problems: result.problems };
+  const { account = "", wanted, signInId } = end;
+  const fields = target.integration.settingsForm ?? [];
+  const { settings } = readSettings(fields, wanted.form.values, target.connection?.settings);
+  const meant = target.integration.findSignIn?.(settings)?.params?.login_hint;
+  // Another account may be right: one that may use a shared mailbox, for example.
+  const isOther = meant !== undefined && account.includes("@") && meant.toLowerCase() !== account.toLowerCase();
+  const result = await connect(parts, target, wanted.form, signInId);
+  if (result.ok) return { kind: "connected", ...(isOther && { other: result.connection.id }) };
+  const note = `You signed in as ${account}, which is another account than the one you typed.`;
+  return { kind: "problems", problems: isOther ? new Map([["", note], ...result.problems]) : result.problems };
 }
 
 /** @throws ServiceError 404 `integration_not_found`, 422 when the app stopped working. */
@@ -205,8 +235,8 @@ function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const { slug, connectionId, form } = finished.wanted;
     const target = connectionId === undefined ? findNew(parts, slug) : await findReconnectable(parts, connectionId);
     const result = await settle(parts, target, finished);
-    if (result.kind === "problems") return formPage(parts, target, { csrfToken, refused: { form, ...result } });
-    return findNext(parts, target);
+    if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
+    return findNext(parts, target, result);
   };
   addPage(SIGNED_IN_PATH, async (c, { csrfToken }) => {
     const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, csrfToken), csrfToken);

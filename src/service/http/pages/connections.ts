@@ -16,6 +16,8 @@ import { connectionTag } from "./values.ts";
 const NOTICES: Readonly<Record<string, string>> = {
   connected: "Connected. Agents can use it from now on.",
   reconnected: "Reconnected. Calls that were refused can be repeated.",
+  "other-account":
+    "Connected. The provider signed in another account than the address you typed; both stand below. If that is not meant, reconnect.",
   renamed: "The new name is saved.",
   default: "This is the default now: calls that name no connection use it.",
   disconnected: "Disconnected. Agents no longer reach it.",

@@ -33,6 +33,7 @@ afterAll(async () => {
 /** Fills the form as an owner who has his provider's help page beside it. */
 async function connect(user: "ana" | "bob", password: string): Promise<void> {
   await page.goto(`${service.url}/connect/mail`);
+  await page.getByRole("link", { name: "Type everything yourself" }).click();
   const folded = page.locator("details.more:not([open]) > summary");
   while ((await folded.count()) > 0) await folded.first().click();
   await page.getByLabel("Name", { exact: true }).fill(`Mail of ${user}`);

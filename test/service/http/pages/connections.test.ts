@@ -42,13 +42,11 @@ describe("fields that few people need", () => {
   };
 
   test("are folded away behind the others", async () => {
-    const page = await open("/connect/mail");
+    const page = await open("/connect/mail?all");
     expect(folds(page)).toEqual({
+      "Your name and user name": { open: false, names: ["name", "user"] },
       Encryption: { open: false, names: ["imapSecurity", "smtpSecurity", "ca"] },
-      "OAuth2, renewed by the service": {
-        open: false,
-        names: ["tokenUrl", "authUrl"],
-      },
+      "Another sign-in provider (OAuth2)": { open: false, names: ["issuer", "authUrl", "tokenUrl", "scopes"] },
       "A folder instead of servers": { open: false, names: ["maildir"] },
     });
     expect(page.text.indexOf('name="set.password"')).toBeLessThan(page.text.indexOf('<details class="more"'));
@@ -61,13 +59,44 @@ describe("fields that few people need", () => {
     expect(page.status).toBe(400);
     expect(page.text).toMatch(/<a href="#set-maildir">/);
     expect(Object.entries(folds(page)).flatMap(([heading, { open }]) => (open ? [heading] : []))).toEqual([
-      "OAuth2, renewed by the service",
+      "Another sign-in provider (OAuth2)",
       "A folder instead of servers",
     ]);
     const settings = { address: "me@example.org", authUrl: "https://provider.test/page" };
     const { id } = await service.service.connections.add({ integration: "mail", label: "Mail", settings });
     const again = folds(await open(`/connections/${id}/reconnect`));
-    expect(Object.values(again).map(({ open }) => open)).toEqual([false, true, false]);
+    expect(Object.values(again).map(({ open }) => open)).toEqual([false, false, true, false]);
+  });
+});
+
+describe("a form that begins with one setting", () => {
+  const listNames = ({ text }: Reply) => [...text.matchAll(/name="set\.(\w+)"/g)].map(([, name]) => name);
+
+  test("asks for it alone, fills in the others, and stores nothing", async () => {
+    const first = await open("/connect/mail");
+    expect(listNames(first)).toEqual(["address"]);
+    expect(first.text).toContain('href="/connect/mail?all"');
+    const page = await submit("/connect/mail", { step: "first", "set.address": "ana@gmail.com" });
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(/id="set-address"[^>]* value="ana@gmail.com"/);
+    expect(page.text).toMatch(/id="set-imapHost"[^>]* value="imap.gmail.com"/);
+    expect(page.text).toContain('<option value="google" selected>');
+    expect(page.text).toContain("These are the servers of Google.");
+    expect(page.text).toContain('<input id="label" name="label" value="ana@gmail.com"');
+    expect(await list("mail")).toHaveLength(1);
+  });
+
+  test("says at its field when it cannot be used, and keeps it", async () => {
+    const page = await submit("/connect/mail", { step: "first", "set.address": "Ana" });
+    expect([page.status, listNames(page)]).toEqual([400, ["address"]]);
+    expect(page.text).toMatch(/id="set-address-problem">[^<]*own address/);
+    expect(page.text).toMatch(/id="set-address"[^>]* value="Ana"/);
+  });
+
+  test("goes on where nothing is found", async () => {
+    const page = await submit("/connect/mail", { step: "first", "set.address": "me@localhost" });
+    expect([page.status, listNames(page).includes("maildir")]).toEqual([200, true]);
+    expect(page.text).toContain("Nothing says which servers localhost has.");
   });
 });
 

@@ -28,6 +28,8 @@ export interface TestDovecot {
   readonly key: string;
   /** Access tokens that are valid, with their users. */
   readonly tokens: Map<string, string>;
+  /** The user of an access token, undefined for one that is not valid: from `tokens`, else from a provider. */
+  findUser(token: string): Promise<string | undefined>;
   /** Puts a message into a folder as another program would. */
   deliver(user: TestUser, message: string | Buffer, o?: DeliverOptions): Promise<void>;
   /** Everything a folder holds, oldest first. */
@@ -73,15 +75,23 @@ function chooseUser(): { uid?: number; gid?: number; user: string; group: string
   return process.getuid?.() === 0 ? { uid: Number(read("-u")), gid: Number(read("-g")), user, group } : { user, group };
 }
 
-/** @param o.quota most kilobytes a user may keep; no limit without it. */
-export async function startDovecot(o: { readonly quota?: number } = {}): Promise<TestDovecot> {
+/**
+ * Starts a server with the users `ana` and `bob`, who may also sign in by their addresses.
+ *
+ * @param o.quota most kilobytes a user may keep; no limit without it.
+ * @param o.inspect asks a sign-in provider whose a token is.
+ */
+export async function startDovecot(
+  o: { readonly quota?: number; readonly inspect?: (token: string) => Promise<string | undefined> } = {},
+): Promise<TestDovecot> {
   if (!existsSync(DOVECOT)) throw new Error("Dovecot is not installed.");
   const folder = mkdtempSync(join(tmpdir(), "svc-dovecot-"));
   const who = chooseUser();
   const [port, tlsPort] = [await findFreePort(), await findFreePort()];
   const { cert, key } = makeCertificate(folder);
   const tokens = new Map<string, string>();
-  const tokenServer = await serveTokens(tokens);
+  const findUser: TestDovecot["findUser"] = async (token) => tokens.get(token) ?? (await o.inspect?.(token));
+  const tokenServer = await serveTokens(findUser);
   for (const name of ["base", "state", "mail"]) mkdirSync(join(folder, name));
   const users = Object.entries(PASSWORDS).map(([user, password]) => `${user}:{PLAIN}${password}::::::`);
   writeFileSync(join(folder, "users"), `${users.join("\n")}\n`);
@@ -127,6 +137,7 @@ export async function startDovecot(o: { readonly quota?: number } = {}): Promise
     ca: cert,
     key,
     tokens,
+    findUser,
     asClient,
     deliver: (user, message, { folder: name = "INBOX", flags = [], at } = {}) =>
       asClient(user, async (client) => {
@@ -174,9 +185,9 @@ function hand(path: string, { uid, gid }: { uid?: number; gid?: number }): void 
 }
 
 /** Answers as the token endpoint of a sign-in provider does. */
-async function serveTokens(tokens: ReadonlyMap<string, string>): Promise<Server> {
-  const server = createServer((request, response) => {
-    const user = tokens.get(new URL(request.url ?? "/", "http://localhost").searchParams.get("t") ?? "");
+async function serveTokens(findUser: TestDovecot["findUser"]): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const user = await findUser(new URL(request.url ?? "/", "http://localhost").searchParams.get("t") ?? "");
     response.writeHead(user === undefined ? 401 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(user === undefined ? { error: "invalid_token" } : { email: user }));
   }).listen(0, "127.0.0.1");
@@ -232,6 +243,7 @@ ssl_key = <${folder}/key.pem
 disable_plaintext_auth = no
 auth_failure_delay = 0
 auth_mechanisms = plain login xoauth2 oauthbearer
+auth_username_format = %n
 passdb {
   driver = passwd-file
   args = ${folder}/users

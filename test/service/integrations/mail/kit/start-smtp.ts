@@ -39,11 +39,11 @@ export async function startSmtp(
     key: dovecot.key,
     authMethods: ["PLAIN", "LOGIN", "XOAUTH2"],
     logger: false,
-    onAuth({ method, username, password, accessToken }, _session, done) {
-      const user = username as TestUser;
+    async onAuth({ method, username = "", password, accessToken }, _session, done) {
+      const user = username.replace(/@.*/, "") as TestUser;
       const isKnown =
         method === "XOAUTH2"
-          ? dovecot.tokens.get(accessToken ?? "") === username
+          ? (await dovecot.findUser(accessToken ?? "")) === user
           : user in PASSWORDS && password === PASSWORDS[user];
       if (isKnown) done(null, { user: username });
       else done(Object.assign(new Error("5.7.8 Authentication credentials invalid"), { responseCode: 535 }));
