@@ -1,12 +1,8 @@
+import { isRecord } from "../base/json.ts";
 import { toLocalTime } from "../runtimes/terminal/show-card.ts";
 import type { Flow, FlowStep, FlowTemplate, FlowView } from "../wire/flow.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import { type Terminal, wrapWords } from "./terminal.ts";
-
-/** Shows a flow while it runs. */
-export interface FlowScreen {
-  show(view: FlowView): void;
-}
 
 const MARKS: Readonly<Record<string, string>> = {
   pending: "·",
@@ -18,28 +14,26 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 
 /**
- * On a terminal the steps are redrawn in place; elsewhere each change of a step is a line of its own, so that a log
+ * Shows a flow while it runs: call the result with each view. On a terminal the steps are redrawn in place; elsewhere each change of a step is a line of its own, so that a log
  * stays readable. Nothing is drawn with `--json`.
  */
-export function createFlowScreen(terminal: Terminal, output: Pick<NodeJS.WriteStream, "write">): FlowScreen {
+export function createFlowScreen(terminal: Terminal, output: Pick<NodeJS.WriteStream, "write">) {
   const seen = new Map<string, string>();
   let drawn = 0;
-  return {
-    show(view) {
-      if (terminal.json) return;
-      if (terminal.interactive) {
-        const lines = [formatTitle(terminal, view), ...view.steps.map((step) => formatStep(terminal, step))];
-        output.write(`${drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`}${lines.join("\n")}\n`);
-        drawn = lines.length;
-        return;
-      }
-      if (seen.size === 0) terminal.say(formatTitle(terminal, view));
-      for (const step of view.steps) {
-        const state = `${step.status} ${step.attemptCount ?? 0}`;
-        if (seen.get(step.stepKey) !== state && step.status !== "pending") terminal.say(formatStep(terminal, step));
-        seen.set(step.stepKey, state);
-      }
-    },
+  return (view: FlowView): void => {
+    if (terminal.json) return;
+    if (terminal.interactive) {
+      const lines = [formatTitle(terminal, view), ...view.steps.map((step) => formatStep(terminal, step))];
+      output.write(`${drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`}${lines.join("\n")}\n`);
+      drawn = lines.length;
+      return;
+    }
+    if (seen.size === 0) terminal.say(formatTitle(terminal, view));
+    for (const step of view.steps) {
+      const state = `${step.status} ${step.attemptCount ?? 0}`;
+      if (seen.get(step.stepKey) !== state && step.status !== "pending") terminal.say(formatStep(terminal, step));
+      seen.set(step.stepKey, state);
+    }
   };
 }
 
@@ -57,7 +51,7 @@ function formatStep(terminal: Terminal, step: FlowStep): string {
 }
 
 function describeError(error: unknown): string {
-  const message = typeof error === "object" && error !== null ? Reflect.get(error, "message") : error;
+  const message = isRecord(error) ? error.message : error;
   return typeof message === "string" ? `: ${clean(message, 200)}` : "";
 }
 
@@ -78,14 +72,10 @@ export function formatTemplates(terminal: Terminal, templates: readonly FlowTemp
 export function formatFlowList(flows: readonly Flow[]): string {
   if (flows.length === 0) return 'No flow yet. Next: "svc flows templates" shows what can be started.';
   return flows
-    .map(({ id, status, name, templateKey, createdAt }) =>
-      [
-        clean(id),
-        clean(status).padEnd(9),
-        createdAt ? toLocalTime(createdAt) : "",
-        clean(name ?? templateKey ?? ""),
-      ].join("  "),
-    )
+    .map(({ id, status, name, templateKey, createdAt }) => {
+      const time = createdAt ? toLocalTime(createdAt) : "";
+      return [clean(id), clean(status).padEnd(9), time, clean(name ?? templateKey ?? "")].join("  ");
+    })
     .join("\n");
 }
 

@@ -48,15 +48,11 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
   const run: Run =
     <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) =>
     async (...args: unknown[]) => {
-      const terminal = createTerminal({
-        stdout: process.stdout,
-        stderr: process.stderr,
-        env: process.env,
-        json: program.opts().json === true,
-      });
+      const { stdout, stderr, env } = process;
+      const terminal = createTerminal({ stdout, stderr, env, json: program.opts().json === true });
       const context: CliContext = {
-        places: findPlaces(process.env),
-        env: process.env,
+        places: findPlaces(env),
+        env,
         terminal,
         input: process.stdin,
         output: terminal.json ? process.stderr : process.stdout,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -81,21 +82,9 @@ function findAppData(platform: NodeJS.Platform, env: NodeJS.ProcessEnv, home: st
  * the environment, because everybody on the machine can read the arguments of a running program.
  */
 function describeBridge({ url, headers }: InstallConfig): Record<string, unknown> {
-  const entries = Object.entries(headers).map(([name, value], index) => ({
-    name,
-    value,
-    variable: `SVC_HEADER_${index}`,
-  }));
-  return {
-    command: "npx",
-    args: [
-      "-y",
-      "mcp-remote",
-      url,
-      ...entries.flatMap(({ name, variable }) => ["--header", `${name}:\${${variable}}`]),
-    ],
-    env: Object.fromEntries(entries.map(({ variable, value }) => [variable, value])),
-  };
+  const names = Object.keys(headers).flatMap((name, index) => ["--header", `${name}:\${SVC_HEADER_${index}}`]);
+  const env = Object.fromEntries(Object.values(headers).map((value, index) => [`SVC_HEADER_${index}`, value]));
+  return { command: "npx", args: ["-y", "mcp-remote", url, ...names], env };
 }
 
 /** The text of a configuration file; empty when there is none. Throws SvcError `invalid_config` when it cannot be used. */
@@ -124,37 +113,25 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const target = await realpath(file).catch(() => file);
   const backup = `${target}.backup-${now.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-  const hadContent = await copyFile(target, backup).then(
-    () => true,
-    (error) => {
-      if (hasCode(error, "ENOENT")) return false;
-      throw error;
-    },
-  );
+  const hadContent = existsSync(target);
+  if (hadContent) await copyFile(target, backup);
   if (hadContent) await chmod(backup, 0o600);
   await replaceFile(target, text);
   return hadContent ? backup : undefined;
 }
 
-interface ServerEntry {
-  readonly serversKey: string;
-  readonly serverName: string;
-  readonly entry: Readonly<Record<string, unknown>>;
-}
-
-interface MergedConfig {
-  readonly text: string;
-  readonly replaced: boolean;
-}
-
 /**
- * Puts a server into the text of a configuration file; an empty text is an empty configuration. Indentation and numbers
- * of any size stay as they are.
+ * Puts a server into the text of a configuration file; an empty text is an empty configuration. Everything else is kept,
+ * indentation and numbers of any size too. `replaced`: a server of this name was there.
  *
  * @throws SvcError `invalid_config` naming the file when it is not plain JSON (comments cannot be kept, so a file that
  *   has some is left alone) or the servers are not an object.
  */
-export function mergeConfig(file: string, text: string, { serversKey, serverName, entry }: ServerEntry): MergedConfig {
+export function mergeConfig(
+  file: string,
+  text: string,
+  { serversKey, serverName, entry }: { serversKey: string; serverName: string; entry: Record<string, unknown> },
+): { text: string; replaced: boolean } {
   const config = readObject(file, text.trim() === "" ? {} : parse(file, text), "The file");
   const servers = readObject(file, config[serversKey] ?? {}, `"${serversKey}"`);
   const merged = { ...config, [serversKey]: { ...servers, [serverName]: entry } };
@@ -162,17 +139,14 @@ export function mergeConfig(file: string, text: string, { serversKey, serverName
   return { text: `${JSON.stringify(merged, null, indent)}\n`, replaced: Object.hasOwn(servers, serverName) };
 }
 
+/** Of every Node that this package runs on; its types do not have it yet. */
+const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown };
+
 /** Keeps numbers that a double cannot hold exactly as written. */
 const keepNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown => {
   const source = context?.source;
-  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJson(source) : value;
+  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON(source) : value;
 };
-
-/** `JSON.rawJSON` if this Node has it, else the nearest number. */
-function rawJson(source: string): unknown {
-  const make: unknown = Reflect.get(JSON, "rawJSON");
-  return typeof make === "function" ? make(source) : Number(source);
-}
 
 function parse(file: string, text: string): unknown {
   try {

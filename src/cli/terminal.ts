@@ -22,13 +22,6 @@ export interface Terminal {
   endProgress(line?: string): void;
 }
 
-interface TerminalOptions {
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
-  readonly env: NodeJS.ProcessEnv;
-  readonly json: boolean;
-}
-
 /** The escapes that {@link Terminal.style} writes. All others come from outside and are shown as text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
 const OWN_STYLES = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
@@ -40,7 +33,10 @@ function cleanForTerminal(text: string): string {
 }
 
 /** Colour and redrawing only on a terminal, never with `NO_COLOR` or `TERM=dumb`. */
-export function createTerminal({ stdout, stderr, env, json }: TerminalOptions): Terminal {
+export function createTerminal(
+  o: Record<"stdout" | "stderr", NodeJS.WriteStream> & { readonly env: NodeJS.ProcessEnv; readonly json: boolean },
+): Terminal {
+  const { stdout, stderr, env, json } = o;
   const human = json ? stderr : stdout;
   const color = human.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   const interactive = human.isTTY === true && env.TERM !== "dumb";

@@ -87,12 +87,7 @@ function openPerson({ terminal, input, output, signal }: CliContext, { wait }: C
   };
 }
 
-interface NamedFile {
-  readonly field: string;
-  readonly path: string;
-}
-
-function readFileFlag(text: string): NamedFile {
+function readFileFlag(text: string): { field: string; path: string } {
   const split = text.indexOf("=");
   const [field, path] = [text.slice(0, split), text.slice(split + 1)];
   if (split > 0 && path !== "") return { field, path: resolve(path) };
@@ -103,7 +98,7 @@ function readFileFlag(text: string): NamedFile {
 }
 
 /** Puts each file at its field; a repeated field becomes a list. */
-function putFiles(args: Record<string, unknown>, files: readonly NamedFile[]): Record<string, unknown> {
+function putFiles(args: Record<string, unknown>, files: readonly ReturnType<typeof readFileFlag>[]) {
   const filled = { ...args };
   for (const [field, group] of Map.groupBy(files, (file) => file.field)) {
     const values = group.map(({ path }) => ({ s3key: path }));

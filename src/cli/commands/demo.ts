@@ -86,12 +86,7 @@ async function pairDemo(context: CliContext, flags: DemoFlags, places: Places, s
   }
 }
 
-interface ServedChild {
-  readonly url: string;
-  /** One-time link that signs a browser in. */
-  readonly signInUrl: string;
-  stop(): Promise<void>;
-}
+type ServedChild = Awaited<ReturnType<typeof startServe>>;
 
 /** Longest wait for the address and the sign-in link, in milliseconds. */
 const START_LIMIT_MS = 30_000;
@@ -99,7 +94,7 @@ const START_LIMIT_MS = 30_000;
 /**
  * Starts the real `svc serve` on a data folder and a free port, and reads its address and sign-in link from the output.
  */
-async function startServe(dataDir: string): Promise<ServedChild> {
+async function startServe(dataDir: string) {
   // This file's extension tells whether the sources or the built package run.
   const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
   const child = fork(bin, ["serve", "--port", "0", "--data", dataDir], {
@@ -108,8 +103,7 @@ async function startServe(dataDir: string): Promise<ServedChild> {
   });
   const stop = () => stopChild(child);
   try {
-    const { url, signInUrl } = await readAddresses(child);
-    return { url, signInUrl, stop };
+    return { ...(await readAddresses(child)), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -80,14 +80,8 @@ function soften(finding: Finding): Finding {
   return finding.level === "fail" && finding.id !== "media" ? { ...finding, level: "warn" } : finding;
 }
 
-interface OpenClawReport {
-  /** True when svc was paired or synced in it. */
-  readonly usesSvc: boolean;
-  readonly findings: readonly Finding[];
-}
-
-/** Checks svc's files in an OpenClaw on this machine; no findings without one. */
-function checkOpenClaw(env: NodeJS.ProcessEnv): OpenClawReport {
+/** Checks svc's files in an OpenClaw on this machine; no findings without one. `usesSvc`: it was paired or synced there. */
+function checkOpenClaw(env: NodeJS.ProcessEnv): { usesSvc: boolean; findings: readonly Finding[] } {
   const { stateDir, mediaDir } = readEnvironment(env);
   const places = createPlaces(stateDir, mediaDir);
   if (!existsSync(stateDir)) return { usesSvc: false, findings: [] };

@@ -104,9 +104,8 @@ function adviseHuman(outcome: ToolOutcome | undefined, id: string): string {
 /** `svc flows resume`: retries a failed flow. */
 export function resume(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, async (client) => {
-    const resumed = await change(context, `svc flows watch ${id}`, () =>
-      client.resumeFlow(id, { signal: context.signal }),
-    );
+    const send = () => client.resumeFlow(id, { signal: context.signal });
+    const resumed = await change(context, `svc flows watch ${id}`, send);
     return resumed === undefined ? EXIT.unknownOutcome : showUntilRest(context, client, id);
   });
 }
@@ -114,9 +113,8 @@ export function resume(context: CliContext, id: string, flags: FlowFlags): Promi
 /** `svc flows cancel`: ends a flow. */
 export function cancel(context: CliContext, id: string, flags: FlowFlags): Promise<number> {
   return withFlows(context, flags, async (client) => {
-    const view = await change(context, `svc flows watch ${id}`, () =>
-      client.cancelFlow(id, { signal: context.signal }),
-    );
+    const send = () => client.cancelFlow(id, { signal: context.signal });
+    const view = await change(context, `svc flows watch ${id}`, send);
     if (view === undefined) return EXIT.unknownOutcome;
     context.terminal.answer(view, () => `The flow is ${view.flow.status}. What it did stays done.`);
     return EXIT.ok;
@@ -147,13 +145,10 @@ async function withFlows(
 ): Promise<number> {
   try {
     return await withClient(context, flags, ({ client }) => work(client));
-  } catch (error) {
-    throw isSvcError(error) && error.code === "service_failure" && error.status === 404 ? explainMissing(error) : error;
+  } catch (cause) {
+    if (!isSvcError(cause) || cause.code !== "service_failure" || cause.status !== 404) throw cause;
+    throw new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint: MISSING_HINT, cause });
   }
-}
-
-function explainMissing(cause: SvcError): SvcError {
-  return new SvcError(cause.code, "The service knows none of that name.", { status: 404, hint: MISSING_HINT, cause });
 }
 
 /** Adds the flag: the service names the problem with the template or its inputs, but not the flag. */
@@ -165,17 +160,16 @@ function explainInput(error: unknown): never {
 
 async function showUntilRest(context: CliContext, client: SvcClient, id: string): Promise<number> {
   const { terminal, output, signal } = context;
-  const screen = createFlowScreen(terminal, output);
+  const show = createFlowScreen(terminal, output);
   let last: FlowView | undefined;
   for await (const view of watchFlow(client, id, { signal, sleep: sleepFor })) {
-    screen.show(view);
+    show(view);
     last = view;
   }
   if (last === undefined) return EXIT.failed;
-  const view = last;
-  const { status } = view.flow;
-  if (terminal.json) terminal.answer(view, () => "");
-  else terminal.say(adviseNext(view));
+  const { status } = last.flow;
+  if (terminal.json) terminal.answer(last, () => "");
+  else terminal.say(adviseNext(last));
   return status === "failed" || status === "cancelled" ? EXIT.failed : EXIT.ok;
 }
 

@@ -16,10 +16,7 @@ export async function integrations(
 ): Promise<number> {
   const { terminal } = context;
   return withClient(context, flags, async ({ client }) => {
-    const items = await listAllIntegrations(client, {
-      connectedOnly: flags.connected === true,
-      signal: context.signal,
-    });
+    const items = await listAllIntegrations(client, context.signal, flags.connected === true);
     terminal.answer(items, () => {
       if (items.length === 0) return "No app is connected.";
       const rows = items.map((item) => [toPlainText(item.integration_id), nameOf(item), describeState(item)] as const);
@@ -36,10 +33,7 @@ export async function integrations(
   });
 }
 
-async function listAllIntegrations(
-  client: SvcClient,
-  { connectedOnly = false, signal }: { readonly connectedOnly?: boolean; readonly signal: AbortSignal },
-): Promise<IntegrationItem[]> {
+async function listAllIntegrations(client: SvcClient, signal: AbortSignal, connectedOnly = false) {
   const items: IntegrationItem[] = [];
   for (let page = 1; ; page++) {
     const query = { page, page_size: PAGE_SIZE, ...(connectedOnly ? { connected_only: true } : {}) };
@@ -68,7 +62,7 @@ function describeState({ connected, connection_state, problem }: IntegrationItem
 export async function connect(context: CliContext, app: string, flags: { baseUrl?: string }): Promise<number> {
   const { terminal, signal } = context;
   return withClient(context, flags, async ({ client }) => {
-    const items = await listAllIntegrations(client, { signal });
+    const items = await listAllIntegrations(client, signal);
     const item = items.find(({ integration_id }) => integration_id === app.toLowerCase());
     if (item === undefined) throw unknownApp(app, items);
     // A service gives no link for a connected app unless asked to renew the connection.

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ToolCatalog } from "../../calls/catalog/catalog.ts";
+import type { SyncReport, ToolCatalog } from "../../calls/catalog/catalog.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { openPins, type PinChange, type Pins } from "../../calls/catalog/pins.ts";
 import { SvcError } from "../../errors.ts";
@@ -26,28 +26,29 @@ export async function tools(context: CliContext, flags: ToolsFlags): Promise<num
   const { terminal } = context;
   if (flags.pin === true || flags.check === true) return comparePins(context, flags);
   return withCatalog(context, { ...flags, cached: true }, async (catalog) => {
+    const { integration: only } = flags;
     const report = await catalog.sync({
-      ...(flags.integration === undefined ? {} : { integrations: [flags.integration] }),
+      ...(only === undefined ? {} : { integrations: [only] }),
       onProgress: ({ tools: count }) => terminal.progress(`  reading the tool list, ${count} so far`),
       signal: context.signal,
     });
     terminal.endProgress();
-    const found = catalog
-      .list()
-      .filter((entry) => flags.integration === undefined || entry.integration === flags.integration);
+    const found = catalog.list().filter(({ integration }) => only === undefined || integration === only);
     terminal.answer(found.map(toJson), () => formatTools(terminal, found));
-    if (found.length === 0 && flags.integration !== undefined) {
-      terminal.say(`No connected app is called "${flags.integration}" or it has no tools. "svc tools" lists all.`);
+    if (found.length === 0 && only !== undefined) {
+      terminal.say(`No connected app is called "${only}" or it has no tools. "svc tools" lists all.`);
       return EXIT.failed;
     }
-    for (const { integration, count } of report.omitted) {
-      terminal.say(
-        `${count} more tools${integration ? ` of ${integration}` : ""} were not listed; "svc search" finds them.`,
-      );
-    }
+    sayOmitted(terminal, report, 'were not listed; "svc search" finds them');
     if (!terminal.json && found.length > 0) terminal.say('\nNext: "svc describe <tool>" shows its arguments.');
     return EXIT.ok;
   });
+}
+
+function sayOmitted(terminal: Terminal, { omitted }: Pick<SyncReport, "omitted">, what: string): void {
+  for (const { integration, count } of omitted) {
+    terminal.say(`${count} more tools${integration ? ` of ${integration}` : ""} ${what}.`);
+  }
 }
 
 /** One line per tool under its integration: name, effect, first sentence, cut where the terminal ends. */
@@ -98,17 +99,10 @@ export async function search(context: CliContext, words: string[], flags: Search
   });
 }
 
-interface PinFlags {
-  readonly baseUrl?: string;
-  readonly integration?: string;
-  readonly pin?: true;
-  readonly pinFile?: string;
-}
-
 const PARALLEL = 8;
 
 /** `svc tools --pin` and `--check`: describes every tool again, bypassing the cache. */
-export async function comparePins(context: CliContext, flags: PinFlags): Promise<number> {
+export async function comparePins(context: CliContext, flags: ToolsFlags): Promise<number> {
   if (flags.integration !== undefined) {
     throw new SvcError("invalid_config", "--integration cannot be combined with --pin or --check.", {
       field: "--integration",
@@ -118,12 +112,7 @@ export async function comparePins(context: CliContext, flags: PinFlags): Promise
   return withCatalog(context, { ...flags, cached: false }, async (catalog, client) => {
     const file = flags.pinFile ?? join(context.places.state, "tools.lock.json");
     const pins = await openPins({ file, mode: undefined, service: client.baseUrl, now: Date.now });
-    const report = await catalog.sync({ signal: context.signal });
-    for (const { integration, count } of report.omitted) {
-      context.terminal.say(
-        `${count} more tools${integration ? ` of ${integration}` : ""} are not listed, so not pinned.`,
-      );
-    }
+    sayOmitted(context.terminal, await catalog.sync({ signal: context.signal }), "are not listed, so not pinned");
     const entries = await describeAll(context, catalog);
     return flags.pin === true
       ? await pinAll(context.terminal, pins, entries, file)
