@@ -93,49 +93,25 @@ function parseFile(path: string): ActionsFile | string {
   }
 }
 
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === "string";
-const isListOf =
-  (isItem: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem);
-const hasMembers =
-  (members: Readonly<Record<string, Check>>): Check =>
-  (value) =>
-    isRecord(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
-
-const isAction = hasMembers({
-  name: (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
-  toolName: isText,
-  integration: isText,
-  effect: (value) => ["read", "write", "delete", "admin", "unknown"].some((effect) => effect === value),
-  asksFirst: (value) => typeof value === "boolean",
-  description: isText,
-  parameters: isRecord,
-  schemaHash: isText,
-});
-
-const isPending = hasMembers({
-  at: isText,
-  added: isListOf(isText),
-  changed: isListOf(isText),
-  removed: isListOf(isText),
-});
-
-/** By hand: a host that lists tools loads no package for it. */
-const hasForm = hasMembers({
-  version: (value) => value === 1,
-  principal: isText,
-  baseUrl: isText,
-  syncedAt: isText,
-  checkedAt: isText,
-  actions: isListOf(isAction),
-  leftOut: (value) => typeof value === "number",
-  listed: isListOf(isText),
-  pending: (value) => value === undefined || isPending(value),
-});
-
+/** By hand, since a host that lists tools loads no package for it, and only as far as a name could harm the host. */
 function isActionsFile(value: unknown): value is ActionsFile {
-  return hasForm(value);
+  if (!isRecord(value) || value.version !== 1) return false;
+  const { principal, baseUrl, syncedAt, checkedAt, actions, listed, pending } = value;
+  const hasTexts = [principal, baseUrl, syncedAt, checkedAt].every((text) => typeof text === "string");
+  return hasTexts && isPending(pending) && isList(listed) && Array.isArray(actions) && actions.every(isAction);
+}
+
+const isList = (value: unknown) => Array.isArray(value);
+
+function isPending(value: unknown): boolean {
+  return value === undefined || (isRecord(value) && [value.added, value.changed, value.removed].every(isList));
+}
+
+const EFFECTS: ReadonlySet<unknown> = new Set<Effect>(["read", "write", "delete", "admin", "unknown"]);
+
+function isAction(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value.parameters) || !EFFECTS.has(value.effect)) return false;
+  const { name, toolName, description, asksFirst } = value;
+  const isNamed = typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name);
+  return isNamed && typeof toolName === "string" && typeof description === "string" && typeof asksFirst === "boolean";
 }

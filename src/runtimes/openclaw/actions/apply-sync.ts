@@ -15,11 +15,8 @@ interface ApplyReport {
   readonly next: string;
 }
 
-/** The host's configuration after an edit. A running gateway takes a change over by itself, a stopped one at its start. */
-type ConfigReport =
-  | { readonly kind: "changed" | "unchanged" }
-  /** The configuration cannot be written here. */
-  | { readonly kind: "refused"; readonly reason: string };
+/** Whether the host's configuration was edited; a running gateway takes a change over by itself, a stopped one at its start. */
+type ConfigReport = { readonly kind: "changed" | "unchanged" } | { readonly kind: "refused"; readonly reason: string };
 
 /**
  * Carries out a plan a human agreed to: action tools, companion plugin, and the line in the host's configuration that
@@ -74,7 +71,7 @@ async function addToConfig(api: HostApi, folder: string, revision: string): Prom
   return changeConfig(api, (draft) => {
     const plugins = openObject(draft, "plugins");
     const load = openObject(plugins, "load");
-    load.paths = including(readList(load.paths), folder);
+    load.paths = including(load.paths, folder);
     const entry = openObject(openObject(plugins, "entries"), COMPANION_ID);
     entry.enabled = true;
     entry.config = { revision };
@@ -141,8 +138,8 @@ function dropIfEmpty(parent: Draft, key: string): void {
   if (isEmpty) delete parent[key];
 }
 
-function including(list: readonly unknown[], item: string): readonly unknown[] {
-  return list.includes(item) ? list : [...list, item];
+function including(list: unknown, item: string): unknown[] {
+  return [...new Set([...readList(list), item])];
 }
 
 function without(list: readonly unknown[], item: string): unknown[] {

@@ -114,19 +114,14 @@ const LIMIT = 64;
 const SUFFIX = "_svc";
 const OWN_NAMES: ReadonlySet<string> = new Set([...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES]);
 
-interface ActionNames {
-  /** Name of each tool that has one, by full name on the service. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Full names of tools that would be shown under one name, and that name. */
-  readonly collisions: readonly { readonly toolName: string; readonly name: string }[];
-}
-
 /**
  * Finds the names under which the host can offer these tools: the service's own where it is legal and free, with
  * `_svc` behind it where the host or this plugin has a tool or a plugin of that name. Two tools that would share a
  * name, letter case apart as the host compares, get none: calling the wrong one is worse than offering neither.
+ *
+ * @returns the name of each tool that has one, and the name that it would share with others, by full name on the service
  */
-export function nameActions(toolNames: readonly string[]): ActionNames {
+export function nameActions(toolNames: readonly string[]) {
   const byKey = Map.groupBy(new Set(toolNames), (toolName) => toHostName(toolName).toLowerCase());
   const names = new Map<string, string>();
   const collisions: { toolName: string; name: string }[] = [];

@@ -27,14 +27,10 @@ export interface RefreshClock {
 }
 
 /** Looks at the service now and then. */
-export interface Refresher {
-  /** Starts a look unless one is under way. */
-  look(): void;
-  stop(): Promise<void>;
-}
+export type Refresher = ReturnType<typeof createRefresher>;
 
-/** Starts looking: at once when asked to, then at every tick of the clock. */
-export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
+/** Starts looking: at once when asked to, and at every tick of the clock. */
+export function createRefresher(host: SvcHost, clock: RefreshClock) {
   const stopping = new AbortController();
   /** Tools whose schema a call found changed; taken out when they are looked at. */
   const changed = new Set<string>();
@@ -83,8 +79,9 @@ export function createRefresher(host: SvcHost, clock: RefreshClock): Refresher {
   };
   const stopTicking = clock.every(TICK_MS, look);
   return {
+    /** Starts a look unless one is under way. */
     look,
-    async stop() {
+    async stop(): Promise<void> {
       stopTicking();
       stopListening?.();
       stopping.abort();
@@ -109,12 +106,7 @@ function findChangedTool(host: SvcHost, account: AccountSession, event: SessionE
   return known === undefined || offered === undefined || offered.schemaHash === known ? undefined : event.toolName;
 }
 
-interface Refreshed {
-  /** The file to keep: known tools with their descriptions and schemas of now. */
-  readonly file: ActionsFile;
-  /** How many known tools have another description or schema. */
-  readonly updated: number;
-}
+type Refreshed = Awaited<ReturnType<typeof refreshActions>>;
 
 async function keep(host: SvcHost, current: ActionsFile, { file, updated }: Refreshed): Promise<void> {
   const isWritten = await inSyncTurn(host.places, async () => {
@@ -132,25 +124,22 @@ async function keep(host: SvcHost, current: ActionsFile, { file, updated }: Refr
   host.log.info(`svc: the tools of your apps have changed (${counts}). Run: openclaw svc sync`);
 }
 
-interface RefreshOptions {
-  /** Full names to look at again; default all known ones, with a new list. */
-  readonly only: ReadonlySet<string> | undefined;
-  /** ISO time of the look. */
-  readonly at: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Brings known action tools up to date without a new agreement: descriptions and schemas. Tools that came or went are
  * reported, not taken over. A tool that was a plain read and is not any more is withdrawn until the next sync: the host
  * was told that it may repeat it.
+ *
+ * @param o.only full names to look at again; undefined: all known ones, with a new list
+ * @param o.at ISO time of the look
+ * @returns the file to keep, and how many known tools have another description or schema
  */
 async function refreshActions(
   host: SvcHost,
   account: AccountSession,
   current: ActionsFile,
-  { only, at, signal }: RefreshOptions,
-): Promise<Refreshed> {
+  o: { readonly only: ReadonlySet<string> | undefined; readonly at: string; readonly signal: AbortSignal },
+) {
+  const { only, at, signal } = o;
   const list = only === undefined ? await listChanges(host, account, current, signal) : undefined;
   const known = current.actions.map(({ toolName }) => toolName);
   const names = known.filter((name) => only?.has(name) ?? !list?.removed.includes(name));
@@ -164,7 +153,7 @@ async function refreshActions(
     removed: list?.removed ?? before?.removed ?? [],
     changed: [...new Set([...(before?.changed ?? []), ...changed])],
   };
-  const file = { ...rest, actions, checkedAt: only === undefined ? at : current.checkedAt };
+  const file: ActionsFile = { ...rest, actions, checkedAt: only === undefined ? at : current.checkedAt };
   return { file: nameChanges(pending) === nameChanges(undefined) ? file : { ...file, pending }, updated };
 }
 

@@ -10,13 +10,6 @@ import { mayStand } from "./ask-state.ts";
 /** The host's card of a request, without its wait and its effect. */
 export type HostCard = Pick<HostApproval, "title" | "description" | "severity" | "allowedDecisions">;
 
-/** A card, and whether it shows all that a decision is bound to. */
-interface DrawnHostCard {
-  readonly card: HostCard;
-  /** False when a fact is cut or masked: a yes counts only after `/svc show` has shown all of it. */
-  readonly isComplete: boolean;
-}
-
 /** The host takes 80 and 512 characters, counted after masking secrets, which may add some. */
 const TITLE_MAX = 76;
 const DESCRIPTION_MAX = 480;
@@ -36,9 +29,10 @@ const SEVERITY: Readonly<Record<Effect, "info" | "warning" | "critical">> = {
 /**
  * The host's card of a request: what would be done, with which account, arguments and files, and why somebody is asked.
  * Words that say nothing about this call are dropped first. The description is fenced: many chats render Markdown.
- * "Always allow" is offered only where a standing permission may exist.
+ * "Always allow" is offered only where a standing permission may exist. `isComplete` is false when a fact is cut or
+ * masked: a yes counts only after `/svc show` has shown all of it.
  */
-export function createHostCard(request: ApprovalRequest, code: string): DrawnHostCard {
+export function createHostCard(request: ApprovalRequest, code: string): { card: HostCard; isComplete: boolean } {
   const who = toCardText(request.account ?? request.integration);
   const { lines, isComplete } = describe(request, code);
   const card: HostCard = {
@@ -55,7 +49,7 @@ function describe(request: ApprovalRequest, code: string) {
   const args = drawUntold(request, IN_HOST).map(({ line }) => line);
   const files = request.files.map((file) => `File${file.field === "file" ? ":" : ""} ${drawFile(file, IN_HOST)}`);
   const facts = [describeTarget(request), ...args, ...files];
-  const masked = facts.map(redactLine);
+  const masked = facts.map((line) => redact(line));
   const hasMasked = masked.some((line, index) => line !== facts[index]);
   const fixed = hasMasked ? [sayIncomplete("what looks like a key is masked", code)] : [];
   const boilerplate = describeBoilerplate(request);
@@ -70,7 +64,10 @@ function describe(request: ApprovalRequest, code: string) {
   const target = redact(describeTarget(request, LONGEST_NAME));
   const left = room - measure([target, sayIncomplete("9,999,999 characters are missing", code)]);
   const few = [...countRest(args, MOST_ARGUMENTS, "more"), ...countRest(files, MOST_FILES, "more files")];
-  const fitted = fitLines(few.map(redactLine), left);
+  const fitted = fitLines(
+    few.map((line) => redact(line)),
+    left,
+  );
   const missing = measure(facts) - measure([target, ...fitted]);
   const said = sayIncomplete(`${missing.toLocaleString("en-GB")} characters are missing`, code);
   return { lines: [target, ...fitted, said], isComplete: false };
@@ -85,8 +82,6 @@ function describeBoilerplate(request: ApprovalRequest): string[] {
     ...(mayStand(request) ? ["Always: this tool with this account, until /svc rules revoke."] : []),
   ];
 }
-
-const redactLine = (line: string) => redact(line);
 
 const measure = (lines: readonly string[]) => lines.reduce((sum, line) => sum + line.length + 1, 0);
 

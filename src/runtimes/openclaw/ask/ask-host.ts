@@ -26,12 +26,6 @@ export interface HostQuestion {
   readonly isOther?: boolean;
 }
 
-interface QuestionFrame {
-  readonly context: Pick<HostToolContext, "agentId" | "sessionKey" | "delivery">;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** The host takes one question of a conversation at a time. */
 const turns = new Map<string, Promise<unknown>>();
 
@@ -41,7 +35,7 @@ const turns = new Map<string, Promise<unknown>>();
  */
 export async function askQuestion(
   question: HostQuestion,
-  { context, timeoutMs, signal }: QuestionFrame,
+  { context, timeoutMs, signal }: { context: HostToolContext; timeoutMs: number; signal: AbortSignal },
   load: LoadSdk = loadSdk,
 ): Promise<string | undefined> {
   const ask = await loadFunction("runAgentHarnessGatewayQuestion", load);
@@ -132,13 +126,6 @@ function readResolution(
   return isApproved && (offered === "allow-once" || offered === "allow-always") ? offered : "no_route";
 }
 
-/** The question "which account?", and how its answer is read. */
-interface AccountQuestion {
-  readonly question: HostQuestion;
-  /** Undefined when no account was named. */
-  read(said: string): ConnectionAnswer | undefined;
-}
-
 const ONCE = "this call only";
 const ALWAYS = "from now on";
 /** The host shows at most four answers. */
@@ -147,8 +134,12 @@ const MOST = 4;
 /**
  * Asks for the account and whether to remember it, in one question: typed answers to several are hard to get right. Two
  * accounts fit its four answers both ways. Of more the choice counts for the call, and for good when that is typed.
+ * `read` gives undefined when no account was named.
  */
-export function createAccountQuestion({ toolName, integration, choices }: ConnectionQuestion): AccountQuestion {
+export function createAccountQuestion({ toolName, integration, choices }: ConnectionQuestion): {
+  readonly question: HostQuestion;
+  read(said: string): ConnectionAnswer | undefined;
+} {
   const named = nameChoices(choices);
   const ask = `Which ${toCardText(integration)} account should ${toCardText(toolName)} use?`;
   if (named.length <= 2) {

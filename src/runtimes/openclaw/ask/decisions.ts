@@ -13,17 +13,11 @@ export type Refusal = "denied" | "timeout" | "no_route" | "unread";
  */
 export type Decisions = ReturnType<typeof createDecisions>;
 
-interface DecisionsOptions {
-  readonly now?: () => number;
-  /** Most entries of each kind; the oldest are dropped. Default 500. */
-  readonly limit?: number;
-}
-
 const DECISION_MS = 2 * 60 * 1_000;
 const REFUSAL_MS = 60 * 60 * 1_000;
 
-/** Starts without decisions. Calls are named by {@link nameCall}. */
-export function createDecisions({ now = Date.now, limit = 500 }: DecisionsOptions = {}) {
+/** Starts without decisions. Calls are named by {@link nameCall}. Of each kind the newest `limit` entries are kept. */
+export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => number; limit?: number } = {}) {
   const decisions = createExpiringMap<CardDecision>(now, limit);
   const asked = createExpiringMap<true>(now, limit);
   const runs = createExpiringMap<string>(now, limit);

@@ -30,13 +30,6 @@ export interface HumanChannel {
 /** Parts of the host a channel uses. */
 export type ChannelHost = Pick<SvcHost, "settings" | "log"> & AskState;
 
-interface ChannelCall {
-  readonly host: ChannelHost;
-  readonly context: HostToolContext;
-  readonly toolCallId: string;
-  readonly load: LoadSdk | undefined;
-}
-
 /**
  * The channel of the call the host knows as `toolCallId`, for `session.call` and flow tools. An approval is looked for on
  * the card the human has just answered, then among released calls; then the host is asked; where nobody can be asked the
@@ -48,7 +41,6 @@ export function createHumanChannel(
   toolCallId: string,
   { loadSdk: load }: { readonly loadSdk?: LoadSdk } = {},
 ): HumanChannel {
-  const call: ChannelCall = { host, context, toolCallId, load };
   const callId = nameCall(context, toolCallId);
   let missing: { readonly why: Refusal; readonly request: ApprovalRequest } | undefined;
   const ask = async (question: HostQuestion, signal: AbortSignal) => {
@@ -64,7 +56,11 @@ export function createHumanChannel(
       if (released === "decline") return decline(request);
       if (released !== undefined) return approve(request, released === "always");
       const reason = `It has changed since you approved it. ${request.reason}`;
-      const answer = await askHost(call, taken === undefined ? request : { ...request, reason }, signal);
+      const answer = await askHost(
+        { host, context, toolCallId, load },
+        taken === undefined ? request : { ...request, reason },
+        signal,
+      );
       if (typeof answer === "object") return answer;
       missing = { why: answer, request };
       host.decisions.refuse(callId, request.fingerprint, answer);
@@ -95,10 +91,11 @@ function findWaiting({ waitingCalls }: ChannelHost, request: ApprovalRequest): A
 
 /** Asks now; where nobody can be asked the call is kept waiting. */
 async function askHost(
-  { host, context, toolCallId, load }: ChannelCall,
+  o: { host: ChannelHost; context: HostToolContext; toolCallId: string; load: LoadSdk | undefined },
   request: ApprovalRequest,
   signal: AbortSignal,
 ): Promise<ApprovalDecision | Refusal> {
+  const { host, context, toolCallId, load } = o;
   const { card, isComplete } = createHostCard(request, host.cards.add(request));
   const timeoutMs = findApprovalWait(host.settings(), context);
   const answer = isUnattended(context)
@@ -128,7 +125,6 @@ function decline({ id, fingerprint }: ApprovalRequest): ApprovalDecision {
 type Waiter = Pick<HostToolContext, "activeModel" | "config" | "runtimeConfig" | "messageChannel" | "sessionKey">;
 
 type WaitSettings = Pick<PluginSettings, "approvalSeconds">;
-
 /** Codex ends a call of ours after 90 seconds, whatever it waits for. */
 const CODEX_MS = 75_000;
 /** A human who started a run in a terminal or over HTTP has no chat in front of them. */

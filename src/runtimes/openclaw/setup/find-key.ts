@@ -10,6 +10,7 @@ import type { Places } from "../host/places.ts";
 import { DEFAULT_BASE_URL, type PluginSettings } from "./plugin-settings.ts";
 import type { Environment } from "./read-environment.ts";
 
+/** A key and where it came from. */
 interface FoundKey {
   readonly apiKey: string;
   readonly source: "config" | "environment" | "host" | "file";
