@@ -2,6 +2,8 @@
 export interface Gate {
   /** Resolves with the function that leaves again (calling it twice is harmless). Rejects when the signal aborts first. */
   enter(signal?: AbortSignal): Promise<() => void>;
+  /** Does `work` as a holder. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** Creates a {@link Gate} for `places` holders. */
@@ -18,7 +20,7 @@ export function createGate(places: number): Gate {
       else next();
     };
   };
-  return {
+  const gate: Gate = {
     enter(signal) {
       if (signal?.aborted) return Promise.reject(signal.reason);
       if (free > 0) {
@@ -38,7 +40,16 @@ export function createGate(places: number): Gate {
         waiting.push(go);
       });
     },
+    async run(work, signal) {
+      const leave = await gate.enter(signal);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
   };
+  return gate;
 }
 
 /** Makes a value at its first use and keeps it; a failure is not kept. */

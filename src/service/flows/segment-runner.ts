@@ -34,14 +34,14 @@ export function createSegmentRunner(parts: FlowParts, { onEnd }: { onEnd: () => 
   let isStopping = false;
 
   async function work(key: string, flow: FlowRow): Promise<void> {
-    const leave = await gate.enter();
+    const run = { parts, flowId: flow.id, segment: flow.segment, isStopping: () => isStopping };
     try {
-      const run = { parts, flowId: flow.id, segment: flow.segment, isStopping: () => isStopping };
-      if (!isStopping) await runSegment(run);
+      await gate.run(async () => {
+        if (!isStopping) await runSegment(run);
+      });
     } catch (cause) {
       parts.log({ level: "error", message: "A segment of a flow could not be run.", cause });
     } finally {
-      leave();
       active.delete(key);
       onEnd();
     }

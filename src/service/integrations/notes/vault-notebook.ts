@@ -81,10 +81,9 @@ export class VaultNotebook implements Notebook {
     return summarisePage(await readPageAt(connection, { parents, fileName, field: "parent" }));
   }
 
-  async change(pageId: string, change: PageChange): Promise<PageSummary> {
+  change(pageId: string, change: PageChange): Promise<PageSummary> {
     const { connection, now, signal } = this.#context;
-    const leave = await updates.enter(signal);
-    try {
+    return updates.run(async () => {
       const page = await findPage(this.#context, pageId);
       checkReadable(page);
       const text = joinPage(applyChange(page, change, new Date(now()).toISOString()));
@@ -93,9 +92,7 @@ export class VaultNotebook implements Notebook {
         writeFileDurably(folder, { name: fileName, bytes: [Buffer.from(text)], ifExists: "replace", mode }),
       );
       return summarisePage(await readPageAt(connection, { parents, fileName, field: "page_id" }));
-    } finally {
-      leave();
-    }
+    }, signal);
   }
 
   async remove(pageId: string): Promise<{ page: PageSummary; trashedTo: string }> {

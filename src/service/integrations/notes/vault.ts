@@ -55,16 +55,8 @@ export async function readPageAt(
     const front = readProperties(text.yaml);
     const problem = isUtf8(bytes) ? front.problem : "The file is not UTF-8 text.";
     const path = [...parents, fileName].join("/");
-    return {
-      parents,
-      fileName,
-      path,
-      text,
-      properties: front.properties,
-      problem,
-      modified: stats.mtime,
-      mode: stats.mode & 0o777,
-    };
+    const { properties } = front;
+    return { parents, fileName, path, text, properties, problem, modified: stats.mtime, mode: stats.mode & 0o777 };
   });
 }
 
@@ -105,8 +97,6 @@ export async function findPage(context: ActionContext, pageId: string): Promise<
     return readPageAt(context.connection, { parents, fileName: name, field: "page_id" });
   }
   for await (const page of walkPages(context, [], "page_id")) if (summarisePage(page).page_id === pageId) return page;
-  throw refuseMissing(
-    `There is no page with the id "${pageId}".`,
-    "Find the page with notes_search or notes_list_pages.",
-  );
+  const hint = "Find the page with notes_search or notes_list_pages.";
+  throw refuseMissing(`There is no page with the id "${pageId}".`, hint);
 }

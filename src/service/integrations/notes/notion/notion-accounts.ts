@@ -56,14 +56,7 @@ export function createNotionAccounts(o: NotionOptions) {
       const gate = findGate(settings);
       return new NotionNotebook(connect(settings, context, action), {
         start: settings.parent,
-        async inTurn(work) {
-          const leave = await gate.enter(context.signal);
-          try {
-            return await work();
-          } finally {
-            leave();
-          }
-        },
+        inTurn: (work) => gate.run(work, context.signal),
       });
     }) satisfies OpenNotebook,
 

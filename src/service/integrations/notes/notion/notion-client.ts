@@ -24,7 +24,7 @@ interface NotionRequest<Schema extends z.ZodType> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below `/v1/`, each part encoded. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
   readonly schema: Schema;
   /** True when it changes something. */
@@ -42,15 +42,11 @@ interface NotionCall {
 /** The API for the length of one call. Every failure is a ServiceError. */
 export class NotionClient {
   readonly #call: NotionCall;
-  #hasWritten = false;
+  /** True as soon as something was changed. */
+  hasWritten = false;
 
   constructor(call: NotionCall) {
     this.#call = call;
-  }
-
-  /** True as soon as something was changed. */
-  get hasWritten(): boolean {
-    return this.#hasWritten;
   }
 
   /** Asks once, and again where Notion says that it did nothing because of too many requests. */
@@ -59,9 +55,10 @@ export class NotionClient {
       const { status, headers, body } = await this.#send(o);
       const text = await this.#read(o, body);
       if (status < 300) return this.#parse(o, text);
-      const wait = readRetryAfter(textOf(headers["retry-after"]), this.#call.context.now());
+      const after = headers["retry-after"];
+      const wait = readRetryAfter(typeof after === "string" ? after : undefined, this.#call.context.now());
       const isBusy = status === 429 || status === 529;
-      const longest = this.#hasWritten ? LONG_WAIT_SECONDS : SHORT_WAIT_SECONDS;
+      const longest = this.hasWritten ? LONG_WAIT_SECONDS : SHORT_WAIT_SECONDS;
       if (!isBusy || (wait ?? 1) > longest || tries === MAX_TRIES) throw this.#refuse(o, { status, text, wait });
       await this.#call.wait((wait ?? 1) * 1000, this.#call.context.signal);
     }
@@ -73,7 +70,7 @@ export class NotionClient {
     do {
       const paging = { page_size: 100, ...(cursor === undefined ? {} : { start_cursor: cursor }) };
       const isGet = o.method === "GET";
-      const query = isGet ? { query: toQuery(paging) } : { body: { ...(o.body as object | undefined), ...paging } };
+      const query = isGet ? { query: paging } : { body: { ...(o.body as object | undefined), ...paging } };
       const { results, has_more, next_cursor } = await this.ask({ ...o, ...query, schema: listSchema });
       yield* results;
       cursor = has_more ? (next_cursor ?? undefined) : undefined;
@@ -83,7 +80,7 @@ export class NotionClient {
   async #send({ method, path, query = {}, body, isEffect }: NotionRequest<z.ZodType>) {
     const { settings, dispatcher, context } = this.#call;
     const url = new URL(`/v1/${path}`, settings.origin);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const headers = {
       authorization: `Bearer ${settings.token}`,
       "notion-version": NOTION_VERSION,
@@ -117,7 +114,7 @@ export class NotionClient {
   ): z.output<Schema> {
     const parsed = schema.safeParse(parseJson(text));
     if (!parsed.success) throw createProviderError({ kind: "garbage" }, this.#judge(isEffect));
-    this.#hasWritten ||= isEffect;
+    this.hasWritten ||= isEffect;
     return parsed.data;
   }
 
@@ -128,7 +125,7 @@ export class NotionClient {
     const words = findProviderWords(text);
     const message = words && hideSecrets(words, { token: this.#call.settings.token });
     // Notion says this, too, when it gave up after a minute: the work may have been done.
-    if (status === 503 && readCode(text) === "service_unavailable")
+    if (status === 503 && errorSchema.safeParse(parseJson(text)).data?.code === "service_unavailable")
       return createProviderError({ kind: "lost", message }, this.#judge(isEffect));
     // 529 is "overloaded": nothing was done.
     const known = status === 529 ? 503 : status;
@@ -142,16 +139,4 @@ export class NotionClient {
   #judge(isEffect = false) {
     return { app: APP, action: isEffect ? this.#call.action : READ };
   }
-}
-
-function toQuery(paging: Readonly<Record<string, string | number>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(paging).map(([name, value]) => [name, String(value)]));
-}
-
-function textOf(header: unknown): string | undefined {
-  return typeof header === "string" ? header : undefined;
-}
-
-function readCode(text: string): string | undefined {
-  return errorSchema.safeParse(parseJson(text)).data?.code;
 }

@@ -64,11 +64,7 @@ export class NotionNotebook implements Notebook {
       ...(isAll ? [] : [TAGS_NOTE]),
       ...(more ? [LIST_NOTE] : []),
     ];
-    return {
-      pages: hits.slice(0, o.limit),
-      total: hits.length,
-      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    };
+    return { pages: hits.slice(0, o.limit), total: hits.length, ...toNote(notes) };
   }
 
   async list(o: PageFilter & { readonly offset: number; readonly limit: number }): Promise<FoundPages> {
@@ -77,11 +73,7 @@ export class NotionNotebook implements Notebook {
     const all = tagged.map(({ summary }) => summary);
     all.sort((a, b) => b.modified.localeCompare(a.modified) || a.path.localeCompare(b.path));
     const notes = [...(more ? [LIST_NOTE] : []), ...(isAll ? [] : [TAGS_NOTE])];
-    return {
-      pages: all.slice(o.offset, o.offset + o.limit),
-      total: all.length,
-      ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    };
+    return { pages: all.slice(o.offset, o.offset + o.limit), total: all.length, ...toNote(notes) };
   }
 
   async read(pageId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<PageExcerpt> {
@@ -172,6 +164,10 @@ export class NotionNotebook implements Notebook {
 
 const LIST_NOTE = `Only ${MAX_LISTED} pages were looked at; name a parent to see others.`;
 const TAGS_NOTE = `Only the ${MAX_OPENED} newest pages were asked for their tags.`;
+
+function toNote(notes: readonly string[]): Pick<FoundPages, "note"> {
+  return notes.length === 0 ? {} : { note: notes.join(" ") };
+}
 
 /** The address of a page is no text that somebody wrote. */
 function scoreNotionPage(page: PageSummary, text: string, words: readonly string[]): number {

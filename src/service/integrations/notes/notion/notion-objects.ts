@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isRecord } from "../../../../base/json.ts";
 
 const richTextSchema = z.looseObject({ plain_text: z.string() });
 
@@ -134,8 +135,8 @@ function readValue(property: Property): unknown {
     const date = dateSchema.safeParse(value).data;
     return date?.end ? `${date.start}/${date.end}` : (date?.start ?? null);
   }
-  if (type === "formula" && isObject(value)) return readValue({ type: String(value.type), ...value });
-  if (type === "unique_id" && isObject(value))
+  if (type === "formula" && isRecord(value)) return readValue({ type: String(value.type), ...value });
+  if (type === "unique_id" && isRecord(value))
     return [value.prefix, value.number].filter((part) => part != null).join("-");
   const named = namedSchema.safeParse(value);
   if (named.success) return named.data.name;
@@ -143,17 +144,8 @@ function readValue(property: Property): unknown {
   return names.success ? names.data.map((one) => one.name ?? one.id ?? "") : `[Notion: ${type.replaceAll("_", " ")}]`;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-interface PlacedValues {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly others: Readonly<Record<string, unknown>>;
-}
-
-/** Puts each value into the column of its name, where there is one that can hold it. */
-export function placeValues(given: Readonly<Record<string, unknown>>, columns: PropertyMap): PlacedValues {
+/** Puts each value into the column of its name, where there is one that can hold it; `others` have none. */
+export function placeValues(given: Readonly<Record<string, unknown>>, columns: PropertyMap) {
   const values: Record<string, unknown> = {};
   const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -173,23 +165,13 @@ function findColumn(name: string, columns: PropertyMap): [string, Property] | un
   );
 }
 
-const EMPTY: Readonly<Record<string, unknown>> = {
-  rich_text: [],
-  multi_select: [],
-  checkbox: false,
-  number: null,
-  select: null,
-  status: null,
-  date: null,
-  url: null,
-  email: null,
-  phone_number: null,
-};
+const EMPTY: Readonly<Record<string, unknown>> = { rich_text: [], multi_select: [], checkbox: false };
+const NULLABLE = new Set(["number", "select", "status", "date", "url", "email", "phone_number"]);
 
 /** A value in Notion's form; undefined when a column of this type cannot hold it. */
 function writeValue(value: unknown, column: Property): unknown {
   const { type } = column;
-  if (value === null) return EMPTY[type];
+  if (value === null) return NULLABLE.has(type) ? null : EMPTY[type];
   if (type === "rich_text" && !Array.isArray(value)) return toPlainRuns(String(value));
   if (type === "number") return typeof value === "number" ? value : undefined;
   if (type === "checkbox") return typeof value === "boolean" ? value : undefined;

@@ -12,6 +12,8 @@ import {
 } from "./notion-objects.ts";
 import { listBlocks, type Place, readBlockTitle } from "./notion-places.ts";
 
+const TAKE_ID = "Take page_id or path of an answer of notes_search or notes_list_pages.";
+
 /** Most pages of one list. */
 export const MAX_LISTED = 1000;
 
@@ -22,11 +24,6 @@ export interface ListedPage {
   readonly created: string;
   /** False for an entry of a data source that has a column for tags: its tags are known without looking inside. */
   readonly mayHideTags: boolean;
-}
-
-interface ListedPages {
-  readonly pages: readonly ListedPage[];
-  readonly more: boolean;
 }
 
 /** Describes a page without its text. */
@@ -47,20 +44,15 @@ export function summariseNotionPage(page: NotionPage, tags: readonly string[] = 
 /** The page with this id or address. Throws ServiceError 400 for any other text, 404 also for a page in the trash. */
 export async function getNotionPage(client: NotionClient, pageId: string): Promise<NotionPage> {
   const id = readNotionId(pageId);
-  if (id === undefined)
-    throw refuseValue(
-      "page_id",
-      "is neither the id nor the address of a page of Notion.",
-      "Take page_id or path of an answer of notes_search or notes_list_pages.",
-    );
+  if (id === undefined) throw refuseValue("page_id", "is neither the id nor the address of a page of Notion.", TAKE_ID);
   const page = await client.ask({ method: "GET", path: `pages/${id}`, schema: pageSchema });
   if (page.in_trash)
     throw refuseMissing(`The page "${readTitle(page)}" is in the trash of Notion.`, "A human restores it there.");
   return page;
 }
 
-/** Pages right in a place, or all there are, most recently changed first as far as Notion knows an order. */
-export async function listPlace(client: NotionClient, place: Place): Promise<ListedPages> {
+/** Pages right in a place, or all there are, most recently changed first as far as Notion knows an order; `more` are left. */
+export async function listPlace(client: NotionClient, place: Place): Promise<{ pages: ListedPage[]; more: boolean }> {
   const pages: ListedPage[] = [];
   for await (const page of walkPlace(client, place)) {
     if (pages.length === MAX_LISTED) return { pages, more: true };
@@ -105,10 +97,6 @@ async function* toPages(list: AsyncIterable<unknown>): AsyncGenerator<ListedPage
 
 function toListed(block: Block, parent: string): ListedPage {
   const { id, created_time: created, last_edited_time: modified } = block;
-  const title = readBlockTitle(block);
-  return {
-    summary: { page_id: id, path: toPageUrl(id), title, parent, tags: [], modified },
-    created,
-    mayHideTags: true,
-  };
+  const summary = { page_id: id, path: toPageUrl(id), title: readBlockTitle(block), parent, tags: [], modified };
+  return { summary, created, mayHideTags: true };
 }

@@ -21,17 +21,14 @@ export type Place =
   /** Everything that is shared with the token. */
   | { readonly kind: "all" };
 
-interface PlaceSearch {
-  /** The argument `parent`: titles separated by "/", an id or an address. */
-  readonly parent: string;
-  /** The setting: where paths begin. */
-  readonly start: string | undefined;
-  /** Create pages that are missing on the way. */
-  readonly create: boolean;
-}
-
-/** Finds the place that `parent` names. Throws ServiceError 400 or 404 naming the argument. */
-export async function findPlace(client: NotionClient, { parent, start, create }: PlaceSearch): Promise<Place> {
+/**
+ * Finds the place that `parent` names: titles separated by "/" from `start` on, an id or an address. With `create`, pages
+ * that are missing on the way are made. Throws ServiceError 400 or 404 naming the argument.
+ */
+export async function findPlace(
+  client: NotionClient,
+  { parent, start, create }: { parent: string; start: string | undefined; create: boolean },
+): Promise<Place> {
   const id = readNotionId(parent);
   if (id !== undefined) return openPlace(client, id);
   const titles = parseFolderPath(parent, "parent");

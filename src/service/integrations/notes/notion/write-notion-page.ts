@@ -53,14 +53,6 @@ function placeDraft(place: Place, { tags, properties }: PageDraft) {
   return { values, front: Object.keys(known).length === 0 ? "" : writeFront(undefined, known) };
 }
 
-/** The requests of a change, worked out before the first is sent. */
-interface Plan {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly commands: readonly MarkdownCommand[];
-  /** Tags in the front block after the change. */
-  readonly tags: readonly string[];
-}
-
 /** Changes a page in at most three requests. A half-done change is 500 `outcome_unknown`. */
 export async function changeNotionPage(
   client: NotionClient,
@@ -68,11 +60,8 @@ export async function changeNotionPage(
   change: PageChange,
 ): Promise<PageSummary> {
   const old = await readMarkdown(client, page.id);
-  const { values, commands, tags } = planChange(page, {
-    change,
-    old,
-    columns: await findColumns(client, page, change),
-  });
+  const columns = await findColumns(client, page, change);
+  const { values, commands, tags } = planChange(page, { change, old, columns });
   const path = `pages/${page.id}`;
   let changed = page;
   try {
@@ -101,10 +90,11 @@ async function findColumns(client: NotionClient, { parent }: NotionPage, change:
   return isNeeded && typeof id === "string" ? (await openDataSource(client, id)).columns : {};
 }
 
+/** The requests of a change, worked out before the first is sent, and the tags in the front block after it. */
 function planChange(
   page: NotionPage,
   { change, old, columns }: { readonly change: PageChange; readonly old: PageMarkdown; readonly columns: PropertyMap },
-): Plan {
+) {
   const tagsName = findTagsName(columns);
   const isColumn = tagsName !== undefined && change.tags !== undefined;
   const { values, others } = placeValues(
