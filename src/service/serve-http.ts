@@ -6,7 +6,7 @@ import { createSecret } from "./auth/secrets.ts";
 import { createProviderSignIns } from "./connections/sign-in/provider-sign-ins.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
-import { createIngestTokens } from "./files/ingest-tokens.ts";
+import { createIngestTokens, createTokenSpender } from "./files/ingest-tokens.ts";
 import type { Flows } from "./flows/flows.ts";
 import type { Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
@@ -19,7 +19,6 @@ import type { Infrastructure } from "./open-infrastructure.ts";
 import { readIngestSecret, type ServiceKeys } from "./secrets/service-keys.ts";
 import { type CheckedOptions, listHosts, toLocalOrigin } from "./service-options.ts";
 import { isShared, type Store } from "./store/open-store.ts";
-import { createSpentTokens } from "./store/spent-tokens.ts";
 
 /** What a request may take beside its action, in milliseconds, before a stop cuts it. */
 const ANSWER_MS = 5000;
@@ -76,8 +75,8 @@ async function createParts(
   const { now } = o;
   const { store, node } = infrastructure;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
-  const spent = createSpentTokens(store);
-  const ingestTokens = secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, store: spent, now });
+  const ingestTokens =
+    secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, spend: createTokenSpender(store), now });
   const canonical = createCanonicalExecutions({
     ...core,
     log: core.executionLog,

@@ -300,8 +300,8 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: a revoked key works",
     file: "src/service/auth/api-keys.ts",
-    original: '.where("key_hash", "=", hashSecret(key))\n        .where("revoked_at", "is", null)',
-    sabotaged: '.where("key_hash", "=", hashSecret(key))',
+    original: '.where("key_hash", "=", hashSecret(sent))\n        .where("revoked_at", "is", null)',
+    sabotaged: '.where("key_hash", "=", hashSecret(sent))',
     suite: "test/contract/access.test.ts",
   },
   {
@@ -350,8 +350,8 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: an upload token works twice",
     file: "src/service/files/ingest-tokens.ts",
-    original: "if (!(await options.store.spend(claims.jti, claims.exp))) return undefined;",
-    sabotaged: "await options.store.spend(claims.jti, claims.exp);",
+    original: "if (!(await options.spend(claims.jti, claims.exp))) return undefined;",
+    sabotaged: "await options.spend(claims.jti, claims.exp);",
     suite: "test/service/files/ingest.test.ts",
   },
   {

@@ -9,29 +9,14 @@ export interface Principal {
   readonly apiKeyId: string;
 }
 
-/** A new key. `apiKey` exists only in this value: the store keeps its SHA-256. */
-interface IssuedKey {
-  readonly apiKey: string;
-  readonly apiKeyId: string;
-}
-
 /** Keys of devices ("Authentication"). */
-export interface ApiKeys {
-  /** Makes a key; pass `db` to do it inside a transaction. */
-  issue(key: { accountId: string; label: string; client: string | null }, db?: Store): Promise<IssuedKey>;
-  /** The principal of a request, or undefined when its key is missing, malformed, unknown or revoked. */
-  authenticate(headers: Headers): Promise<Principal | undefined>;
-  /** Live keys, newest first. */
-  list(accountId: string): Promise<ApiKeyRow[]>;
-  /** False when there is no such live key. */
-  revoke(accountId: string, apiKeyId: string): Promise<boolean>;
-}
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** Shortest time between two writes of one key's `last_used_at`. */
 const LAST_USED_STEP_MS = 60_000;
 
 /** Creates the keys of a store. `now` gives milliseconds since the epoch. */
-export function createApiKeys(store: Store, now: () => number): ApiKeys {
+export function createApiKeys(store: Store, now: () => number) {
   const touched = new Map<string, number>();
 
   async function touch(apiKeyId: string): Promise<void> {
@@ -43,7 +28,9 @@ export function createApiKeys(store: Store, now: () => number): ApiKeys {
   }
 
   return {
-    async issue({ accountId, label, client }, db = store) {
+    /** Makes a key; pass `db` to do it inside a transaction. `apiKey` exists only here: the store keeps its SHA-256. */
+    async issue(key: { accountId: string; label: string; client: string | null }, db = store) {
+      const { accountId, label, client } = key;
       const apiKey = `${API_KEY_PREFIX}${createSecret()}`;
       const id = createId("key");
       const row: ApiKeyRow = {
@@ -61,13 +48,14 @@ export function createApiKeys(store: Store, now: () => number): ApiKeys {
       return { apiKey, apiKeyId: id };
     },
 
-    async authenticate(headers) {
-      const key = readKey(headers);
-      if (key === undefined) return undefined;
+    /** The principal of a request, or undefined when its key is missing, malformed, unknown or revoked. */
+    async authenticate(headers: Headers): Promise<Principal | undefined> {
+      const sent = readKey(headers);
+      if (sent === undefined) return undefined;
       const row = await store
         .selectFrom("api_keys")
         .select(["id", "account_id"])
-        .where("key_hash", "=", hashSecret(key))
+        .where("key_hash", "=", hashSecret(sent))
         .where("revoked_at", "is", null)
         .executeTakeFirst();
       if (row === undefined) return undefined;
@@ -75,7 +63,8 @@ export function createApiKeys(store: Store, now: () => number): ApiKeys {
       return { accountId: row.account_id, apiKeyId: row.id };
     },
 
-    list(accountId) {
+    /** Live keys, newest first. */
+    list(accountId: string): Promise<ApiKeyRow[]> {
       return store
         .selectFrom("api_keys")
         .selectAll()
@@ -85,7 +74,8 @@ export function createApiKeys(store: Store, now: () => number): ApiKeys {
         .execute();
     },
 
-    async revoke(accountId, apiKeyId) {
+    /** False when there is no such live key. */
+    async revoke(accountId: string, apiKeyId: string): Promise<boolean> {
       const result = await store
         .updateTable("api_keys")
         .set({ revoked_at: new Date(now()).toISOString() })

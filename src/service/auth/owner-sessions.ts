@@ -15,23 +15,15 @@ export interface OwnerSession {
 }
 
 /** Sign-in of the human who owns the service; an API key is never a session. */
-export interface OwnerSessions {
-  /** A new one-time secret for a sign-in link. */
-  createLink(accountId: string): Promise<string>;
-  /** True while a link can still be spent. */
-  isOpen(linkSecret: string): Promise<boolean>;
-  /** Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired. */
-  signIn(linkSecret: string): Promise<string | undefined>;
-  find(sessionSecret: string | undefined): Promise<OwnerSession | undefined>;
-  end(sessionSecret: string): Promise<void>;
-}
+export type OwnerSessions = ReturnType<typeof createOwnerSessions>;
 
 /** Creates the owner sessions of a store. `now` gives milliseconds since the epoch. */
-export function createOwnerSessions(store: Store, now: () => number): OwnerSessions {
+export function createOwnerSessions(store: Store, now: () => number) {
   const at = (offset = 0) => new Date(now() + offset).toISOString();
 
   return {
-    async createLink(accountId) {
+    /** A new one-time secret for a sign-in link. */
+    async createLink(accountId: string): Promise<string> {
       const secret = createSecret();
       await store
         .insertInto("sign_in_links")
@@ -46,7 +38,8 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
       return secret;
     },
 
-    async isOpen(linkSecret) {
+    /** True while a link can still be spent. */
+    async isOpen(linkSecret: string): Promise<boolean> {
       const link = await store
         .selectFrom("sign_in_links")
         .select("link_hash")
@@ -57,7 +50,8 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
       return link !== undefined;
     },
 
-    async signIn(linkSecret) {
+    /** Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired. */
+    async signIn(linkSecret: string): Promise<string | undefined> {
       // One statement, so that of two browsers with the same link exactly one gets in.
       const link = await store
         .updateTable("sign_in_links")
@@ -81,8 +75,7 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
       return secret;
     },
 
-    async find(sessionSecret) {
-      if (sessionSecret === undefined) return undefined;
+    async find(sessionSecret: string): Promise<OwnerSession | undefined> {
       const row = await store
         .selectFrom("owner_sessions")
         .select("account_id")
@@ -93,7 +86,7 @@ export function createOwnerSessions(store: Store, now: () => number): OwnerSessi
       return { accountId: row.account_id, csrfToken: deriveToken(sessionSecret, "csrf") };
     },
 
-    async end(sessionSecret) {
+    async end(sessionSecret: string): Promise<void> {
       await store.deleteFrom("owner_sessions").where("session_hash", "=", hashSecret(sessionSecret)).execute();
     },
   };

@@ -20,23 +20,8 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
   readonly device_revoked_at: string | null;
 }
 
-interface ActivityPage {
-  readonly items: readonly ActivityItem[];
-  /** Pass it as `before` to get the next page; undefined on the last. */
-  readonly next: string | undefined;
-}
-
 /** Read access to past executions, for the owner. */
-export interface Activity {
-  list(
-    accountId: string,
-    filter: ActivityFilter,
-    page: { size: number; before?: string | undefined },
-  ): Promise<ActivityPage>;
-  find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined>;
-  /** Names of tools that were ever called, sorted. */
-  listTools(accountId: string): Promise<string[]>;
-}
+export type Activity = ReturnType<typeof createActivity>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -59,7 +44,7 @@ const COLUMNS = [
 ] as const;
 
 /** Creates the view on the executions of a store. */
-export function createActivity(store: Store): Activity {
+export function createActivity(store: Store) {
   const ofAccount = (accountId: string) =>
     store
       .selectFrom("executions")
@@ -68,7 +53,9 @@ export function createActivity(store: Store): Activity {
       .where("executions.account_id", "=", accountId);
 
   return {
-    async list(accountId, filter, { size, before }) {
+    /** One page of executions, newest first. Pass `next` as `before` to get the next one; undefined on the last. */
+    async list(accountId: string, filter: ActivityFilter, page: { size: number; before?: string | undefined }) {
+      const { size, before } = page;
       let query = ofAccount(accountId);
       if (filter.status !== undefined) query = query.where("status", "=", filter.status);
       if (filter.tool !== undefined) query = query.where("tool_name", "=", filter.tool);
@@ -85,19 +72,20 @@ export function createActivity(store: Store): Activity {
         .orderBy("executions.id", "desc")
         .limit(size + 1)
         .execute();
-      const items = rows.slice(0, size);
+      const items: readonly ActivityItem[] = rows.slice(0, size);
       const last = items.at(-1);
       return { items, next: rows.length > size && last ? `${last.started_at}~${last.id}` : undefined };
     },
 
-    find(accountId, id) {
+    find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined> {
       return ofAccount(accountId)
         .select(["executions.arguments", "executions.output"])
         .where("executions.id", "=", id)
         .executeTakeFirst();
     },
 
-    async listTools(accountId) {
+    /** Names of tools that were ever called, sorted. */
+    async listTools(accountId: string): Promise<string[]> {
       // From name to name: `distinct` would scan all executions.
       const next = (after: RawBuilder<unknown>) =>
         sql`select min(tool_name) from executions where account_id = ${accountId} and tool_name > ${after}`;

@@ -19,21 +19,9 @@ interface CanonicalCall extends CanonicalRequest {
 }
 
 /** "Execution (canonical)", for the HTTP endpoint and for every other way in that names actions the same way. */
-export interface CanonicalExecutions {
-  /**
-   * Runs an action on the named connection, else on the default one. A call with an `idempotencyKey` runs once: equal calls, at the same time
-   * or later, get the result of the first; a key with other input or another connection is blocked. A blocked or invalid
-   * call leaves the key free.
-   */
-  execute(call: CanonicalCall): Promise<StoredExecution>;
-  /** A stored execution of an account; undefined when there is none of that id. */
-  find(accountId: string, executionId: string): Promise<StoredExecution | undefined>;
-  /** The finished or running execution of a key; undefined when the key is unused. Runs nothing. */
-  findByKey(accountId: string, key: string): Promise<StoredExecution | undefined>;
-}
+export type CanonicalExecutions = ReturnType<typeof createCanonicalExecutions>;
 
-/** Parts that {@link createCanonicalExecutions} needs. */
-export interface CanonicalParts extends FileAccessParts {
+interface CanonicalParts extends FileAccessParts {
   readonly catalog: Catalog;
   readonly executor: Executor;
   readonly log: ExecutionLog;
@@ -47,10 +35,15 @@ export interface CanonicalParts extends FileAccessParts {
 const POLL_EVERY_MS = 100;
 
 /** Creates the canonical executions of a service. */
-export function createCanonicalExecutions(parts: CanonicalParts): CanonicalExecutions {
+export function createCanonicalExecutions(parts: CanonicalParts) {
   const inTurn = createTurns();
   return {
-    async execute(call) {
+    /**
+     * Runs an action on the named connection, else on the default one. A call with an `idempotencyKey` runs once: equal
+     * calls, at the same time or later, get the result of the first; a key with other input or another connection is
+     * blocked. A blocked or invalid call leaves the key free.
+     */
+    async execute(call: CanonicalCall): Promise<StoredExecution> {
       const entry = parts.catalog.findAction(call.integrationId, call.actionId);
       if (entry === undefined) {
         return block(parts, call, { entry, error: actionNotFound(parts.catalog, call.integrationId, call.actionId) });
@@ -65,12 +58,14 @@ export function createCanonicalExecutions(parts: CanonicalParts): CanonicalExecu
       );
     },
 
-    async find(accountId, executionId) {
+    /** A stored execution of an account; undefined when there is none of that id. */
+    async find(accountId: string, executionId: string): Promise<StoredExecution | undefined> {
       const row = await parts.log.find(accountId, executionId);
       return row && phrase(readExecution(row, parts.catalog));
     },
 
-    async findByKey(accountId, key) {
+    /** The finished or running execution of a key; undefined when the key is unused. Runs nothing. */
+    async findByKey(accountId: string, key: string): Promise<StoredExecution | undefined> {
       const known = await parts.idempotencyKeys.find(accountId, key);
       if (known === undefined) return undefined;
       const row = await parts.log.find(accountId, known.executionId);

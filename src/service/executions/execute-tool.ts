@@ -8,7 +8,7 @@ import { ServiceError } from "../service-error.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { checkArguments } from "./read-requests.ts";
-import { type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
+import { type PreparedCall, type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
 import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
 
 /** One request to run a tool. */
@@ -61,12 +61,6 @@ export function createExecutor(parts: ExecutorParts): Executor {
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
-}
-
-/** A call that may run: only the provider is left. */
-interface PreparedCall extends ResolvedFiles {
-  readonly entry: CatalogEntry;
-  readonly connection: Connection;
 }
 
 async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChecks): Promise<ExecutionOutcome> {

@@ -18,7 +18,7 @@ interface LoggedCall {
 }
 
 /** Rows of everything that ran. */
-export interface ExecutionLog extends PastCalls {
+export interface ExecutionLog extends ReturnType<typeof createPastCalls> {
   /** @throws ServiceError 402 `usage_limit_reached` when today's executions are used up. */
   checkUsage(accountId: string): Promise<void>;
   /**
@@ -46,7 +46,7 @@ export interface ExecutionLog extends PastCalls {
 }
 
 /** Settings of the log. */
-export interface ExecutionLogOptions {
+interface ExecutionLogOptions {
   /** Executions per account and UTC day; default no limit. */
   readonly usageLimit?: number | undefined;
   /** The process that runs what this log starts, as named in `nodes`; without one, rows are open until somebody closes them. */
@@ -127,12 +127,8 @@ export function createExecutionLog(
     },
 
     find(accountId, id) {
-      return store
-        .selectFrom("executions")
-        .selectAll()
-        .where("id", "=", id)
-        .where("account_id", "=", accountId)
-        .executeTakeFirst();
+      const rows = store.selectFrom("executions").selectAll().where("id", "=", id);
+      return rows.where("account_id", "=", accountId).executeTakeFirst();
     },
 
     ...createPastCalls(store),
@@ -182,31 +178,25 @@ function usageLimitReached(limit: number): ServiceError {
 /** Number of recent reads returned by `listReads`. */
 const MAX_READS = 5;
 
-interface PastCalls {
-  /** Tools and arguments of its newest reads that succeeded, newest first. */
-  listReads(connectionId: string): Promise<{ readonly toolName: string; readonly args: Record<string, unknown> }[]>;
-  /** True when the log holds a successful call of the connection. */
-  hasSucceeded(connectionId: string): Promise<boolean>;
-}
-
-function createPastCalls(store: Store): PastCalls {
+/** Earlier calls of a connection. */
+function createPastCalls(store: Store) {
   const succeeded = (connectionId: string) =>
     store.selectFrom("executions").where("connection_id", "=", connectionId).where("status", "=", "succeeded");
   return {
-    async listReads(connectionId) {
+    /** Tools and arguments of its newest reads that succeeded, newest first. */
+    async listReads(connectionId: string) {
       const rows = await succeeded(connectionId)
         .select(["tool_name", "arguments"])
         .where("side_effect_level", "=", "read")
         .orderBy("started_at", "desc")
         .limit(MAX_READS)
         .execute();
-      return rows.map((row) => ({
-        toolName: row.tool_name,
-        args: JSON.parse(row.arguments) as Record<string, unknown>,
-      }));
+      const read = (json: string) => JSON.parse(json) as Record<string, unknown>;
+      return rows.map((row) => ({ toolName: row.tool_name, args: read(row.arguments) }));
     },
 
-    async hasSucceeded(connectionId) {
+    /** True when the log holds a successful call of the connection. */
+    async hasSucceeded(connectionId: string): Promise<boolean> {
       return (await succeeded(connectionId).select("id").limit(1).executeTakeFirst()) !== undefined;
     },
   };

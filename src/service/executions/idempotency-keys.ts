@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 
-/** Code of the refusal of {@link IdempotencyKeys.claim}. */
+/** Code of the refusal of a key that another execution has. */
 export const KEY_TAKEN = "idempotency_key_taken";
 
 /** A key with what it was used for. */
@@ -18,17 +18,13 @@ export interface KeyUse {
  * Which execution each key stands for. A key is taken when its execution starts, in the same transaction, and stands
  * until upkeep removes it: its age alone does not free it, because a clock that is wrong for an hour would free them all.
  */
-export interface IdempotencyKeys {
-  find(accountId: string, key: string): Promise<{ executionId: string; inputHash: string } | undefined>;
-  /** @throws ServiceError 409 {@link KEY_TAKEN} when another execution has the key. */
-  claim(transaction: Store, use: KeyUse, executionId: string): Promise<void>;
-}
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
 /** Creates the keys of a store. */
-export function createIdempotencyKeys(store: Store, now: () => number): IdempotencyKeys {
+export function createIdempotencyKeys(store: Store, now: () => number) {
   const at = (offset = 0) => new Date(now() + offset).toISOString();
   return {
-    async find(accountId, key) {
+    async find(accountId: string, key: string) {
       const row = await store
         .selectFrom("idempotency_keys")
         .select(["execution_id", "input_hash"])
@@ -38,7 +34,8 @@ export function createIdempotencyKeys(store: Store, now: () => number): Idempote
       return row && { executionId: row.execution_id, inputHash: row.input_hash };
     },
 
-    async claim(transaction, { accountId, key, inputHash }, executionId) {
+    /** @throws ServiceError 409 {@link KEY_TAKEN} when another execution has the key. */
+    async claim(transaction: Store, { accountId, key, inputHash }: KeyUse, executionId: string): Promise<void> {
       const claimed = await transaction
         .insertInto("idempotency_keys")
         .values((e) => ({

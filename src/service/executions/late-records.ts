@@ -9,36 +9,15 @@ import { storeError } from "./outcome.ts";
 const LOOKS = 5;
 
 /** Records of executions that are written later when the store was away in the meantime. */
-export interface LateRecords {
-  /** Writes how an execution ended, at once or as soon as the store is back: the provider has acted, nothing undoes it. */
-  end(id: string, end: Partial<ExecutionRow>): Promise<void>;
-  /** Notes an execution that was not run, though its start may have been written before the connection broke. */
-  doubt(id: string, reason: ServiceError): void;
-  /** Writes all waiting records. @throws ServiceError 503 while the store is still away; nothing is forgotten then. */
-  settle(): Promise<void>;
-}
-
-interface EndRecord {
-  readonly id: string;
-  readonly end: Partial<ExecutionRow>;
-}
-
-/** Creates the late records of one process. */
-export function createLateRecords(store: Store, at: () => string): LateRecords {
+export function createLateRecords(store: Store, at: () => string) {
   const ends = new Map<string, Partial<ExecutionRow>>();
   const doubts = new Map<string, { reason: ServiceError; looks: number }>();
 
-  async function writeIn(place: Store, { id, end }: EndRecord): Promise<void> {
-    await place.updateTable("executions").set(end).where("id", "=", id).execute();
-  }
-
-  const write = createTogetherWriter<EndRecord>(async (records) => {
-    const [first] = records;
-    if (first === undefined) return;
-    if (records.length === 1) return writeIn(store, first);
-    await store.transaction().execute(async (transaction) => {
-      for (const record of records) await writeIn(transaction, record);
-    });
+  const write = createTogetherWriter<{ id: string; end: Partial<ExecutionRow> }>(async (records) => {
+    const writeIn = async (place: Store) => {
+      for (const { id, end } of records) await place.updateTable("executions").set(end).where("id", "=", id).execute();
+    };
+    await (records.length === 1 ? writeIn(store) : store.transaction().execute(writeIn));
   });
 
   /** Closes a start that led to nothing and frees the keys that were taken with it. */
@@ -56,7 +35,8 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
   }
 
   return {
-    async end(id, end) {
+    /** Writes how an execution ended, at once or as soon as the store is back: the provider has acted, nothing undoes it. */
+    async end(id: string, end: Partial<ExecutionRow>): Promise<void> {
       try {
         await write({ id, end });
       } catch (error) {
@@ -65,11 +45,11 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
       }
     },
 
-    doubt(id, reason) {
-      doubts.set(id, { reason, looks: 0 });
-    },
+    /** Notes an execution that was not run, though its start may have been written before the connection broke. */
+    doubt: (id: string, reason: ServiceError) => void doubts.set(id, { reason, looks: 0 }),
 
-    async settle() {
+    /** Writes all waiting records. @throws ServiceError 503 while the store is still away; nothing is forgotten then. */
+    async settle(): Promise<void> {
       for (const [id, end] of ends) {
         await write({ id, end });
         ends.delete(id);
@@ -84,12 +64,6 @@ export function createLateRecords(store: Store, at: () => string): LateRecords {
   };
 }
 
-interface Waiting<Item> {
-  readonly item: Item;
-  readonly done: () => void;
-  readonly fail: (error: unknown) => void;
-}
-
 /**
  * Writes items that come while a write is under way together, so that all of them wait for the disk once. Each promise
  * settles when its item is written. When several cannot be written together, each is written alone, so that none
@@ -98,7 +72,7 @@ interface Waiting<Item> {
 export function createTogetherWriter<Item>(
   write: (items: readonly Item[]) => Promise<void>,
 ): (item: Item) => Promise<void> {
-  let waiting: Waiting<Item>[] = [];
+  let waiting: { item: Item; done: () => void; fail: (error: unknown) => void }[] = [];
   let isWriting = false;
 
   async function writeAll(): Promise<void> {
@@ -113,7 +87,7 @@ export function createTogetherWriter<Item>(
     isWriting = false;
   }
 
-  async function settle(batch: readonly Waiting<Item>[]): Promise<void> {
+  async function settle(batch: typeof waiting): Promise<void> {
     try {
       await write(batch.map(({ item }) => item));
       for (const { done } of batch) done();

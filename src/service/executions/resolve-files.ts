@@ -4,6 +4,7 @@ import type { BlobStore, StoredFile } from "../files/blob-store.ts";
 import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";
 import type { ReceivedFile } from "../files/read-execute-body.ts";
+import { bareType } from "../files/sniff-mimetype.ts";
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ToolCall } from "./execute-tool.ts";
@@ -24,10 +25,6 @@ interface ResolveFilesOptions extends FileAccessParts {
 
 type IncomingFile = Pick<ReceivedFile, "name" | "mimetype" | "staged">;
 type Source = { readonly incoming: IncomingFile } | { readonly stored: StoredFile };
-
-function bareType(mimetype: string): string {
-  return (mimetype.split(";")[0] ?? "").trim().toLowerCase();
-}
 
 function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
@@ -100,7 +97,7 @@ async function findSources(
     const reference = toText(field.value.s3key);
     const received = pointers.get(reference);
     if (received !== undefined) {
-      if (bareType(toText(field.value.mimetype)) !== bareType(received.mimetype)) throw refuseType(field, received);
+      if (bareType(field.value.mimetype) !== bareType(received.mimetype)) throw refuseType(field, received);
       sources.set(field, { incoming: received });
       continue;
     }

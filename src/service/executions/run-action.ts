@@ -13,12 +13,10 @@ export interface ResolvedFiles {
   file(s3key: string): HeldFile;
 }
 
-/** A call that passed every check. */
-export interface RunnableCall extends ResolvedFiles {
+/** A call that passed every check: only the provider is left. */
+export interface PreparedCall extends ResolvedFiles {
   readonly entry: CatalogEntry;
   readonly connection: Connection;
-  readonly keepFile: NonNullable<ActionContext["keepFile"]>;
-  readonly clientGone: AbortSignal;
 }
 
 /** Parts that {@link runAction} needs. */
@@ -36,7 +34,10 @@ export interface RunParts {
  *
  * @throws whatever the action throws; ServiceError 503 `timeout`, 500 `bad_result`.
  */
-export async function runAction(parts: RunParts, call: RunnableCall): Promise<ActionResult> {
+export async function runAction(
+  parts: RunParts,
+  call: PreparedCall & Required<Pick<ActionContext, "keepFile">> & { readonly clientGone: AbortSignal },
+): Promise<ActionResult> {
   const { entry, connection, args } = call;
   let isBegun = false;
   const timeout = AbortSignal.timeout(parts.providerTimeoutMs);
@@ -67,7 +68,7 @@ export async function runAction(parts: RunParts, call: RunnableCall): Promise<Ac
 /** Acts with an access token that is still good; a refused one is renewed once, since nothing has been done with it. */
 async function signIn<Result>(
   { accessTokens }: RunParts,
-  { entry, connection }: Pick<RunnableCall, "entry" | "connection">,
+  { entry, connection }: Pick<PreparedCall, "entry" | "connection">,
   act: (settings: Connection["settings"]) => Promise<Result>,
 ): Promise<Result> {
   const live: LiveSettings | undefined = await accessTokens?.provide(entry.integration, connection.settings);

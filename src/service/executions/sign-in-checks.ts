@@ -7,6 +7,7 @@ import { type AccessTokens, readSignInId } from "../connections/sign-in/access-t
 import type { HeldFile } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import type { ExecutionLog } from "./execution-log.ts";
+import type { PreparedCall } from "./run-action.ts";
 
 /** How long the app may take to answer the check, in milliseconds. */
 const CHECK_MS = 10_000;
@@ -14,11 +15,7 @@ const CHECK_MS = 10_000;
 const FRESH_MS = 60_000;
 
 /** A call that reached its app. */
-interface ReachedCall {
-  readonly entry: CatalogEntry;
-  readonly connection: Connection;
-  readonly args: Readonly<Record<string, unknown>>;
-}
+type ReachedCall = Omit<PreparedCall, "file">;
 
 /** Tells the refusal of one operation from a sign-in that has ended. */
 export interface SignInChecks {

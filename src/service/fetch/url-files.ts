@@ -4,7 +4,7 @@ import { MAX_REQUEST_FILE_BYTES } from "../../wire/constants.ts";
 import type { BlobStore } from "../files/blob-store.ts";
 import type { FileField } from "../files/file-fields.ts";
 import { readResponseName } from "../files/file-name.ts";
-import { sniffMimetype } from "../files/sniff-mimetype.ts";
+import { bareType, sniffMimetype } from "../files/sniff-mimetype.ts";
 import type { StagedFile } from "../files/staged-file.ts";
 import type { AllowedHosts } from "./address-rules.ts";
 import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
@@ -169,23 +169,10 @@ export function createUrlFiles(o: UrlFilesOptions): UrlFiles {
 const MAX_URLS = 20;
 
 /** The files fetched for one call, each URL once. */
-export interface FetchedFiles {
-  /** Fetches the file of an argument; refusals name `path`. */
-  fetch(reference: string, path: string): Promise<UrlFile>;
-  /**
-   * Fetches the file of a file-uploadable object and corrects the object: a MIME type that the bytes
-   * contradict, and the name when a page gave its preview image for something that was not called an image.
-   */
-  fill(field: FileField): Promise<UrlFile>;
-  discard(): Promise<void>;
-}
-
-function bareType(mimetype: unknown): string {
-  return typeof mimetype === "string" ? (mimetype.split(";")[0] ?? "").trim().toLowerCase() : "";
-}
+export type FetchedFiles = ReturnType<typeof createFetchedFiles>;
 
 /** Collects the fetched files of one call: at most 20 URLs, together at most 100 MB. */
-export function createFetchedFiles(urlFiles: UrlFiles, signal?: AbortSignal): FetchedFiles {
+export function createFetchedFiles(urlFiles: UrlFiles, signal?: AbortSignal) {
   const files = new Map<string, UrlFile>();
   let size = 0;
 
@@ -206,14 +193,19 @@ export function createFetchedFiles(urlFiles: UrlFiles, signal?: AbortSignal): Fe
     return file;
   }
 
-  const fetch: FetchedFiles["fetch"] = (reference, path) =>
+  /** Fetches the file of an argument; refusals name `path`. */
+  const fetch = (reference: string, path: string): Promise<UrlFile> =>
     fetchOnce(reference).catch((error: unknown) => {
       throw nameArgument(error, path);
     });
 
   return {
     fetch,
-    async fill({ field, value }) {
+    /**
+     * Fetches the file of a file-uploadable object and corrects the object: a MIME type that the bytes
+     * contradict, and the name when a page gave its preview image for something that was not called an image.
+     */
+    async fill({ field, value }: FileField): Promise<UrlFile> {
       const file = await fetch(String(value.s3key), `arguments.${field}.s3key`);
       const name = String(value.name);
       const mimetype = file.isPreview
@@ -223,7 +215,7 @@ export function createFetchedFiles(urlFiles: UrlFiles, signal?: AbortSignal): Fe
       if (bareType(value.mimetype) !== bareType(mimetype)) value.mimetype = mimetype;
       return file;
     },
-    async discard() {
+    async discard(): Promise<void> {
       for (const { staged } of files.values()) await staged.discard();
     },
   };

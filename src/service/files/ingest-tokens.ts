@@ -1,10 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { parseJson } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import type { UploadInstruction } from "../../wire/execution.ts";
 import { INGEST_PATH } from "../../wire/file.ts";
-import type { SpentTokens } from "../store/spent-tokens.ts";
+import type { Store } from "../store/open-store.ts";
 import { sanitiseFileName } from "./file-name.ts";
 
 const LIFETIME_MS = 10 * 60 * 1000;
@@ -36,25 +37,7 @@ export interface IngestGrant {
 type UploadOffer = UploadInstruction & { readonly command: string };
 
 /** Mints and redeems the single-use tokens of `POST /api/files/ingest`. */
-export interface IngestTokens {
-  /** Undefined when `reference` cannot be named in a command line. */
-  mint(request: {
-    readonly account: string;
-    readonly tool: string;
-    readonly field: string;
-    readonly reference: string;
-  }): UploadOffer | undefined;
-  /** Spends the token before anything is read; undefined for every kind of bad token alike. */
-  redeem(token: string): Promise<IngestGrant | undefined>;
-}
-
-function parseClaims(payload: string): z.infer<typeof claimsSchema> | undefined {
-  try {
-    return claimsSchema.parse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
-  } catch {
-    return undefined;
-  }
-}
+export type IngestTokens = ReturnType<typeof createIngestTokens>;
 
 /**
  * Tokens read `v1.<base64url claims>.<base64url HMAC-SHA256>` and live 10 minutes. `secret` should have 32 random bytes;
@@ -63,13 +46,16 @@ function parseClaims(payload: string): z.infer<typeof claimsSchema> | undefined 
 export function createIngestTokens(options: {
   readonly secret: string | Uint8Array;
   readonly baseUrl: string;
-  readonly store: SpentTokens;
+  /** Of parallel calls with one id exactly one gets true; see {@link createTokenSpender}. */
+  readonly spend: (jti: string, expiresAtMs: number) => Promise<boolean>;
   readonly now: () => number;
-}): IngestTokens {
+}) {
   const sign = (text: string) => createHmac("sha256", options.secret).update(text).digest("base64url");
   const url = `${options.baseUrl.replace(/\/+$/, "")}${INGEST_PATH}`;
   return {
-    mint({ account, tool, field, reference }) {
+    /** Undefined when `reference` cannot be named in a command line. */
+    mint(request: { account: string; tool: string; field: string; reference: string }): UploadOffer | undefined {
+      const { account, tool, field, reference } = request;
       if (!canNameInCommand(reference)) return undefined;
       const exp = options.now() + LIFETIME_MS;
       const jti = randomBytes(18).toString("base64url");
@@ -85,7 +71,8 @@ export function createIngestTokens(options: {
       const command = writeUploadCommand({ url, headers, reference });
       return { url, method: "POST", headers, field, maxBytes: MAX_FILE_BYTES, expiresAt, command };
     },
-    async redeem(token) {
+    /** Spends the token before anything is read; undefined for every kind of bad token alike. */
+    async redeem(token: string): Promise<IngestGrant | undefined> {
       const parts = token.split(".");
       const [version, payload, signature] = parts;
       if (token.length > MAX_TOKEN_LENGTH || parts.length !== 3 || version !== "v1" || !payload || !signature)
@@ -93,11 +80,21 @@ export function createIngestTokens(options: {
       const given = Buffer.from(signature);
       const wanted = Buffer.from(sign(`v1.${payload}`));
       if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
-      const claims = parseClaims(payload);
+      const claims = claimsSchema.safeParse(parseJson(Buffer.from(payload, "base64url").toString("utf8"))).data;
       if (claims === undefined || claims.exp <= options.now()) return undefined;
-      if (!(await options.store.spend(claims.jti, claims.exp))) return undefined;
+      if (!(await options.spend(claims.jti, claims.exp))) return undefined;
       return { account: claims.acct, tool: claims.tool, field: claims.field, maxBytes: claims.maxBytes };
     },
+  };
+}
+
+/** Remembers which upload tokens were used, across restarts; `forgetExpired` removes them a day after their end. */
+export function createTokenSpender(store: Store) {
+  return async (jti: string, expiresAtMs: number): Promise<boolean> => {
+    const row = { jti, expires_at: new Date(expiresAtMs).toISOString() };
+    const insert = store.insertInto("spent_ingest_tokens").values(row);
+    const spent = insert.onConflict((c) => c.doNothing()).returning("jti");
+    return (await spent.executeTakeFirst()) !== undefined;
   };
 }
 

@@ -21,8 +21,13 @@ export async function sniffMimetype(head: Uint8Array, name: string, declared?: s
   // Bytes of these kinds are always recognised, so the extension is wrong (".ts" is rarely a video).
   if (byName !== null && /^(?:image|audio|video)\//.test(byName) && byName !== "image/svg+xml")
     return (await looksLikeText(head)) ? "text/plain" : UNKNOWN;
-  const said = declared?.split(";")[0]?.trim().toLowerCase();
+  const said = bareType(declared);
   return byName ?? (said && /^[\w.+-]+\/[\w.+-]+$/.test(said) ? said : UNKNOWN);
+}
+
+/** A MIME type without parameters, in lower case; empty for anything but text. */
+export function bareType(mimetype: unknown): string {
+  return typeof mimetype === "string" ? (mimetype.split(";")[0] ?? "").trim().toLowerCase() : "";
 }
 
 /** Whether the first bytes of a file read as UTF-8 text: no known binary format, no NUL, no broken character. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { errorCode } from "../../base/disk.ts";
 import { createMd5, sha256Hex } from "../../base/hash.ts";
+import { parseJson } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
 import { sanitiseFileName } from "./file-name.ts";
 
@@ -122,19 +123,6 @@ export const MAX_LARGE_BODIES = 4;
 
 const KEY_ID = /^[A-Za-z0-9_-]{32}$/;
 
-/** One file of one account. `s3key` is the opaque storage key callers pass around. */
-export interface StoredFile {
-  readonly s3key: string;
-  readonly account: string;
-  readonly name: string;
-  readonly mimetype: string;
-  readonly size: number;
-  readonly md5: string;
-  readonly sha256: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-}
-
 /** Name and type of bytes that enter a store; `tool` only colours the storage key. */
 export interface BlobLabel {
   readonly name: string;
@@ -142,7 +130,7 @@ export interface BlobLabel {
   readonly tool?: string;
 }
 
-const metadataSchema = z.object({
+const storedFileSchema = z.object({
   s3key: z.string(),
   account: z.string(),
   name: z.string(),
@@ -150,8 +138,12 @@ const metadataSchema = z.object({
   size: z.int(),
   md5: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Milliseconds since the epoch. */
   createdAt: z.number(),
 });
+
+/** One file of one account. `s3key` is the opaque storage key callers pass around. */
+export type StoredFile = Readonly<z.infer<typeof storedFileSchema>>;
 
 /** Describes bytes under a new storage key, which ends in 192 random bits: its `id`. */
 export function describeFile(
@@ -176,11 +168,7 @@ export function readKeyId(account: string, s3key: string): string | undefined {
 
 /** Reads what {@link describeFile} wrote, as JSON; undefined when it is damaged. */
 export function parseStoredFile(text: string): StoredFile | undefined {
-  try {
-    return metadataSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return storedFileSchema.safeParse(parseJson(text)).data;
 }
 
 /** Account ids become folder names unchanged when they are plain; anything else is hashed. */

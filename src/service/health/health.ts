@@ -28,26 +28,20 @@ export interface Problem {
 }
 
 /** Current problems of this process. */
-export interface Health {
-  /** Everything that is wrong, in the order in which it was found. */
-  list(): Problem[];
-  /**
-   * Says that a problem is there, or that it is over. The log gets one line for each change.
-   *
-   * @param found.advice for the log only: what the operator can do, with paths and names.
-   */
-  report(
-    code: ProblemCode,
-    found: { readonly message: string; readonly advice?: string } | undefined | "" | false,
-  ): void;
-}
+type Health = ReturnType<typeof createHealth>;
 
 /** Starts without problems. */
-export function createHealth(log: ServiceLog): Health {
+export function createHealth(log: ServiceLog) {
   const problems = new Map<ProblemCode, Problem>();
   return {
+    /** Everything that is wrong, in the order in which it was found. */
     list: () => [...problems.values()],
-    report(code, found) {
+    /**
+     * Says that a problem is there, or that it is over. The log gets one line for each change.
+     *
+     * @param found.advice for the log only: what the operator can do, with paths and names.
+     */
+    report(code: ProblemCode, found: { message: string; advice?: string } | undefined | "" | false): void {
       const known = problems.get(code);
       if (!found) {
         if (known === undefined) return;
@@ -66,15 +60,7 @@ export function createHealth(log: ServiceLog): Health {
 const FRESH_MS = 1000;
 
 /** Checks disk, clock and secret key. */
-export interface Watch {
-  /** Current problems; checks at most once a second. */
-  listProblems(): Promise<Problem[]>;
-  /** False while the clock is in doubt: nothing is removed for its age then. */
-  isClockBelieved(): boolean;
-  /** Looks at the secrets of the connections too, and from now on every few seconds at everything. */
-  start(connections: Connections): Promise<void>;
-  close(): Promise<void>;
-}
+export type Watch = Awaited<ReturnType<typeof openWatch>>;
 
 interface WatchOptions {
   readonly dataDir: string;
@@ -88,7 +74,7 @@ interface WatchOptions {
 }
 
 /** Opens the watch of a service that starts; nothing may have been written to the store by this start. */
-export async function openWatch(o: WatchOptions, store: Store): Promise<Watch> {
+export async function openWatch(o: WatchOptions, store: Store) {
   const health = createHealth(o.log);
   const folders = [...new Set([o.dataDir, ...(typeof o.files === "string" ? [o.files] : [])])];
   const { now, elapsed } = o;
@@ -113,18 +99,21 @@ export async function openWatch(o: WatchOptions, store: Store): Promise<Watch> {
   };
 
   return {
-    async listProblems() {
+    /** Current problems; checks at most once a second. */
+    async listProblems(): Promise<Problem[]> {
       if (performance.now() - lookedAt >= FRESH_MS) await queueLook();
       return health.list();
     },
+    /** False while the clock is in doubt: nothing is removed for its age then. */
     isClockBelieved: () => clock?.isBelieved() ?? true,
-    async start(known) {
+    /** Looks at the secrets of the connections too, and from now on every few seconds at everything. */
+    async start(known: Connections): Promise<void> {
       connections = known;
       await checkSecrets(known, o, health);
       await queueLook();
       timer = setInterval(queueLook, o.heartbeatMs).unref();
     },
-    close() {
+    close(): Promise<void> {
       clearInterval(timer);
       return looking;
     },
@@ -133,20 +122,10 @@ export async function openWatch(o: WatchOptions, store: Store): Promise<Watch> {
 
 /** Time of the newest record. Times are texts in sortable form. */
 async function findNewest(store: Store): Promise<number | undefined> {
-  const rows = await Promise.all([
-    store
-      .selectFrom("executions")
-      .select((e) => e.fn.max("started_at").as("at"))
-      .executeTakeFirst(),
-    store
-      .selectFrom("flows")
-      .select((e) => e.fn.max("updated_at").as("at"))
-      .executeTakeFirst(),
-    store
-      .selectFrom("connections")
-      .select((e) => e.fn.max("updated_at").as("at"))
-      .executeTakeFirst(),
-  ]);
+  const executions = store.selectFrom("executions").select((e) => e.fn.max("started_at").as("at"));
+  const flows = store.selectFrom("flows").select((e) => e.fn.max("updated_at").as("at"));
+  const connections = store.selectFrom("connections").select((e) => e.fn.max("updated_at").as("at"));
+  const rows = await Promise.all([executions, flows, connections].map((newest) => newest.executeTakeFirst()));
   const times = rows.flatMap((row) => (row?.at ? [Date.parse(row.at)] : []));
   return times.length === 0 ? undefined : Math.max(...times);
 }

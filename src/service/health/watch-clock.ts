@@ -25,20 +25,13 @@ interface Reports {
   report(code: "clock_wrong", found: { readonly message: string; readonly advice: string } | undefined): void;
 }
 
-/** Whether the clock of this machine can be believed. */
-export interface ClockWatch {
-  check(): void;
-  /** False while the clock is in doubt: nothing is removed for its age then. */
-  isBelieved(): boolean;
-}
-
 /**
  * Watches for a clock that was set. A step reports `clock_wrong` until it is taken back, or until the clock has run evenly
  * for an hour.
  *
  * @param o.newest time of the newest record, in milliseconds since the epoch; undefined when there is none.
  */
-export function watchClock({ now, elapsed }: Clocks, o: { newest: number | undefined; health: Reports }): ClockWatch {
+export function watchClock({ now, elapsed }: Clocks, o: { newest: number | undefined; health: Reports }) {
   /** How far the two clocks are apart. */
   const readOffset = () => now() - elapsed();
   const around = (offset: number) => ({ least: offset - MAX_STEP_MS, most: offset + MAX_STEP_MS });
@@ -69,7 +62,12 @@ export function watchClock({ now, elapsed }: Clocks, o: { newest: number | undef
   }
 
   check();
-  return { check, isBelieved: () => doubt === undefined };
+  return {
+    /** Compares the clocks. */
+    check,
+    /** False while the clock is in doubt. */
+    isBelieved: () => doubt === undefined,
+  };
 }
 
 function judgeStart(now: number, newest: number): string | undefined {

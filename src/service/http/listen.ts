@@ -60,15 +60,8 @@ export async function listen(o: {
   return { port, running: requests.count, close: (graceMs) => closeServer(server, requests, graceMs) };
 }
 
-interface Requests {
-  count(): number;
-  /** Ends each connection as soon as no request is on it. */
-  stop(): void;
-  cutPartial(): void;
-}
-
 /** Node counts a connection without data as busy, and keeps connections that become idle after the stop. */
-function watchRequests(server: Server): Requests {
+function watchRequests(server: Server) {
   const connections = new Map<Socket, Set<ServerResponse>>();
   let isStopping = false;
   server.on("connection", (socket) => {
@@ -86,20 +79,21 @@ function watchRequests(server: Server): Requests {
   });
   return {
     count: () => [...connections.values()].reduce((sum, open) => sum + open.size, 0),
-    stop() {
+    /** Ends each connection as soon as no request is on it. */
+    stop(): void {
       isStopping = true;
       for (const [socket, open] of connections) {
         if (open.size === 0) socket.destroy();
         for (const response of open) response.shouldKeepAlive = false;
       }
     },
-    cutPartial() {
+    cutPartial(): void {
       for (const [socket, open] of connections) if ([...open].some(({ req }) => !req.complete)) socket.destroy();
     },
   };
 }
 
-async function closeServer(server: Server, requests: Requests, graceMs: number): Promise<void> {
+async function closeServer(server: Server, requests: ReturnType<typeof watchRequests>, graceMs: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
   requests.stop();

@@ -41,20 +41,6 @@ export async function findOwner(c: Request, parts: ServiceParts): Promise<OwnerS
   return parts.sessions.find(secret);
 }
 
-/** Handlers of the owner's pages and forms, which take the same path parameters as those of Hono. */
-interface OwnerPages {
-  /** A page that only the signed-in owner may see; a stranger is asked to sign in. */
-  addPage<Path extends string>(
-    path: Path,
-    show: (c: Context<RouteEnv, Path>, owner: OwnerSession) => Promise<Page | Response>,
-  ): void;
-  /** A form that one of our own pages sent; a path that it answers with is where the browser goes next. */
-  addForm<Path extends string>(
-    path: Path,
-    take: (c: Context<RouteEnv, Path>, sent: OwnForm) => Promise<Page | Response | string>,
-  ): void;
-}
-
 /** A form with the signed-in owner who sent it. */
 export interface OwnForm {
   readonly owner: OwnerSession;
@@ -62,19 +48,27 @@ export interface OwnForm {
 }
 
 /** Opens the owner's part of an app: its pages carry the CSRF token of the browser, and its forms bring it back. */
-export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts): OwnerPages {
+export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts) {
   const answer = (c: Request, { csrfToken }: OwnerSession, shown: Page | Response | string) => {
     if (typeof shown === "string") return c.redirect(shown, 303);
     return shown instanceof Response ? shown : sendPage(c, { csrfToken, ...shown });
   };
   return {
-    addPage(path, show) {
+    /** A page that only the signed-in owner may see; a stranger is asked to sign in. */
+    addPage<Path extends string>(
+      path: Path,
+      show: (c: Context<RouteEnv, Path>, owner: OwnerSession) => Promise<Page | Response>,
+    ): void {
       app.get(path, async (c) => {
         const owner = await findOwner(c, parts);
         return owner === undefined ? askToSignIn(c, parts) : answer(c, owner, await show(c, owner));
       });
     },
-    addForm(path, take) {
+    /** A form that one of our own pages sent; a path that it answers with is where the browser goes next. */
+    addForm<Path extends string>(
+      path: Path,
+      take: (c: Context<RouteEnv, Path>, sent: OwnForm) => Promise<Page | Response | string>,
+    ): void {
       app.post(path, async (c) => {
         const sent = await readOwnForm(c, parts);
         return answer(c, sent.owner, await take(c, sent));
@@ -101,11 +95,8 @@ async function readOwnForm(c: Request, parts: ServiceParts): Promise<OwnForm> {
   }
   const form = await readForm(c);
   if (!isSameHash(form.get("csrf") ?? "", owner.csrfToken)) {
-    throw new ServiceError(
-      403,
-      "foreign_form",
-      "This form did not come from this page. Reload the page and try again.",
-    );
+    const message = "This form did not come from this page. Reload the page and try again.";
+    throw new ServiceError(403, "foreign_form", message);
   }
   return { owner, form };
 }

@@ -11,7 +11,7 @@ import { invalidParams, type RpcMessage } from "./protocol.ts";
 export interface CallParts {
   readonly principal: Principal;
   readonly clientGone: AbortSignal;
-  readonly states: RequestStates;
+  readonly states: ReturnType<typeof createRequestStates>;
 }
 
 /**
@@ -67,27 +67,22 @@ interface StateBinding {
 }
 
 /**
- * Signs the server's memory between two tries of one request. The text travels through the client, which
- * may read it but not change it, use it for another request, hand it to another caller or keep it for later.
+ * Signs the server's memory between two tries of one request. The text travels through the client, which may read it but
+ * not change it, use it for another request, hand it to another caller or keep it for later. `secret` must be the same on
+ * every machine and survive a restart.
  */
-interface RequestStates {
-  seal(data: unknown, binding: StateBinding): string;
-  /** Undefined when it is forged, expired or belongs to another request or caller. */
-  open(text: string, binding: StateBinding): OpenedState | undefined;
-}
-
-/** Creates the signer. `secret` must be the same on every machine and survive a restart. */
-export function createRequestStates({ secret, now }: { secret: string; now: () => number }): RequestStates {
+export function createRequestStates({ secret, now }: { secret: string; now: () => number }) {
   const sign = (payload: string, { principalId, request }: StateBinding) =>
     createHmac("sha256", secret).update([payload, principalId, request].join("\n")).digest();
   return {
-    seal(data, binding) {
+    seal(data: unknown, binding: StateBinding): string {
       const state: OpenedState = { id: createSecret(), expiresAt: now() + REQUEST_STATE_LIFETIME_MS, data };
       const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
       return `${payload}.${sign(payload, binding).toString("base64url")}`;
     },
 
-    open(text, binding) {
+    /** Undefined when it is forged, expired or belongs to another request or caller. */
+    open(text: string, binding: StateBinding): OpenedState | undefined {
       const [payload = "", signature = "", rest] = text.split(".");
       const wanted = sign(payload, binding);
       const sent = Buffer.from(signature, "base64url");

@@ -11,18 +11,8 @@ import { createSigningKey, readAccessToken, readSigningKey } from "./access-toke
 import { createProvider, type RenderRefusal } from "./create-provider.ts";
 import { createOAuthRecords, type OAuthRecords } from "./oauth-records.ts";
 
-interface OAuthCaller {
-  readonly principal: Principal;
-  readonly scopes: ReadonlySet<string>;
-}
-
 /** OAuth 2.0 for the MCP endpoint: authorization code with PKCE, refresh, dynamic registration ("Authentication" 4). */
-export interface OAuth extends OAuthDecisions, Pick<OAuthRecords, "listApps" | "endApp"> {
-  /** The caller of a bearer token, or undefined when the token is not genuine, has ended, or is for another resource. */
-  authenticate(token: string): Promise<OAuthCaller | undefined>;
-  /** Lets the library answer one of its own addresses. */
-  answer(exchange: RawExchange): Promise<void>;
-}
+export type OAuth = ReturnType<typeof createOAuth>;
 
 /** Creates the OAuth side of a service. The library is loaded by the first request that needs it. */
 export function createOAuth(parts: {
@@ -33,7 +23,7 @@ export function createOAuth(parts: {
   now: () => number;
   log: ServiceLog;
   renderRefusal: RenderRefusal;
-}): OAuth {
+}) {
   const { baseUrl, now, serviceKeys } = parts;
   const resource = `${baseUrl}${MCP_PATH}`;
   const onError = (cause: unknown) => parts.log({ level: "error", message: "An OAuth request failed.", cause });
@@ -46,7 +36,8 @@ export function createOAuth(parts: {
   });
 
   return {
-    async authenticate(token) {
+    /** The caller of a bearer token and its scopes; undefined when it is not genuine, has ended, or is for another resource. */
+    async authenticate(token: string): Promise<{ principal: Principal; scopes: ReadonlySet<string> } | undefined> {
       const rules = { key: await getKey(), issuer: baseUrl, audience: resource, now: now() };
       const claims = await readAccessToken(token, rules);
       if (claims === undefined || claims.accountId !== parts.accountId) return undefined;
@@ -58,7 +49,8 @@ export function createOAuth(parts: {
     listApps: records.listApps,
     endApp: records.endApp,
 
-    async answer({ incoming, outgoing }) {
+    /** Lets the library answer one of its own addresses. */
+    async answer({ incoming, outgoing }: RawExchange): Promise<void> {
       const { respond } = await open();
       // The library builds addresses from these; a caller must not choose them.
       const { host, protocol } = new URL(baseUrl);
@@ -88,27 +80,13 @@ interface RawExchange {
   readonly outgoing: ServerResponse;
 }
 
+/** How long a decision may be on its way, in milliseconds. */
+const SIGNED_MS = 60_000;
+
 /**
  * The owner's decisions about apps. The owner decides at the session path of a browser. The cookie that identifies the
  * browser of a request is not sent there, so the decision is signed and carried to an address that gets it.
  */
-interface OAuthDecisions {
-  /** True in the browser that was sent to our page with this request. */
-  isBegunHere(exchange: RawExchange, id: string): Promise<boolean>;
-  /** A request that waits, for the owner's page: from then on it is never dropped for another. */
-  findPending(id: string): Promise<PendingApproval | undefined>;
-  /** A decision in the form that {@link OAuthDecisions.finish} takes for a minute. */
-  sign(id: string, decision: Decision): Promise<string>;
-  /**
-   * Carries out a decision in the browser that began the request; the address at which the request goes on, or undefined
-   * when the decision is not genuine or too old, or the request has ended or is another browser's.
-   */
-  finish(exchange: RawExchange, id: string, signed: string): Promise<string | undefined>;
-}
-
-/** How long a decision may be on its way, in milliseconds. */
-const SIGNED_MS = 60_000;
-
 function createOAuthDecisions(parts: {
   open: () => Promise<{ provider: Provider; cookieSecret: string }>;
   records: OAuthRecords;
@@ -116,15 +94,17 @@ function createOAuthDecisions(parts: {
   resource: string;
   accountId: string;
   now: () => number;
-}): OAuthDecisions {
+}) {
   const { open, records, accountId, now } = parts;
 
+  /** True in the browser that was sent to our page with this request. */
   async function isBegunHere({ incoming, outgoing }: RawExchange, id: string): Promise<boolean> {
     const { provider } = await open();
     const details = await provider.interactionDetails(incoming, outgoing).catch(() => undefined);
     return details?.uid === id;
   }
 
+  /** A request that waits, for the owner's page: from then on it is never dropped for another. */
   async function findPending(id: string): Promise<PendingApproval | undefined> {
     const { provider } = await open();
     const request = await records.findRequest(id);
@@ -151,11 +131,16 @@ function createOAuthDecisions(parts: {
     isBegunHere,
     findPending,
 
-    async sign(id, decision) {
+    /** A decision in the form that `finish` takes for a minute. */
+    async sign(id: string, decision: Decision): Promise<string> {
       return signDecision((await open()).cookieSecret, { id, decision, until: now() + SIGNED_MS });
     },
 
-    async finish(exchange, id, signed) {
+    /**
+     * Carries out a decision in the browser that began the request; the address at which the request goes on, or
+     * undefined when the decision is not genuine or too old, or the request has ended or is another browser's.
+     */
+    async finish(exchange: RawExchange, id: string, signed: string): Promise<string | undefined> {
       const { provider, cookieSecret } = await open();
       const [decision, end] = signed.split(".");
       if (decision !== "approve" && decision !== "decline") return undefined;

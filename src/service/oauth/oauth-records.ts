@@ -26,22 +26,7 @@ export interface ApprovedApp {
  * Clients, approvals ("grants"), codes and refresh tokens, by the names of the OAuth library. Ids are secrets of
  * clients, so the table holds their hashes.
  */
-export interface OAuthRecords {
-  /** The library's store for one of its models. */
-  adapter(model: string): Adapter;
-  /** True for an approval that was neither withdrawn nor has expired. */
-  hasGrant(grantId: string): Promise<boolean>;
-  /** Apps that the account's owner approved, the last approved first. */
-  listApps(accountId: string): Promise<ApprovedApp[]>;
-  /** Withdraws every approval of an app; false when there is none. */
-  endApp(accountId: string, clientId: string): Promise<boolean>;
-  /** Keeps a client for good, once the owner approved it. */
-  keepClient(clientId: string): Promise<void>;
-  /** A request that has not ended; it has a `result` once the owner decided. */
-  findRequest(id: string): Promise<AdapterPayload | undefined>;
-  /** Notes that the owner has seen a request: from now on it and its client are never dropped for others. */
-  open(o: { requestId: string; clientId: string }): Promise<void>;
-}
+export type OAuthRecords = ReturnType<typeof createOAuthRecords>;
 
 /** A code or refresh token used a second time, in the form in which the library renders it. */
 class ReplayError extends Error {
@@ -58,18 +43,21 @@ class ReplayError extends Error {
 }
 
 /** Creates the records of a store. `now` gives milliseconds since the epoch. */
-export function createOAuthRecords({ store, now }: { store: Store; now: () => number }): OAuthRecords {
+export function createOAuthRecords({ store, now }: { store: Store; now: () => number }) {
   const at = () => new Date(now()).toISOString();
   const rows = openRows(store, now);
 
   return {
-    adapter: (model) => createAdapter(rows, model, now),
+    /** The library's store for one of its models. */
+    adapter: (model: string) => createAdapter(rows, model, now),
 
-    async hasGrant(grantId) {
+    /** True for an approval that was neither withdrawn nor has expired. */
+    async hasGrant(grantId: string): Promise<boolean> {
       return ((await rows.find("Grant", grantId))?.expires_at ?? "") > at();
     },
 
-    async listApps(accountId) {
+    /** Apps that the account's owner approved, the last approved first. */
+    async listApps(accountId: string): Promise<ApprovedApp[]> {
       const apps = new Map<string, ApprovedApp>();
       for (const { payload, created_at: approvedAt } of await rows.listGrants(accountId)) {
         const { clientId = "" } = payload;
@@ -81,7 +69,8 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
       return [...apps.values()];
     },
 
-    async endApp(accountId, clientId) {
+    /** Withdraws every approval of an app; false when there is none. */
+    async endApp(accountId: string, clientId: string): Promise<boolean> {
       const grants = (await rows.listGrants(accountId)).filter(({ payload }) => payload.clientId === clientId);
       if (grants.length === 0) return false;
       // Codes and tokens of an approval are worth nothing without it.
@@ -91,16 +80,19 @@ export function createOAuthRecords({ store, now }: { store: Store; now: () => nu
       return true;
     },
 
-    async keepClient(clientId) {
+    /** Keeps a client for good, once the owner approved it. */
+    async keepClient(clientId: string): Promise<void> {
       await rows.change("Client", clientId).set({ expires_at: null }).execute();
     },
 
-    async findRequest(id) {
+    /** A request that has not ended; it has a `result` once the owner decided. */
+    async findRequest(id: string): Promise<AdapterPayload | undefined> {
       const request = await rows.find("Interaction", id);
       return (request?.expires_at ?? "") > at() ? request?.payload : undefined;
     },
 
-    async open({ requestId, clientId }) {
+    /** Notes that the owner has seen a request: from now on it and its client are never dropped for others. */
+    async open({ requestId, clientId }: { requestId: string; clientId: string }): Promise<void> {
       await markOpened(store, { kind: "authorization", hash: hashSecret(requestId), now: now() });
       await markOpened(store, { kind: "client", hash: hashSecret(clientId), now: now() });
     },

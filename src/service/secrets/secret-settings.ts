@@ -169,26 +169,16 @@ function findEnd(json: string, from: number): number {
   return json.length;
 }
 
-interface Installed {
-  readonly integrations: readonly (SecretFields & { readonly slug: string })[];
-}
-
 const sealedSchema = z.strictObject({ sealed: z.string() });
 
-interface OpenedSettings {
-  readonly settings: Settings;
-  /** Names of secrets that this key does not open; they are missing in `settings`. */
-  readonly unreadable: readonly string[];
-}
-
 /** Encrypts and decrypts the secret fields of connection settings; everything else is stored as it is. */
-export interface SettingsSeal {
-  seal(connection: { readonly id: string; readonly integration: string }, settings: Settings): Settings;
-  open(connection: { readonly id: string; readonly integration: string }, stored: Settings): OpenedSettings;
-}
+export type SettingsSeal = ReturnType<typeof createSettingsSeal>;
 
 /** Creates the seal; each integration's `settingsForm` names its secret fields. */
-export function createSettingsSeal(box: SecretBox, catalog: Installed): SettingsSeal {
+export function createSettingsSeal(
+  box: SecretBox,
+  catalog: { readonly integrations: readonly (SecretFields & { readonly slug: string })[] },
+) {
   const listSecrets = (integration: string) =>
     catalog.integrations
       .find(({ slug }) => slug === integration)
@@ -196,7 +186,7 @@ export function createSettingsSeal(box: SecretBox, catalog: Installed): Settings
       .map((field) => field.name) ?? [];
 
   return {
-    seal({ id, integration }, settings) {
+    seal({ id, integration }: { id: string; integration: string }, settings: Settings): Settings {
       const sealed = { ...settings };
       for (const name of listSecrets(integration)) {
         if (typeof sealed[name] === "string") sealed[name] = { sealed: box.seal(sealed[name], `${id}.${name}`) };
@@ -204,7 +194,8 @@ export function createSettingsSeal(box: SecretBox, catalog: Installed): Settings
       return sealed;
     },
 
-    open({ id }, stored) {
+    /** `unreadable`: names of secrets that this key does not open; they are missing in `settings`. */
+    open({ id }: { readonly id: string }, stored: Settings): { settings: Settings; unreadable: readonly string[] } {
       const settings: Record<string, unknown> = { ...stored };
       const unreadable: string[] = [];
       // Not only the fields that are secret today: what was sealed once must never reach an action unopened.

@@ -6,32 +6,22 @@ import type { Store } from "../store/open-store.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /** Secrets that the service makes for itself and keeps encrypted. */
-export interface ServiceKeys {
-  /**
-   * A secret that is made with `create` on first use and kept, so that what it signed stays valid after a restart and on
-   * every machine that shares the store. Of several that make it at once, the first wins. One that can no longer be
-   * opened, because the secret key of the service changed, is replaced: what it signed ends with it.
-   */
-  read(name: string, create: () => string): Promise<string>;
-}
+export type ServiceKeys = ReturnType<typeof createServiceKeys>;
 
 /** Opens the keys of a store. `now` gives milliseconds since the epoch. */
-export function createServiceKeys({
-  store,
-  box,
-  now,
-}: {
-  store: Store;
-  box: SecretBox;
-  now: () => number;
-}): ServiceKeys {
+export function createServiceKeys({ store, box, now }: { store: Store; box: SecretBox; now: () => number }) {
   async function find(name: string): Promise<string | undefined> {
     const row = await store.selectFrom("service_keys").select("value").where("name", "=", name).executeTakeFirst();
     return row?.value;
   }
 
   return {
-    async read(name, create) {
+    /**
+     * A secret that is made with `create` on first use and kept, so that what it signed stays valid after a restart and
+     * on every machine that shares the store. Of several that make it at once, the first wins. One that can no longer be
+     * opened, because the secret key of the service changed, is replaced: what it signed ends with it.
+     */
+    async read(name: string, create: () => string): Promise<string> {
       const place = `service_keys.${name}`;
       const known = await find(name);
       const opened = known === undefined ? undefined : box.open(known, place);

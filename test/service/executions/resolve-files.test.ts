@@ -17,7 +17,7 @@ let blobs: BlobStore;
 const tokens = createIngestTokens({
   secret: "s".repeat(32),
   baseUrl: "http://127.0.0.1:8790/",
-  store: { spend: async () => true },
+  spend: async () => true,
   now: () => 0,
 });
 

@@ -8,7 +8,6 @@ import { createIngestTokens, type IngestTokens, writeUploadCommand } from "../..
 import { type IngestRequest, receiveIngest } from "../../../src/service/files/receive-ingest.ts";
 
 import type { ServiceError } from "../../../src/service/service-error.ts";
-import type { SpentTokens } from "../../../src/service/store/spent-tokens.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { refusal } from "../integrations/run-action.ts";
 import { inPieces } from "./envelope.ts";
@@ -23,8 +22,8 @@ let spent: Set<string>;
 const SECRET = Buffer.alloc(32, 7);
 
 function createTokens(secret: string | Uint8Array = SECRET): IngestTokens {
-  const store: SpentTokens = { spend: async (jti) => !spent.has(jti) && spent.add(jti).has(jti) };
-  return createIngestTokens({ secret, baseUrl: "http://127.0.0.1:1", store, now: () => now });
+  const spend = async (jti: string) => !spent.has(jti) && spent.add(jti).has(jti);
+  return createIngestTokens({ secret, baseUrl: "http://127.0.0.1:1", spend, now: () => now });
 }
 
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createIdempotencyKeys } from "../../../src/service/executions/idempotency-keys.ts";
+import { createTokenSpender } from "../../../src/service/files/ingest-tokens.ts";
 import { createOAuthRecords } from "../../../src/service/oauth/oauth-records.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
 import { forgetExpired } from "../../../src/service/store/retention.ts";
-import { createSpentTokens } from "../../../src/service/store/spent-tokens.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 
 const HOUR = 60 * 60 * 1000;
@@ -32,7 +32,7 @@ test("what an app gets by renewing its tokens goes a day after its end", async (
 });
 
 test("a spent upload token stays spent when the clock jumps forward and back", async () => {
-  const { spend } = createSpentTokens(store);
+  const spend = createTokenSpender(store);
   const end = time + 10 * 60 * 1000;
   expect(await spend("jti", end)).toBe(true);
   await forgetExpired(store, time + 14 * HOUR);

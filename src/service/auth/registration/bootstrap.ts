@@ -17,26 +17,7 @@ const MAX_FACT = 80;
 export type BootstrapSession = Omit<BootstrapRow, "status"> & { readonly status: BootstrapStatus };
 
 /** "Registration: installer bootstrap flow". */
-export interface Bootstrap {
-  /**
-   * Starts a session from the free-form body of the request: `client_label`, `hostname`, `platform`, `agent_family` and
-   * `agent_version` are kept for the page when they are texts. None of them is verified.
-   *
-   * @param address network address of the caller
-   */
-  start(body: Readonly<Record<string, unknown>>, address: string): Promise<BootstrapStartReply>;
-  /** The session of an approval address, for the owner's page: from then on it is never dropped for another. */
-  open(approvalToken: string): Promise<BootstrapSession | undefined>;
-  /** Approves or declines for the signed-in owner; false when the session no longer waits. */
-  decide(approvalToken: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
-  /**
-   * Status of a session. The first poll after the approval makes the key and hands out `install`; the session is
-   * `consumed` then.
-   *
-   * @throws ServiceError 404, bare, when there is no such session.
-   */
-  poll(pollToken: string): Promise<BootstrapPollReply>;
-}
+export type Bootstrap = ReturnType<typeof createBootstrap>;
 
 /** `baseUrl` has no slash at the end. */
 interface BootstrapParts {
@@ -50,11 +31,17 @@ interface BootstrapParts {
  * Creates the bootstrap flow. The approval address and the poll address carry two different secrets: the link that a
  * human opens is not enough to fetch the key.
  */
-export function createBootstrap(parts: BootstrapParts): Bootstrap {
+export function createBootstrap(parts: BootstrapParts) {
   const { store, now, baseUrl } = parts;
 
   return {
-    async start(body, address) {
+    /**
+     * Starts a session from the free-form body of the request: `client_label`, `hostname`, `platform`, `agent_family` and
+     * `agent_version` are kept for the page when they are texts. None of them is verified.
+     *
+     * @param address network address of the caller
+     */
+    async start(body: Readonly<Record<string, unknown>>, address: string): Promise<BootstrapStartReply> {
       const [approvalToken, pollToken] = [createSecret(), createSecret()];
       const session = createSession(body, { address, approvalToken, pollToken, now: now() });
       await addWaiting(store, { kind: "bootstrap", now: now() }, (transaction) =>
@@ -75,7 +62,8 @@ export function createBootstrap(parts: BootstrapParts): Bootstrap {
       };
     },
 
-    async open(approvalToken) {
+    /** The session of an approval address, for the owner's page: from then on it is never dropped for another. */
+    async open(approvalToken: string): Promise<BootstrapSession | undefined> {
       const hash = hashSecret(approvalToken);
       await markOpened(store, { kind: "bootstrap", hash, now: now() });
       const sessions = store.selectFrom("bootstrap_sessions").selectAll();
@@ -83,10 +71,17 @@ export function createBootstrap(parts: BootstrapParts): Bootstrap {
       return row && { ...row, status: readSessionStatus(row, now()) };
     },
 
-    decide: (approvalToken, accountId, decision) =>
+    /** Approves or declines for the signed-in owner; false when the session no longer waits. */
+    decide: (approvalToken: string, accountId: string, decision: "approve" | "decline") =>
       decideWaiting(store, { kind: "bootstrap", hash: hashSecret(approvalToken), now: now(), accountId, decision }),
 
-    poll: (pollToken) => pollSession(parts, hashSecret(pollToken)),
+    /**
+     * Status of a session. The first poll after the approval makes the key and hands out `install`; the session is
+     * `consumed` then.
+     *
+     * @throws ServiceError 404, bare, when there is no such session.
+     */
+    poll: (pollToken: string) => pollSession(parts, hashSecret(pollToken)),
   };
 }
 

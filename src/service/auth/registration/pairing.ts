@@ -24,26 +24,7 @@ const MAX_CLIENT = 40;
 export type PairingSession = Omit<PairingRow, "status"> & { readonly status: PairStatus };
 
 /** "Registration: pairing flow". */
-export interface Pairing {
-  /**
-   * Starts a session from the optional body of the request.
-   *
-   * @throws ServiceError 400, bare, when `deviceLabel` or `client` is not a text.
-   */
-  start(body: unknown): Promise<PairStartReply>;
-  find(sessionToken: string): Promise<PairingSession | undefined>;
-  /** {@link Pairing.find} for the owner's page: from then on the session is never dropped for another. */
-  open(sessionToken: string): Promise<PairingSession | undefined>;
-  /** Approves or declines for the signed-in owner; false when the session no longer waits. */
-  decide(sessionToken: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
-  /**
-   * Hands out the key, once. The key is stored (hashed) and the session closed in one transaction before the reply
-   * exists, so a crash can lose the reply but never show a key twice.
-   *
-   * @throws ServiceError bare: 404 unknown, 410 expired, 400 wrong verifier, 409 denied, not approved or already exchanged.
-   */
-  exchange(sessionToken: string, verifier: string): Promise<PairExchangeReply>;
-}
+export type Pairing = ReturnType<typeof createPairing>;
 
 interface PairingParts {
   readonly store: Store;
@@ -54,7 +35,7 @@ interface PairingParts {
 }
 
 /** Creates the pairing flow. */
-export function createPairing(parts: PairingParts): Pairing {
+export function createPairing(parts: PairingParts) {
   const { store, now } = parts;
 
   async function find(sessionToken: string): Promise<PairingSession | undefined> {
@@ -63,7 +44,12 @@ export function createPairing(parts: PairingParts): Pairing {
   }
 
   return {
-    async start(body) {
+    /**
+     * Starts a session from the optional body of the request.
+     *
+     * @throws ServiceError 400, bare, when `deviceLabel` or `client` is not a text.
+     */
+    async start(body: unknown): Promise<PairStartReply> {
       const [sessionToken, verifier] = [createSecret(), createSecret()];
       const session = createSession(readDevice(body), { sessionToken, verifier, now: now() });
       await addWaiting(store, { kind: "pairing", now: now() }, (transaction) =>
@@ -83,15 +69,23 @@ export function createPairing(parts: PairingParts): Pairing {
 
     find,
 
-    async open(sessionToken) {
+    /** As `find`, for the owner's page: from then on the session is never dropped for another. */
+    async open(sessionToken: string): Promise<PairingSession | undefined> {
       await markOpened(store, { kind: "pairing", hash: hashSecret(sessionToken), now: now() });
       return find(sessionToken);
     },
 
-    decide: (sessionToken, accountId, decision) =>
+    /** Approves or declines for the signed-in owner; false when the session no longer waits. */
+    decide: (sessionToken: string, accountId: string, decision: "approve" | "decline") =>
       decideWaiting(store, { kind: "pairing", hash: hashSecret(sessionToken), now: now(), accountId, decision }),
 
-    exchange: (sessionToken, verifier) => exchangePairing(parts, hashSecret(sessionToken), verifier),
+    /**
+     * Hands out the key, once. The key is stored (hashed) and the session closed in one transaction before the reply
+     * exists, so a crash can lose the reply but never show a key twice.
+     *
+     * @throws ServiceError bare: 404 unknown, 410 expired, 400 wrong verifier, 409 denied, not approved or already exchanged.
+     */
+    exchange: (sessionToken: string, verifier: string) => exchangePairing(parts, hashSecret(sessionToken), verifier),
   };
 }
 

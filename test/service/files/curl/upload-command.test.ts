@@ -31,7 +31,7 @@ describe("the command of a missing_file_bytes hint", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const baseUrl = `http://127.0.0.1:${port}`;
-    const tokens = createIngestTokens({ secret: "s", baseUrl, store: { spend: async () => true }, now: Date.now });
+    const tokens = createIngestTokens({ secret: "s", baseUrl, spend: async () => true, now: Date.now });
     const offer = tokens.mint({ account: "1", tool: "drive_upload_file", field: "file", reference: path });
     const shell = spawn("/bin/sh", ["-c", offer?.command ?? ""]);
     const receipt: unknown = JSON.parse(await text(shell.stdout));
