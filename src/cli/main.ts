@@ -111,7 +111,13 @@ function printCompletion(program: Command, shell: string): number {
 }
 
 const flagsOf = (command: Command) => command.options.flatMap((option) => (option.long ? [option.long] : []));
-const wordsOf = (command: Command) => [...command.commands.map((sub) => sub.name()), ...flagsOf(command)];
+/** Words that may follow a command. */
+const namesOf = (command: Command) =>
+  command.commands.flatMap((sub) => [
+    sub.name(),
+    ...sub.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+  ]);
+const wordsOf = (command: Command) => [...namesOf(command), ...flagsOf(command)];
 
 function bashScript(program: Command): string {
   const cases = program.commands.map((command) => `    ${command.name()}) words="${wordsOf(command).join(" ")}" ;;`);
@@ -134,6 +140,7 @@ function zshScript(program: Command): string {
 function fishScript(program: Command): string {
   const lines = program.commands.flatMap((command) => [
     `complete -c svc -n __fish_use_subcommand -a ${command.name()} -d '${command.description().replaceAll("'", "\\'")}'`,
+    ...namesOf(command).map((name) => `complete -c svc -n '__fish_seen_subcommand_from ${command.name()}' -a ${name}`),
     ...command.options.map(
       (option) =>
         `complete -c svc -n '__fish_seen_subcommand_from ${command.name()}' -l ${option.name()} -d '${option.description.replaceAll("'", "\\'")}'`,

@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
+import { knownApps } from "../service/added/known-apps.ts";
 import type { Run } from "./context.ts";
 
 const databaseOption = () =>
@@ -66,6 +67,13 @@ export function addServiceCommands(program: Command, run: Run): void {
     .action(run(async () => (await import("./commands/serve.ts")).loginLink));
 }
 
+/** A name of an app. The choices are for completion and help; the command itself says which one was meant. */
+function nameArgument(): Argument {
+  const argument = new Argument("[name]", "name of a known app");
+  argument.choices(knownApps.map(({ slug }) => slug)).argParser((name: string) => name);
+  return argument;
+}
+
 /** Options of every command that changes which apps a service has. */
 function forService(command: Command): Command {
   return command
@@ -76,9 +84,28 @@ function forService(command: Command): Command {
     .option("--yes", "do not ask");
 }
 
+/** `svc add NAME`, and `svc add` alone, which needs no word of its own. */
+function addKnownCommand(add: Command, run: Run): void {
+  const command = add
+    .command("app", { isDefault: true })
+    .description('a known app, by its name alone: "svc add linear"; without a name, all known apps')
+    .addArgument(nameArgument())
+    .option("--url <url>", "its address, where that is another one, as of a server of your own")
+    .option(
+      "--header <name>",
+      "sign in with this header of an MCP server, its value taken from SVC_HEADER_<NAME>",
+      collect,
+    )
+    .option("--name <text>", "what people call it")
+    .option("--private", "the address is a server of your own network")
+    .option("--replace", "take the place of the added app of this name");
+  forService(command).action(run(async () => (await import("./commands/add-known.ts")).addKnown));
+}
+
 /** `svc add`, `svc review`, `svc remove`: the apps of a service on this machine. */
 export function addSourceCommands(program: Command, run: Run): void {
   const add = program.command("add").description("give a service on this machine another app");
+  addKnownCommand(add, run);
   forService(
     add
       .command("mcp")

@@ -79,7 +79,8 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   node.onBeat(() => core.executionLog.settle().then(() => core.executionLog.closeAbandoned()));
   await node.start();
   if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
-  onClose(await openAddedApps(o, core));
+  const added = await openAddedApps(o, core);
+  onClose(() => added.close());
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
   // Nobody is there to upload a file by a hint.
   const files = { ...core, ingestTokens: undefined };
@@ -87,7 +88,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => flows.close());
   await watch.start(core.connections);
   onClose(keepSweeping(o, { ...infrastructure, watch }));
-  const served = { infrastructure, core, flows, watch, accountId };
+  const served = { infrastructure, core, added, flows, watch, accountId };
   const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   return {

@@ -1,4 +1,4 @@
-import { openSources, sourceKinds } from "./added/open-sources.ts";
+import { type OpenSources, openSources, sourceKinds } from "./added/open-sources.ts";
 import { isStopped } from "./added/source.ts";
 import { judgeProposal, type SourceStore } from "./added/source-store.ts";
 import type { Connections } from "./connections/connections.ts";
@@ -15,7 +15,7 @@ interface Host {
 }
 
 /** Opens the integrations that the owner added and follows their changes; the result closes them and the built-in ones. */
-export async function openAddedApps(o: CheckedOptions, host: Host): Promise<() => Promise<void>> {
+export async function openAddedApps(o: CheckedOptions, host: Host): Promise<OpenSources> {
   const { now, log, allowedFileHosts: allowedHosts } = o;
   const { sources } = host;
   const warn = (message: string, cause?: unknown) => log({ level: "warn", message, cause });
@@ -49,7 +49,10 @@ export async function openAddedApps(o: CheckedOptions, host: Host): Promise<() =
       },
     },
   });
-  return async () => {
-    await Promise.all([opened.close(), ...o.integrations.map((integration) => closeApp(integration, log))]);
+  return {
+    refresh: opened.refresh,
+    async close() {
+      await Promise.all([opened.close(), ...o.integrations.map((integration) => closeApp(integration, log))]);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import type { OpenSources } from "./added/open-sources.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
@@ -26,6 +27,7 @@ const ANSWER_MS = 5000;
 interface ServedParts {
   readonly infrastructure: Infrastructure;
   readonly core: Core;
+  readonly added: OpenSources;
   readonly flows: Flows;
   readonly watch: Watch;
   readonly accountId: string;
@@ -69,7 +71,7 @@ export async function serveHttp(
 
 async function createParts(
   o: CheckedOptions,
-  { infrastructure, core, flows, watch, accountId }: ServedParts,
+  { infrastructure, core, added, flows, watch, accountId }: ServedParts,
   { url, keys }: { url: string; keys: ApiKeys },
 ) {
   const { now } = o;
@@ -87,6 +89,7 @@ async function createParts(
   });
   return {
     ...core,
+    refreshApps: added.refresh,
     pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
     canonical,

@@ -16,7 +16,8 @@ export function judgeCommandLine(program: Command, line: string): string | undef
   let command = program;
   for (const word of words.split(/\s+/)) {
     if (/^(<.*|[A-Z…].*|COMMAND)$/.test(word)) return undefined;
-    const next = command.commands.find((one) => one.name() === word);
+    const takes = (one: Command) => one.registeredArguments.some(({ argChoices }) => argChoices?.includes(word));
+    const next = command.commands.find((one) => one.name() === word) ?? command.commands.find(takes);
     if (next === undefined) break;
     command = next;
   }

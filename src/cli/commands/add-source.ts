@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { SvcError } from "../../errors.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { changeLevels } from "../../service/added/action-levels.ts";
@@ -11,6 +12,7 @@ import {
   summariseDifferences,
 } from "../../service/added/source-content.ts";
 import type { NewSource } from "../../service/added/source-store.ts";
+import { readServingUrl } from "../../service/store/data-folder.ts";
 import { SIDE_EFFECT_LEVELS } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
@@ -83,16 +85,29 @@ export async function addSource(
       replace: flags.replace === true,
       ...(connection === undefined ? {} : { connection }),
     });
-    const next = isConnected ? `svc tools --integration ${source.slug}` : `svc connect ${source.slug}`;
+    const { text, ...next } = await findNext(context, source, { ...flags, isConnected });
     const answer = { added: source.slug, kind: source.kind, actions: source.content.actions.length };
-    terminal.answer({ ...answer, tools: listActions(source), connected: isConnected, notes, next }, () =>
-      [
-        `${terminal.style("green", "Added.")} A running service offers it within seconds.`,
-        `Next: ${isConnected ? "see its tools" : "connect it"} with "${next}".`,
-      ].join("\n"),
+    terminal.answer({ ...answer, tools: listActions(source), connected: isConnected, notes, ...next }, () =>
+      [`${terminal.style("green", "Added.")} A running service offers it within seconds.`, text].join("\n"),
     );
     return EXIT.ok;
   });
+}
+
+/** What the owner does next; with the page that connects the app, when its service runs on the data folder. */
+async function findNext(
+  { places }: CliContext,
+  { slug }: NewSource,
+  { data, isConnected }: SourceFlags & { isConnected: boolean },
+): Promise<{ readonly text: string; readonly next: string; readonly connectUrl?: string }> {
+  const tools = `svc tools --integration ${slug}`;
+  if (isConnected) return { next: tools, text: `Next: see its tools with "${tools}".` };
+  const next = `svc connect ${slug}`;
+  const url = await readServingUrl(resolve(data ?? places.service)).catch(() => undefined);
+  if (url === undefined) return { next, text: `Next: connect it with "${next}".` };
+  const connectUrl = `${url}/connect/${slug}`;
+  const signIn = 'Not signed in there? "svc login-link" prints a sign-in link.';
+  return { next, connectUrl, text: `Next: connect it at ${connectUrl}\n${signIn}` };
 }
 
 /** Opens the apps of the local service that the flags name, runs `work`, and closes them. */

@@ -7,6 +7,7 @@ import { addConnectionPages } from "./pages/connections.ts";
 import { addDevicePages } from "./pages/devices.ts";
 import { addFlowPages } from "./pages/flows.ts";
 import { addHomePage } from "./pages/home.ts";
+import { addKnownAppPages } from "./pages/known-apps.ts";
 import { addLogPages } from "./pages/log.ts";
 import { type PageStatus, refusedBody, sendPage } from "./pages/page.ts";
 import { addRequestPages } from "./pages/requests.ts";
@@ -108,6 +109,7 @@ function addPageRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addHomePage(app, parts);
   addDevicePages(app, parts);
   addConnectionPages(app, parts);
+  addKnownAppPages(app, parts);
   addConnectPages(app, parts);
   addReviewPages(app, parts);
   addFlowPages(app, parts);

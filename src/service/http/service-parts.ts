@@ -34,7 +34,9 @@ export interface ServiceParts {
   readonly accessTokens: AccessTokens;
   readonly providerSignIns: ProviderSignIns;
   /** The apps that the owner added. */
-  readonly sources: Pick<SourceStore, "listMarks" | "find" | "accept" | "dismiss">;
+  readonly sources: Pick<SourceStore, "listMarks" | "find" | "accept" | "dismiss" | "put">;
+  /** Makes changes of added apps take effect now; never rejects. */
+  readonly refreshApps: () => Promise<void>;
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;

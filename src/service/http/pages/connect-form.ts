@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { findProviderSteps } from "../../added/provider-steps.ts";
 import {
   type ConnectionForm,
   type FormProblems,
@@ -127,12 +128,24 @@ export function stepBody(o: {
     return messageBody({ heading, text, next: html`${form}${cancel}` });
   }
   if (step.kind === "done") return messageBody({ heading, text: "Signed in.", next: cancel });
-  const text = `${step.provider} does not know this service yet. Register it there as an app of your own, with this redirect address, and type what you get for it.`;
-  const form = html`<p><code>${o.redirectUri}</code></p><form method="post" action="/sign-in/client">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">
-<div class="field"><label for="client-id">Client id</label><input id="client-id" name="client-id" required autocomplete="off"></div>
+  const steps = findProviderSteps(step.page);
+  const text = `${steps?.name ?? step.provider} does not know this service yet. Register it there as an app of your own, with this redirect address:`;
+  const form = html`<pre class="copy" tabindex="0"><code>${o.redirectUri}</code></pre>
+${providerSteps(steps)}
+<form method="post" action="/sign-in/client">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">
+<div class="field"><label for="client-id">Client id</label><input id="client-id" name="client-id" required autocomplete="off" spellcheck="false"></div>
 <div class="field"><label for="client-secret">Client secret <span class="optional">(optional)</span></label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
 <div class="actions"><button class="primary">Go on</button></div></form>`;
   return messageBody({ heading, text, next: html`${form}${cancel}` });
+}
+
+/** What to click at the provider, where that is known. */
+function providerSteps(known: ReturnType<typeof findProviderSteps>): Markup {
+  if (known === undefined) {
+    return html`<p>Look for “OAuth apps” or “API applications” in its settings for developers, choose a web application, and copy its client id and secret.</p>`;
+  }
+  return html`<ol><li>Open <a href="${known.page}" rel="noreferrer" target="_blank">${new URL(known.page).host}</a>.</li>
+${known.steps.map((one) => html`<li>${one}</li>`)}</ol>`;
 }
 
 function problemSummary(fields: readonly SettingField[], problems: FormProblems): Markup {

@@ -10,10 +10,12 @@ import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { KNOWN_APP_NOTICES, knownAppsCard } from "./known-apps.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
+  ...KNOWN_APP_NOTICES,
   connected: "Connected. Agents can use it from now on.",
   reconnected: "Reconnected. Calls that were refused can be repeated.",
   "other-account":
@@ -28,8 +30,11 @@ const NOTICES: Readonly<Record<string, string>> = {
 /** The list of connections and what can be done with each. */
 export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
-  addPage("/connections", async (c) => {
-    const body = connectionsBody({ apps: await listApps(parts), notice: findNotice(NOTICES, c.req.query("notice")) });
+  addPage("/connections", async (c, { csrfToken }) => {
+    const apps = await listApps(parts);
+    const added = new Set(apps.map(({ integration }) => integration.slug));
+    const known = knownAppsCard({ find: c.req.query("find") ?? "", added, csrfToken });
+    const body = connectionsBody({ apps, known, notice: findNotice(NOTICES, c.req.query("notice")) });
     return { title: "Connections", body, section: "connections" };
   });
   addPage("/connections/:id", async (c, { csrfToken }) => {
@@ -104,11 +109,12 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Every app with its connections, and a way to connect it. */
-function connectionsBody(o: { apps: readonly ConnectedApp[]; notice: string | undefined }): Markup {
+function connectionsBody(o: { apps: readonly ConnectedApp[]; known: Markup; notice: string | undefined }): Markup {
   return html`<h1>Connections</h1>
 <p class="lead">An agent reaches only what is connected here.</p>
 ${noticeLine(o.notice)}
-${o.apps.map(appCard)}`;
+${o.apps.map(appCard)}
+${o.known}`;
 }
 
 function appCard({ integration, connections, isInstalled, added }: ConnectedApp): Markup {

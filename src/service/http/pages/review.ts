@@ -36,7 +36,10 @@ export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   ] as const) {
     addForm(`/apps/:slug/${decision}`, async (c, { owner, form }) => {
       const { slug } = await requireSource(parts, c.req.param("slug"));
-      if (await parts.sources[decision](slug, form.get("digest") ?? "")) return `/connections?notice=${notice}`;
+      if (await parts.sources[decision](slug, form.get("digest") ?? "")) {
+        await parts.refreshApps();
+        return `/connections?notice=${notice}`;
+      }
       return show(await requireSource(parts, slug), owner.csrfToken, CHANGED_AGAIN);
     });
   }

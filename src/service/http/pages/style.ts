@@ -34,13 +34,14 @@ main>h1{margin:.75rem 0 1.25rem}
 .lead{color:var(--muted);margin:-.75rem 0 1.25rem}
 .lead .tag{font-size:inherit}
 p{margin:0 0 1rem}
-ul{margin:0 0 1.5rem;padding-left:1.25rem}
+ul,ol{margin:0 0 1.5rem;padding-left:1.25rem}
 li{margin-bottom:.375rem}
 a{color:var(--accent)}
 .muted{color:var(--muted)}
 code,pre{font-family:ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;font-size:.9375em}
 code{overflow-wrap:anywhere}
 pre{margin:0 0 1rem;padding:.875rem 1rem;border-radius:10px;background:var(--wash);overflow-x:auto;max-height:32rem}
+.copy{user-select:all}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.375rem 1.5rem;margin:0 0 1.5rem}
 dt{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}
@@ -72,6 +73,7 @@ const BLOCKS = `
 .rows strong{display:block;overflow-wrap:anywhere}
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
 .rows>li>.problem,.rows>li>details{flex-basis:100%;margin:0}
+.known{margin:1.25rem 0 1rem}
 .text{white-space:pre-wrap;overflow-wrap:anywhere}
 .data{list-style:none;padding:0;margin:0 0 1rem}
 .data>li{padding:.875rem 1rem;margin:0 0 .625rem;border-radius:10px;background:var(--wash)}

@@ -1,0 +1,73 @@
+import { SvcError } from "../../errors.ts";
+import { searchKnownApps, writeLongCommand } from "../../service/added/known-app-command.ts";
+import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../service/added/known-apps.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { wrapWords } from "../terminal.ts";
+import { addMcp } from "./add-mcp.ts";
+import { addOpenApi } from "./add-openapi.ts";
+import type { AddFlags } from "./add-source.ts";
+
+interface KnownFlags extends AddFlags {
+  readonly url?: string;
+  readonly header?: readonly string[];
+  readonly private?: true;
+}
+
+/** `svc add`, and `svc add NAME`: prints the long command that the name stands for, and does the same. */
+export async function addKnown(context: CliContext, slug: string | undefined, flags: KnownFlags): Promise<number> {
+  if (slug === undefined) return listKnown(context);
+  const app = knownApps.find((one) => one.slug === slug.toLowerCase());
+  if (app === undefined) throw unknown(slug);
+  const { terminal } = context;
+  const { url: address = app.address, name = app.name, header, private: isPrivate, ...place } = flags;
+  if (header !== undefined && app.kind === "openapi") throw noHeader(app);
+  const { scope, ...options } = app.options;
+  const signIn = header === undefined ? { ...(scope && { scope }) } : { header };
+  const way = { name, ...options, ...signIn, ...(isPrivate && { private: isPrivate }) };
+  terminal.say(`"svc add ${app.slug}" stands for:\n  ${writeLongCommand(app, { address, ...way })}`);
+  if (flags.url === undefined)
+    terminal.say(`Its address is from ${app.source}, read on ${KNOWN_APPS_CHECKED}; it was not tried.`);
+  terminal.say(`You need ${app.needs}.\n`);
+  return app.kind === "mcp"
+    ? addMcp(context, app.slug, [], { ...place, ...way, url: address })
+    : addOpenApi(context, app.slug, address, { ...place, ...way });
+}
+
+function listKnown({ terminal }: CliContext): number {
+  const width = (key: "slug" | "name") => Math.max(...knownApps.map((app) => app[key].length));
+  const [slugs, names] = [width("slug"), width("name")];
+  const groups = Map.groupBy(knownApps, ({ group }) => group);
+  terminal.answer(
+    knownApps.map((app) => ({ ...app, checked: KNOWN_APPS_CHECKED, tried: false })),
+    () =>
+      [...groups]
+        .flatMap(([group, apps]) => [
+          terminal.style("bold", group),
+          ...apps.map(({ slug, name, about }) => `  ${slug.padEnd(slugs)}  ${name.padEnd(names)}  ${about}`),
+          "",
+        ])
+        .join("\n")
+        .trimEnd(),
+  );
+  const rest = `Their addresses are as published, read on ${KNOWN_APPS_CHECKED}, and were not tried. For any other app: "svc add mcp --help", "svc add openapi --help".`;
+  if (!terminal.json) terminal.say(`\nNext: "svc add <name>".\n${wrapWords(rest, terminal.columns, "")}`);
+  return EXIT.ok;
+}
+
+function unknown(slug: string): SvcError {
+  const close = searchKnownApps(slug).slice(0, 3);
+  const names = close.map((app) => `"svc add ${app.slug}"`).join(", ");
+  const rest = '"svc add" lists all names; "svc add mcp" and "svc add openapi" add anything else.';
+  return new SvcError("invalid_config", `No app is known by the name "${slug}".`, {
+    field: "app",
+    hint: names === "" ? rest : `Did you mean ${names}? ${rest}`,
+  });
+}
+
+function noHeader({ slug, name }: KnownApp): SvcError {
+  return new SvcError("invalid_config", `${name} is an OpenAPI document, which names its keys itself.`, {
+    field: "--header",
+    hint: `Leave --header away: "svc connect ${slug}" leads to the form that asks for them.`,
+  });
+}
