@@ -98,6 +98,7 @@ function addKnownCommand(add: Command, run: Run): void {
     )
     .option("--name <text>", "what people call it")
     .option("--private", "the address is a server of your own network")
+    .addOption(levelOption())
     .option("--replace", "take the place of the added app of this name");
   forService(command).action(run(async () => (await import("./commands/add-known.ts")).addKnown));
 }

@@ -1,25 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { Command } from "commander";
-import { beforeEach, expect, test, vi } from "vitest";
-import { addKnown } from "../../src/cli/commands/add-known.ts";
-import { addMcp } from "../../src/cli/commands/add-mcp.ts";
-import { addOpenApi } from "../../src/cli/commands/add-openapi.ts";
+import { beforeEach, expect, test } from "vitest";
+import { addKnown, planKnown } from "../../src/cli/commands/add-known.ts";
 import { addCommands } from "../../src/cli/commands.ts";
 import { type CliContext, placesUnder } from "../../src/cli/context.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { isSvcError } from "../../src/errors.ts";
+import { writeLongCommand } from "../../src/service/added/known-app-command.ts";
 import { knownApps } from "../../src/service/added/known-apps.ts";
 
 /** `svc add NAME` does what the long command does that it prints, and nothing else. */
-
-vi.mock("../../src/cli/commands/add-mcp.ts", () => ({ addMcp: vi.fn(async () => 0) }));
-vi.mock("../../src/cli/commands/add-openapi.ts", () => ({ addOpenApi: vi.fn(async () => 0) }));
 
 const written: string[] = [];
 
 beforeEach(() => {
   written.length = 0;
-  vi.clearAllMocks();
 });
 
 function openContext({ json = false, columns = 80 } = {}): CliContext {
@@ -49,38 +44,49 @@ async function parse(words: readonly string[]): Promise<unknown[]> {
   return given;
 }
 
-const printed = () => /^ {2}(svc add .*)$/m.exec(written.join(""))?.[1] ?? "nothing was printed";
-/** The arguments of the code path that ran, without the context. */
-const ran = () =>
-  [vi.mocked(addMcp), vi.mocked(addOpenApi)].flatMap(({ mock }) => mock.calls.map((all) => all.slice(1)));
+type Flags = Parameters<typeof planKnown>[1];
 
-test.each(knownApps.map(({ slug }) => slug))("%s runs what it prints", async (slug) => {
-  expect(await addKnown(openContext(), slug, {})).toBe(0);
-  const [, ...words] = split(printed());
-  expect(ran()).toEqual([await parse(words)]);
+/** What runs for a known app, as the real command line hands it over, and the long command itself. */
+async function plan(slug: string, flags: Flags = {}) {
+  const app = knownApps.find((one) => one.slug === slug) ?? expect.unreachable();
+  const { address, ...options } = planKnown(app, flags);
+  const long = writeLongCommand(app, { address, ...options });
+  const [, ...words] = split(long);
+  const runs = app.kind === "mcp" ? [slug, [], { ...options, url: address }] : [slug, address, options];
+  return { long, runs, parsed: await parse(words) };
+}
+
+test.each(knownApps.map(({ slug }) => slug))("%s runs what the long command runs", async (slug) => {
+  const { runs, parsed } = await plan(slug);
+  expect(parsed).toEqual(runs);
 });
 
-test.each([
+test.each<[string, Flags, string]>([
   ["home-assistant", { url: "http://10.0.0.5:8123/api/mcp" }, "--url http://10.0.0.5:8123/api/mcp"],
   ["github", { url: "https://ghe.example.org/mcp", header: ["Authorization"] }, "--header Authorization"],
   ["linear", { url: "http://127.0.0.1:1/mcp", private: true, name: "Mine" }, "--name Mine"],
   ["gmail", { url: "./gmail.json" }, "./gmail.json"],
-] as const)("%s takes %j in the place of its own", async (slug, flags, part) => {
-  await addKnown(openContext(), slug, flags);
-  expect(printed()).toContain(part);
-  expect(printed()).not.toContain(knownApps.find((app) => app.slug === slug)?.address);
-  expect(ran()).toEqual([await parse(split(printed()).slice(1))]);
-  expect(written.join("")).not.toContain("it was not tried");
+])("%s takes %j in the place of its own", async (slug, flags, part) => {
+  const { long, runs, parsed } = await plan(slug, flags);
+  expect(parsed).toEqual(runs);
+  expect(long).toContain(part);
+  expect(long).not.toContain(knownApps.find((app) => app.slug === slug)?.address);
 });
 
-test("flags about the service are passed on, and a header takes the place of a sign-in", async () => {
-  await addKnown(openContext(), "github", { header: ["Authorization"], yes: true, replace: true, data: "/data" });
-  expect(ran()[0]?.[2]).toMatchObject({ yes: true, replace: true, data: "/data", header: ["Authorization"] });
-  expect(ran()[0]?.[2]).not.toHaveProperty("scope");
+test("a header takes the place of a sign-in", async () => {
+  expect((await plan("github", { header: ["Authorization"] })).long).toBe(
+    "svc add mcp github --url https://api.githubcopilot.com/mcp/ --name GitHub --trust --header Authorization",
+  );
+});
+
+test("levels of the owner come after those of the table, and so count over them", async () => {
+  const { long, runs, parsed } = await plan("telegram", { level: ["getMe=write"] });
+  expect(long).toMatch(/--level 'get\*=read' .*--level getMe=write$/);
+  expect(parsed).toEqual(runs);
 });
 
 test("where an address comes from, that it was not tried, and what the owner needs is said first", async () => {
-  await addKnown(openContext(), "linear", {});
+  await expect(addKnown(openContext(), "linear", {})).rejects.toThrow("No service has been started");
   expect(written.join("")).toBe(`"svc add linear" stands for:
   svc add mcp linear --url https://mcp.linear.app/mcp --name Linear --trust
 Its address is from https://linear.app/docs/mcp, read on 2026-11-25; it was not tried.
@@ -110,7 +116,7 @@ test.each([
 ] as const)("%j is refused, with the next step", async ([slug, flags], message, hint) => {
   const error = await addKnown(openContext(), slug, flags).catch((caught: unknown) => caught);
   expect(isSvcError(error) && [error.message, error.hint]).toEqual([message, expect.stringMatching(hint)]);
-  expect(ran()).toEqual([]);
+  expect(written).toEqual([]);
 });
 
 test("options of a kind count behind it, never before", async () => {

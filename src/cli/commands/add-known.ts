@@ -1,5 +1,5 @@
 import { SvcError } from "../../errors.ts";
-import { searchKnownApps, writeLongCommand } from "../../service/added/known-app-command.ts";
+import { type KnownWay, searchKnownApps, writeLongCommand } from "../../service/added/known-app-command.ts";
 import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../service/added/known-apps.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -20,18 +20,37 @@ export async function addKnown(context: CliContext, slug: string | undefined, fl
   const app = knownApps.find((one) => one.slug === slug.toLowerCase());
   if (app === undefined) throw unknown(slug);
   const { terminal } = context;
-  const { url: address = app.address, name = app.name, header, private: isPrivate, ...place } = flags;
-  if (header !== undefined && app.kind === "openapi") throw noHeader(app);
-  const { scope, ...options } = app.options;
-  const signIn = header === undefined ? { ...(scope && { scope }) } : { header };
-  const way = { name, ...options, ...signIn, ...(isPrivate && { private: isPrivate }) };
-  terminal.say(`"svc add ${app.slug}" stands for:\n  ${writeLongCommand(app, { address, ...way })}`);
-  if (flags.url === undefined)
+  const way = planKnown(app, flags);
+  terminal.say(`"svc add ${app.slug}" stands for:\n  ${writeLongCommand(app, way)}`);
+  if (flags.url === undefined) {
     terminal.say(`Its address is from ${app.source}, read on ${KNOWN_APPS_CHECKED}; it was not tried.`);
+  }
   terminal.say(`You need ${app.needs}.\n`);
+  const { address, ...options } = way;
   return app.kind === "mcp"
-    ? addMcp(context, app.slug, [], { ...place, ...way, url: address })
-    : addOpenApi(context, app.slug, address, { ...place, ...way });
+    ? addMcp(context, app.slug, [], { ...flags, ...options, url: address })
+    : addOpenApi(context, app.slug, address, { ...flags, ...options });
+}
+
+/**
+ * How an app is added: as the table says, but for what the owner says instead. A header takes the place of a sign-in, and
+ * levels of the owner come last, so that they count over the others.
+ *
+ * @throws SvcError `invalid_config`, field `--header`, for an app that takes none.
+ */
+export function planKnown(app: KnownApp, flags: KnownFlags): KnownWay {
+  const { url: address = app.address, name = app.name, header, private: isPrivate } = flags;
+  if (header !== undefined && app.kind === "openapi") throw noHeader(app);
+  const { scope, level: levels = [], ...options } = app.options;
+  const level = [...levels, ...(flags.level ?? [])];
+  return {
+    address,
+    name,
+    ...options,
+    ...(header === undefined ? scope && { scope } : { header }),
+    ...(isPrivate && { private: isPrivate }),
+    ...(level.length > 0 && { level }),
+  };
 }
 
 function listKnown({ terminal }: CliContext): number {

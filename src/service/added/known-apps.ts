@@ -7,6 +7,8 @@ export interface KnownOptions {
   readonly private?: true;
   readonly header?: readonly string[];
   readonly scope?: readonly string[];
+  /** Levels of actions whose mark, or HTTP method, tells too little. */
+  readonly level?: readonly string[];
   readonly baseUrl?: string;
   readonly authUrl?: string;
   readonly tokenUrl?: string;
@@ -50,8 +52,11 @@ function server(app: Pick<KnownApp, "slug" | "name" | "about" | "address" | "sou
   return { ...app, group: "Work", kind: "mcp", options: { trust: true }, signIn: "page", needs: ACCOUNT };
 }
 
-function google(app: Pick<KnownApp, "slug" | "name" | "about" | "address">, scope: string): KnownApp {
-  const options = { scope: [`https://www.googleapis.com/auth/${scope}`] };
+function google(app: Pick<KnownApp, "slug" | "name" | "about" | "address">, scope: string, level?: string): KnownApp {
+  const options = {
+    scope: [`https://www.googleapis.com/auth/${scope}`],
+    ...(level !== undefined && { level: [level] }),
+  };
   return { ...app, group: "Google", kind: "openapi", options, signIn: "own app", needs: OWN_APP, source: GOOGLE_DOCS };
 }
 
@@ -67,6 +72,7 @@ function microsoft(app: Pick<KnownApp, "slug" | "name" | "about">, document: str
       authUrl: `${login}/authorize`,
       tokenUrl: `${login}/token`,
       scope: [...scopes, "offline_access"],
+      level: ["*permanentDelete*=delete"],
     },
     signIn: "own app",
     needs: OWN_APP,
@@ -186,6 +192,7 @@ export const knownApps: readonly KnownApp[] = [
       address: "https://www.googleapis.com/discovery/v1/apis/calendar/v3/rest",
     },
     "calendar",
+    "*_calendars_clear=delete",
   ),
   google(
     {
@@ -204,6 +211,7 @@ export const knownApps: readonly KnownApp[] = [
       address: "https://gmail.googleapis.com/$discovery/rest?version=v1",
     },
     "gmail.modify",
+    "*_batchDelete=delete",
   ),
   microsoft({ slug: "outlook-mail", name: "Outlook mail", about: "Mails and folders (Microsoft Graph)" }, "Mail", [
     "Mail.ReadWrite",
@@ -224,7 +232,10 @@ export const knownApps: readonly KnownApp[] = [
     about: "Messages of a bot of yours",
     kind: "openapi",
     address: "https://raw.githubusercontent.com/Sysbot-org/tgscraper/master/schemas/botapi_openapi.json",
-    options: { baseUrl: "https://api.telegram.org/bot{token}" },
+    options: {
+      baseUrl: "https://api.telegram.org/bot{token}",
+      level: ["get*=read", "getUpdates=write", "delete*=delete"],
+    },
     signIn: "key",
     needs: "the token of a bot from @BotFather; the document is made from Telegram's, by others",
     source: "https://core.telegram.org/bots/api and https://github.com/Sysbot-org/tgscraper",
@@ -236,7 +247,7 @@ export const knownApps: readonly KnownApp[] = [
     about: "Lights, sensors, scenes of your home",
     kind: "mcp",
     address: "http://homeassistant.local:8123/api/mcp",
-    options: { private: true, header: ["Authorization"] },
+    options: { private: true, header: ["Authorization"], level: ["Get*=read"] },
     signIn: "header",
     needs: 'its integration "Model Context Protocol Server", and SVC_HEADER_AUTHORIZATION="Bearer TOKEN" with a token',
     source: "https://www.home-assistant.io/integrations/mcp_server/",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { parseLevelRule } from "../../../src/service/added/action-levels.ts";
 import { searchKnownApps, writeLongCommand } from "../../../src/service/added/known-app-command.ts";
 import { KNOWN_APPS_CHECKED, knownApps } from "../../../src/service/added/known-apps.ts";
 import { findProviderSteps } from "../../../src/service/added/provider-steps.ts";
@@ -24,6 +25,9 @@ const appSchema = z
       private: z.literal(true).optional(),
       header: z.array(z.string().regex(/^[A-Za-z-]+$/)).optional(),
       scope: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)).optional(),
+      level: z
+        .array(z.string().refine((rule) => parseLevelRule(rule, { setAt: "2026-01-01T00:00:00Z", setIn: "command" })))
+        .optional(),
       baseUrl: z.string().startsWith("https://").optional(),
       authUrl: publicAddress.optional(),
       tokenUrl: publicAddress.optional(),

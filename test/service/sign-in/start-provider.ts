@@ -20,6 +20,8 @@ interface ProviderOptions {
   /** Default false. */
   readonly takesMetadataDocuments?: boolean;
   readonly clients?: NonNullable<Configuration["clients"]>;
+  /** Scopes it knows beside its usual ones. Default none. */
+  readonly scopes?: readonly string[];
   /** Who signs in; it can be changed at any time. Default `ada`. */
   readonly account?: string;
 }
@@ -103,10 +105,10 @@ function configure(
   state: { account: string; lifetime: number },
   issued: { grants: Set<string> },
 ): Configuration {
-  const { rotates = true, registers = true, takesMetadataDocuments = false, clients = [] } = o;
+  const { rotates = true, registers = true, takesMetadataDocuments = false, clients = [], scopes = [] } = o;
   return {
     clients: [...clients],
-    scopes: SCOPES,
+    scopes: [...SCOPES, ...scopes],
     claims: { openid: ["sub"], email: ["email"] },
     conformIdTokenClaims: false,
     responseTypes: ["code"],
@@ -152,7 +154,7 @@ function configure(
         getResourceServerInfo: (_ctx, resource) => {
           if (resource === "urn:wrong") throw new errors.InvalidTarget();
           return {
-            scope: SCOPES.join(" "),
+            scope: [...SCOPES, ...scopes].join(" "),
             audience: resource,
             accessTokenFormat: "opaque",
             accessTokenTTL: state.lifetime,

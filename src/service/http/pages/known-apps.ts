@@ -25,7 +25,7 @@ export const KNOWN_APP_NOTICES: Readonly<Record<string, string>> = {
  * owner has signed in and has agreed to its actions. A page starts no program and takes no address.
  */
 function isAddableHere({ kind, options }: KnownApp): boolean {
-  return kind === "mcp" && options.header === undefined && options.private === undefined;
+  return kind === "mcp" && [options.header, options.private, options.level].every((one) => one === undefined);
 }
 
 /** The form that adds a known app, and leads to the form that connects it. */
