@@ -84,8 +84,9 @@ function forService(command: Command): Command {
     .option("--yes", "do not ask");
 }
 
-/** `svc add NAME`, and `svc add` alone, which needs no word of its own. */
-function addKnownCommand(add: Command, run: Run): void {
+/** The group `svc add`, with the command that runs for a name, or for none. */
+function addKnownCommand(program: Command, run: Run): Command {
+  const add = program.command("add").description("give a service on this machine another app");
   const command = add
     .command("app", { isDefault: true })
     .description('a known app, by its name alone: "svc add linear"; without a name, all known apps')
@@ -101,12 +102,12 @@ function addKnownCommand(add: Command, run: Run): void {
     .addOption(levelOption())
     .option("--replace", "take the place of the added app of this name");
   forService(command).action(run(async () => (await import("./commands/add-known.ts")).addKnown));
+  return add;
 }
 
 /** `svc add`, `svc review`, `svc remove`: the apps of a service on this machine. */
 export function addSourceCommands(program: Command, run: Run): void {
-  const add = program.command("add").description("give a service on this machine another app");
-  addKnownCommand(add, run);
+  const add = addKnownCommand(program, run);
   forService(
     add
       .command("mcp")

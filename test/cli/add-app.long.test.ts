@@ -154,7 +154,7 @@ test("an API whose key is not given is added, and the next step connects it; --r
   expect(first.code, first.stderr).toBe(0);
   expect(first.stdout).toContain("Note: Its calls go to https://door.example.org/v1.");
   expect(first.stdout).toContain("Note: In a script it is connected at once with SVC_DOOR_KEY set.");
-  expect(first.stdout).toContain('Next: connect it with "svc connect door".');
+  expect(first.stdout).toContain(`Next: connect it at ${service.url}/connect/door\n`);
   expect(await service.service.connections.list("door")).toEqual([]);
 
   expect((await svc(["add", "openapi", "door", file, "--yes"])).stderr).toContain('There is already an app "door".');

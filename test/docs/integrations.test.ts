@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
+import { KNOWN_APPS_CHECKED, knownApps } from "../../src/service/added/known-apps.ts";
 import { startTestService } from "../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc } from "../e2e/run-svc.ts";
@@ -57,6 +58,15 @@ test("the template works outside of the repository, by the doors of the package 
   expect(signIn.status).toBeLessThan(400);
 }, 60_000);
 
+test.each(knownApps.map((app) => [app.slug, app] as const))("the guide has what is known of %s", (slug, app) => {
+  const needs = `${app.needs[0]?.toUpperCase()}${app.needs.slice(1)}`;
+  const [row = ""] = GUIDE.split("\n").filter((line) => line.includes(`| \`svc add ${slug}\` |`));
+  expect(row).toContain(`| ${needs} | ${app.about}: `);
+  expect(row).toMatch(/^\| \[/);
+  expect(app.source).toContain(/\]\(([^)]+)\)/.exec(row)?.[1]);
+  expect(GUIDE).toContain(KNOWN_APPS_CHECKED);
+});
+
 test("every command of the guide works, with a server of the tests in the place of the one it names", async () => {
   const service = closeLater(await startTestService());
   const remote = closeLater(await startHttpMcpServer());
@@ -78,6 +88,7 @@ test("every command of the guide works, with a server of the tests in the place 
   for (const command of commands) {
     const line = command
       .replace("npx -y @modelcontextprotocol/server-memory", `${process.execPath} ${SERVER} ${home}`)
+      .replace("svc add linear", `svc add linear --url ${remote.url} --private`)
       .replace("https://wiki.example.org/mcp", `${remote.url} --private`)
       .replace("./tracker.yaml", document)
       .replace(/https:\/\/www\.googleapis\.com\/\S+/, google)
