@@ -79,7 +79,7 @@ test("every command of the guide works, with a server of the tests in the place 
   const methods = { list: { id: "list", path: "events", httpMethod: "GET" } };
   await writeFile(google, JSON.stringify({ kind: "discovery#restDescription", title: "Calendar", methods }));
   const commands = readBlocks("sh").flatMap((block) => block.trim().split("\n"));
-  expect(commands).toHaveLength(10);
+  expect(commands).toHaveLength(12);
   const env = {
     SVC_HEADER_AUTHORIZATION: "Bearer token",
     SVC_BASE_URL: service.url,
