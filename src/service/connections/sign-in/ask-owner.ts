@@ -51,8 +51,8 @@ export async function readCode({ provider, app }: ReadySignIn, answer: URLSearch
   try {
     const client = { client_id: provider.client.clientId };
     const checked = oauth.validateAuthResponse({ issuer }, client, params, state);
-    const code = checked.get("code");
-    return code === null ? { problem: "The provider sent no code." } : { code };
+    const [code = "", ...others] = checked.getAll("code");
+    return code === "" || others.length > 0 ? { problem: `${app}: The answer does not hold one code.` } : { code };
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const shown = await toServiceError(error, { app, provider });

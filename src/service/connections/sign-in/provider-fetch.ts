@@ -84,7 +84,7 @@ function toResponse(status: number, retryAfter: string | undefined, text: string
   // GitHub answers in form fields where it is not asked for JSON by name.
   const isForm = /^(?:\w+=[^&]*&)*(?:access_token|error)=/.test(text);
   const answer = parseJson(text) ?? (isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined);
-  if (!isRecord(answer)) return new Response(text, { status });
+  if (!isRecord(answer)) return new Response(text === "" ? null : text, { status });
   const isRefusal = typeof answer.error === "string" && typeof answer.access_token !== "string";
   // GitHub and Slack refuse with status 200.
   const shown = isRefusal ? 400 : status;

@@ -17,6 +17,7 @@ export const serverSchema = z.object({
   revocation_endpoint: address,
   device_authorization_endpoint: address,
   token_endpoint_auth_methods_supported: texts,
+  id_token_signing_alg_values_supported: texts,
   code_challenge_methods_supported: texts,
   scopes_supported: texts,
   authorization_response_iss_parameter_supported: z.boolean().optional().catch(undefined),

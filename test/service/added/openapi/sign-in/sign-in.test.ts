@@ -148,6 +148,42 @@ test("authorization code with addresses of the document, relative ones too, and 
   expect(await readStored(service.dataDir)).not.toContain(token);
 });
 
+/** Signs in again to the connection of an app. */
+async function reconnect(slug: string, fields: Record<string, string>) {
+  const [connection] = await service.service.connections.list(slug);
+  const url = `${service.url}/connections/${connection?.id}/reconnect`;
+  const page = findPage(await browser.submit(url, { csrf: readCsrf(await browser.open(url)), label: slug, ...fields }));
+  const back = await browser.open(await shop.signIn(page));
+  expect(back.headers.location).toBe(`/connections/${connection?.id}?notice=reconnected`);
+  return page;
+}
+
+const stateOf = async (slug: string) => (await service.service.connections.list(slug))[0]?.state;
+
+test("a right that the API asks for later is asked for at the next sign-in, beside those that were picked", async () => {
+  const refused = await call("code_clear");
+  expect([refused.status, refused.json.error.code]).toEqual([403, "needs_scope_upgrade"]);
+  expect(refused.json.error.message).toBe("Shelf asks for more rights: items:admin.");
+  expect(await stateOf("code")).toBe("reauth_required");
+  const page = await reconnect("code", { "set.scopes": "items:read" });
+  expect(page.searchParams.get("scope")).toBe("items:read items:admin");
+  expect((await call("code_clear")).status).toBe(200);
+});
+
+test("a sign-in that was withdrawn at the provider asks for another one, whatever call finds it out", async () => {
+  const { text } = await browser.open(`${service.url}/connections`);
+  const [, path = ""] = /href="(\/connections\/con_\w+)">code</.exec(text) ?? [];
+  await shop.revoke(true);
+  const ended = await call("code_clear");
+  expect([ended.status, ended.json.error.code]).toEqual([401, "needs_reauth"]);
+  expect(await stateOf("code")).toBe("reauth_required");
+  expect((await browser.open(`${service.url}${path}`)).text).toMatch(
+    /sign-in has ended or was withdrawn: .*invalid_grant/,
+  );
+  await reconnect("code", { "set.scopes": "items:read" });
+  expect([await stateOf("code"), (await call("code_clear")).status]).toEqual(["healthy", 200]);
+});
+
 test("client credentials: nobody signs in on a page, and a refused token is got anew", async () => {
   const { notes, source } = await add("robot", flows({ clientCredentials: { ...ENDS, scopes: SCOPES } }));
   expect(notes).toContain(`For a client id and secret, tokens come from ${shop.url}; calls go to ${shop.url}.`);

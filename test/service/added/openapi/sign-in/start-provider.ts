@@ -78,6 +78,10 @@ export async function startProvider(redirectUri: string) {
     const token = await findToken(text);
     const isKnown = token !== undefined || key === KEY;
     const isRefused = path.endsWith("/refuse");
+    if (request.method === "DELETE" && token !== undefined && !token.scope?.includes("items:admin")) {
+      const challenge = 'Bearer error="insufficient_scope", scope="items:admin"';
+      return void response.writeHead(403, { "www-authenticate": challenge }).end();
+    }
     response.writeHead(isRefused ? 400 : isKnown ? 200 : 401, { "content-type": "application/json" });
     const body = isRefused ? { message: `No to ${text}` } : { scope: token?.scope, kind: token?.kind };
     response.end(JSON.stringify(body));
@@ -99,10 +103,13 @@ export async function startProvider(redirectUri: string) {
       }
       return at;
     },
-    /** Takes back the token of the last request to the API. */
-    async revoke() {
+    /** Takes back the token of the last request to the API; all that came with it where `isAll`. */
+    async revoke(isAll = false) {
       const text = seen.at(-1)?.authorization?.replace(/^Bearer /, "") ?? "";
-      await (await findToken(text))?.destroy();
+      const token = await findToken(text);
+      await token?.destroy();
+      const grantId = token !== undefined && "grantId" in token ? String(token.grantId) : "";
+      if (isAll) await provider.RefreshToken.revokeByGrantId(grantId);
     },
     ...listener,
   };
