@@ -41,6 +41,8 @@ export interface Cluster {
   hangFile(text: string): string;
   /** A canonical execution of the ledger, by the balancer or one node. */
   run(action: string, text: string, o?: { key?: string; at?: string }): Promise<Reply>;
+  /** Starts another process. */
+  add(): Promise<ClusterNode>;
   /** Starts a pairing at one address and approves it at another. */
   approvePairing(start: string, approve: string): Promise<{ sessionToken: string; verifier: string }>;
   close(): Promise<void>;
@@ -48,6 +50,8 @@ export interface Cluster {
 
 /** Heartbeat of the nodes, in milliseconds: one that a busy machine holds up for two of them is taken for dead. */
 const HEARTBEAT_MS = 1_000;
+/** The text that all nodes encrypt with. */
+export const CLUSTER_SECRET = "the same text of 32 letters for all";
 
 /** Starts `size` processes at one moment on an empty database. */
 export async function startCluster(size: number, o: { database: string } & Partial<ServiceOptions>): Promise<Cluster> {
@@ -58,7 +62,7 @@ export async function startCluster(size: number, o: { database: string } & Parti
     ...o,
     publicUrl: balancer.url,
     files: join(folder, "shared"),
-    secretKey: "the same text of 32 letters for all",
+    secretKey: CLUSTER_SECRET,
     heartbeatMs: HEARTBEAT_MS,
   };
   const nodes = await Promise.all(
@@ -94,6 +98,11 @@ export async function startCluster(size: number, o: { database: string } & Parti
     hangFile: (text) => `${ledger}.${text}`,
     run: (action, text, { key, at = balancer.url } = {}) => runLedger({ at, apiKey, action, text, key }),
     approvePairing,
+    async add() {
+      const node = await startNode({ ...options, dataDir: join(folder, `node-${nodes.length}`) });
+      nodes.push(node);
+      return node;
+    },
     async close() {
       await Promise.all(nodes.map((node) => node.kill()));
       await store.destroy();

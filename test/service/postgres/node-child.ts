@@ -1,13 +1,18 @@
 import { openService } from "../../../src/service/create-service.ts";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
+import { createLetterIntegration } from "../connections/sign-in/kit/letter-integration.ts";
 import { ledgerIntegration } from "./ledger-integration.ts";
 
-/** One node: serves with the options given as JSON until it is killed or told to stop; says when it is ready. */
+/**
+ * One node: serves with the options given as JSON until it is killed or told to stop; says when it is ready. The variable
+ * LETTERS holds the address of the API of the app `letter`.
+ */
 const options = JSON.parse(process.argv[2] ?? "{}") as ServiceOptions;
+const letter = createLetterIntegration({ apiUrl: process.env.LETTERS ?? "", tokenUrl: "" });
 const service = await openService({
   ...options,
-  integrations: [...builtInIntegrations, ledgerIntegration],
+  integrations: [...builtInIntegrations, ledgerIntegration, letter],
   log: ({ level, message, cause }) => {
     if (level === "error") console.error(message, cause);
   },

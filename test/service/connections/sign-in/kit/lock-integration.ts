@@ -59,3 +59,11 @@ export async function storeSignInOf(dataDir: string, tokenUrl: string): Promise<
   const box = createSecretBox(await readSecretKey({ dataDir, isInUse: async () => true }));
   return storeSignIn({ store, box, tokenUrl }).finally(() => store.destroy());
 }
+
+/** Makes the tokens of a sign-in end now. */
+export async function endTokens(o: { store: Store; box: SecretBox }, id = "sin_lock"): Promise<void> {
+  const records = createSignInRecords({ ...o, now: () => 0 });
+  const record = await records.find(id);
+  if (record === undefined) throw new Error("There is no sign-in.");
+  await records.change(id, { ...record, tokens: { ...record.tokens, renewAt: 0, expiresAt: 0 } });
+}
