@@ -16,7 +16,10 @@ beforeAll(async () => {
   tree = await createMediaTree();
   const { home, workspace } = tree;
   // Named by its link: the link and the real path are both spellings of this root.
-  roots = await createMediaRoots([tree.linkToMedia], { home, workspace, sleep: async () => undefined });
+  roots = await createMediaRoots([tree.linkToMedia, `${workspace}/media/inbound`], {
+    home,
+    sleep: async () => undefined,
+  });
 });
 
 afterAll(async () => {
@@ -67,7 +70,7 @@ describe("the attack table", () => {
 });
 
 describe("row 47, as far as text decides it", () => {
-  const root: MediaRoot = { configured: "C:\\Media", canonical: "C:\\Media", within: [], anchor: undefined };
+  const root: MediaRoot = { configured: "C:\\Media", canonical: "C:\\Media", anchor: undefined };
   const scope = { list: [root], home: "C:\\Users\\x", platform: "win32" } as const;
 
   test.each([

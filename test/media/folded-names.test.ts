@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseReference } from "../../src/media/locate/parse-reference.ts";
 import type { MediaRoot } from "../../src/media/open/roots.ts";
 
-const root: MediaRoot = { configured: "/media", canonical: "/media", within: [], anchor: undefined };
+const root: MediaRoot = { configured: "/media", canonical: "/media", anchor: undefined };
 
 /** What becomes of `/media/<name>`, before anything is looked up. */
 function judge(name: string): string {

@@ -7,7 +7,7 @@ import { receivedOriginal } from "./classify-reference.ts";
 export interface PlaceBelowRoot {
   readonly root: MediaRoot;
   readonly components: readonly string[];
-  /** The reference names a workspace copy of this file; see `received-copy.ts`. */
+  /** The reference names a workspace copy of this file; see `receivedOriginal`. */
   readonly isOriginal?: true;
 }
 
@@ -107,7 +107,6 @@ function mayReach({ only, areas }: MediaRoot, components: readonly string[]): bo
 
 /** Files received by the runtime: below `inbound` of a root, or a root of that name itself. */
 function placesInInbound(root: MediaRoot, name: readonly string[]): PlaceBelowRoot[] {
-  if (root.within.length > 0) return [{ root, components: [...root.within, ...name] }];
   const below = { root, components: ["inbound", ...name] };
   const places = /[\\/]inbound$/.test(root.canonical) ? [{ root, components: name }, below] : [below];
   return places.filter(({ components }) => mayReach(root, components));
@@ -141,10 +140,7 @@ function parsePath(text: string, scope: Scope): ParsedReference {
 
 /** `media/inbound/x` of a workspace; every other relative path is refused. */
 function parseRelative(components: readonly string[], scope: Scope): ParsedReference {
-  const copies = scope.list
-    .filter((root) => root.within.length > 0 && startsWith(components, root.within, scope.platform))
-    .map((root) => ({ root, components }));
-  const places = [...copies, ...placesOfOriginal(components, true, scope)];
+  const places = placesOfOriginal(components, true, scope);
   if (places.length === 0) return refuse("relative_path");
   if (components.includes("..")) return refuse("dotdot");
   return finish(places, scope);
@@ -153,12 +149,11 @@ function parseRelative(components: readonly string[], scope: Scope): ParsedRefer
 function placesOfOriginal(components: readonly string[], isRelative: boolean, scope: Scope): PlaceBelowRoot[] {
   const name = receivedOriginal(components, isRelative);
   if (name === undefined) return [];
-  const roots = scope.list.filter((root) => root.within.length === 0);
-  return roots.flatMap((root) => placesInInbound(root, name).map((place) => ({ ...place, isOriginal: true })));
+  return scope.list.flatMap((root) => placesInInbound(root, name).map((place) => ({ ...place, isOriginal: true })));
 }
 
 function finish(places: readonly PlaceBelowRoot[], scope: Scope): ParsedReference {
-  if (places.some(({ root, components }) => components.length === root.within.length)) return refuse("is_directory");
+  if (places.some(({ components }) => components.length === 0)) return refuse("is_directory");
   const codes = places.map((place) => judgeComponents(place.components, scope));
   const allowed = places.filter((_, index) => codes[index] === undefined);
   if (allowed.length > 0) return { ok: true, places: allowed };
@@ -172,7 +167,7 @@ function below(root: MediaRoot, text: string, platform: NodeJS.Platform): readon
   for (const spelling of [root.configured, root.canonical]) {
     const base = splitPath(spelling, platform);
     if (typeof base === "string" || base.volume !== target.volume) continue;
-    if (!startsWith(target.components, [...base.components, ...root.within], platform)) continue;
+    if (!startsWith(target.components, base.components, platform)) continue;
     return target.components.slice(base.components.length);
   }
   return undefined;

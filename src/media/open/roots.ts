@@ -18,8 +18,6 @@ export interface MediaRoot {
   readonly configured: string;
   /** With every symbolic link resolved, once, when the root was made. */
   readonly canonical: string;
-  /** Folders below the root that a file must lie in; empty for an ordinary root. */
-  readonly within: readonly string[];
   /** When set, the one file of this folder that may be read. */
   readonly only?: string;
   /** When set, the folders directly below the root that files may be read from. */
@@ -48,8 +46,6 @@ export interface MediaRoots {
 export interface MediaRootsOptions {
   /** What `~` means. Default: the home folder of the user. */
   readonly home?: string;
-  /** Workspace of an agent; files in its `media/inbound` are accepted, also as a relative path. */
-  readonly workspace?: string;
   /** Single files a human named by absolute path; nothing else in their folders is accepted. */
   readonly files?: readonly string[];
   /** Folders with a runtime's state and keys. No root may contain one, or lie in one unless `mayHoldRoots` allows it. */
@@ -57,8 +53,6 @@ export interface MediaRootsOptions {
   /** Waits between two looks at a file that is being published. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
-
-const WORKSPACE_INBOUND = ["media", "inbound"];
 
 /**
  * Prepares the media folders: creates a missing one (mode 0700), resolves its links once and keeps it open, so that a
@@ -80,7 +74,6 @@ export async function createMediaRoots(
   };
   try {
     for (const one of folders) list.push(await openRoot(one, rules, mode));
-    if (options.workspace !== undefined) list.push(await openWorkspace(options.workspace, rules, mode));
     for (const file of options.files ?? []) list.push(await openNamedFile(file, home, mode));
   } catch (error) {
     await close();
@@ -109,18 +102,8 @@ async function openRoot(one: string | MediaFolder, rules: RootRules, mode: OpenM
     await refuseUnsafeRoot(folder, canonical, rules);
     const secret = findSecretEntry(await readdir(canonical));
     if (secret !== undefined) throw badRoot(folder, `it holds ${secret}`);
-    const root = { configured, canonical, within: [], anchor: await openAnchor(folder, canonical, mode) };
+    const root = { configured, canonical, anchor: await openAnchor(folder, canonical, mode) };
     return typeof one === "string" ? root : { ...root, areas: one.areas };
-  });
-}
-
-async function openWorkspace(folder: string, rules: RootRules, mode: OpenMode): Promise<MediaRoot> {
-  const configured = expand(folder, rules.home);
-  return attempt(folder, async () => {
-    const canonical = await realpath(configured);
-    await refuseUnsafeRoot(folder, path.join(canonical, ...WORKSPACE_INBOUND), rules);
-    const anchor = await openAnchor(folder, canonical, mode);
-    return { configured, canonical, within: WORKSPACE_INBOUND, anchor };
   });
 }
 
@@ -129,7 +112,7 @@ async function openNamedFile(file: string, home: string, mode: OpenMode): Promis
   const { dir: configured, base: only } = path.parse(expand(file, home));
   return attempt(file, async () => {
     const canonical = await realpath(configured);
-    return { configured, canonical, within: [], only, anchor: await openAnchor(file, canonical, mode) };
+    return { configured, canonical, only, anchor: await openAnchor(file, canonical, mode) };
   });
 }
 

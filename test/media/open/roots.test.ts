@@ -111,26 +111,6 @@ test("both spellings of a linked root are matched, and a later swap of the link 
   await roots.close();
 });
 
-test("of a workspace only media/inbound is readable, and no link leads out of it", async () => {
-  const workspace = path.join(base, "ws");
-  await mkdir(path.join(workspace, "media"), { recursive: true });
-  const outside = path.join(base, "outside");
-  await mkdir(outside);
-  await writeFile(path.join(outside, "a.txt"), "secret");
-  await writeFile(path.join(workspace, "b.txt"), "notes");
-  await symlink(outside, path.join(workspace, "media/inbound"));
-  const roots = await createMediaRoots([], { home, workspace });
-  expect(await isOpen(roots, "media/inbound/a.txt")).toBe("symlink");
-  expect(await isOpen(roots, path.join(workspace, "b.txt"))).toBe("outside_roots");
-  expect(await isOpen(roots, path.join(workspace, "media/inbound"))).toBe("is_directory");
-  await rm(path.join(workspace, "media/inbound"));
-  await mkdir(path.join(workspace, "media/inbound"));
-  await writeFile(path.join(workspace, "media/inbound/a.txt"), "good");
-  expect(await isOpen(roots, "media/inbound/a.txt")).toBe("open");
-  expect(await isOpen(roots, "media://inbound/a.txt")).toBe("open");
-  await roots.close();
-});
-
 test("a file that is being published (link, then unlink) gets a second look", async () => {
   const media = path.join(home, "media");
   await mkdir(media);
