@@ -60,9 +60,7 @@ export function readTypes(keyword: unknown): JsonType[] | undefined {
   return types.size === 0 ? undefined : [...types];
 }
 
-/**
- * True for a schema of a file argument: marked `file_uploadable`, or an object with `name`, `mimetype` and `s3key`.
- */
+/** True for a schema of a file argument: marked `file_uploadable`, or an object with `name`, `mimetype` and `s3key`. */
 export function isFileSchema(node: Readonly<Record<string, unknown>>): boolean {
   if (getOwn(node, "file_uploadable") === true) return true;
   const properties = getOwn(node, "properties");

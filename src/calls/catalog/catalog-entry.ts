@@ -216,17 +216,7 @@ function scoreName(wanted: readonly string[], words: readonly string[]): number 
 }
 
 function dice(a: string, b: string): number {
-  const pairs = (text: string) => Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2));
-  const left = pairs(a);
-  const right = pairs(b);
-  if (left.length + right.length === 0) return 0;
-  const pool = [...right];
-  let common = 0;
-  for (const pair of left) {
-    const index = pool.indexOf(pair);
-    if (index === -1) continue;
-    common += 1;
-    pool.splice(index, 1);
-  }
-  return (2 * common) / (left.length + right.length);
+  const pairs = (text: string) => new Set(Array.from(text.slice(1), (letter, index) => text[index] + letter));
+  const [left, right] = [pairs(a), pairs(b)];
+  return (2 * left.intersection(right).size) / Math.max(1, left.size + right.size);
 }

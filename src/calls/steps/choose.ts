@@ -6,6 +6,7 @@ import type { ToolCall } from "../pipeline.ts";
 import type { Failure } from "./answer/read-reply.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
+const CHOOSE_HINT = "Ask the user which account to use, then call svc_call_tool with its id as connectionId.";
 const QUESTION_MS = 10 * 60 * 1_000;
 /** More than the accounts anyone has of one app; a model reads the whole list. */
 const MOST_CHOICES = 50;
@@ -45,10 +46,6 @@ function explainQuestion(
   if (failure === undefined || given === undefined) return `Several ${app} accounts are connected. Nothing was run.`;
   const said = cleanText(redactHint(failure.message), 300);
   return `The account "${cleanText(given, 80)}" cannot be used for ${app}: ${said.replace(/\.?$/, ".")} Nothing was run.`;
-}
-
-function readHint(failure: Pick<Failure, "hint"> | undefined): string | undefined {
-  return failure?.hint === undefined ? undefined : cleanText(redactHint(failure.hint));
 }
 
 function isAmbiguous(choices: readonly ConnectionChoice[]): boolean {
@@ -93,8 +90,7 @@ export async function askForConnection(
   const unanswered = createOutcome("needs_connection", entry.name, {
     code: "ambiguous_connection",
     message: explainQuestion(context.call, entry, failure),
-    hint:
-      readHint(failure) ?? "Ask the user which account to use, then call svc_call_tool with its id as connectionId.",
+    hint: failure?.hint === undefined ? CHOOSE_HINT : cleanText(redactHint(failure.hint)),
     details: details.length === 0 || clean.length > 0 ? undefined : details,
     choices: clean,
     retryable: false,

@@ -212,12 +212,9 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     `$1$2${MASK}$2`,
   ],
   [/\beyJ[\w-]{8,}(?:\.[\w-]+)*/g, MASK],
-  [/\bsvc_live_[\w-]+/g, MASK],
   [/\b(Bearer|Token)\s+[^\s"'`\\]+/gi, `$1 ${MASK}`],
   [/\b(x-(?:svc-upload|upload|ingest)-token\s*:\s*)[^\s"'`\\]+/gi, `$1${MASK}`],
   [/((?:^|[?&\s"'`])(?:token|sig|signature|key)=)[^&\s"'`\\]+/gim, `$1${MASK}`],
-  [/("(?:apiKey|verifier|sessionToken|token)"\s*:\s*")[^"]*/g, `$1${MASK}`],
-  [/\bv1\.[\w-]{8,}\.[\w-]{8,}/g, MASK],
 ];
 
 /** Beside a command: variables a shell would put into it, and long words with letters and digits. */
@@ -231,7 +228,7 @@ const WHOLE_LINE = /(?:\\\r?\n|[^\n])+/g;
 const PROGRAM = /(?<![\w./-])(?:[\w./]*\/)?(?:curl|wget|Invoke-WebRequest|iwr)(?:\.exe)?[ \t]/i;
 
 /**
- * Takes upload commands and tokens out of a hint, so that a model, a log or a screen can have the rest. Cut at
+ * Takes upload commands and tokens out of a hint, before `redact` takes out other secrets. Cut at
  * {@link MAX_HINT_CHARACTERS}.
  */
 export function redactHint(long: string): string {
