@@ -1,16 +1,14 @@
-import type { ZodType } from "zod";
-import { isRecord } from "../base/json.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type ZodType, z } from "zod";
+import { sha256Hex } from "../base/hash.ts";
+import { cloneJson, isRecord } from "../base/json.ts";
 import { cutText } from "../base/text.ts";
 import { SvcError } from "../errors.ts";
-import { createNameMap, toModelName } from "../schema/project/model-names.ts";
 import { type ProjectedSchema, projectToolSchema, type SchemaProfile } from "../schema/project/project-schema.ts";
-import { createSchemaCarrier, isCarrierExact } from "../schema/project/schema-carrier.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import type { Effect } from "./ask/request.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
-
-export { toModelName };
 
 const DESCRIPTION_MAX = 1_024;
 
@@ -94,6 +92,44 @@ function project(schema: JsonSchema, profile: SchemaProfile): ProjectedSchema {
   return { ...projected, schema: cleanSchema(projected.schema) };
 }
 
+/**
+ * Wraps a projected schema in a zod type that accepts anything and, asked for its JSON Schema, answers exactly this
+ * one. LangChain then sends our schema as it is and leaves the checking of arguments to us.
+ *
+ * Call nothing on the result (`.meta`, `.describe`, ...): a chained copy loses the schema. LangChain caches by object,
+ * so a changed schema needs a new carrier.
+ */
+export function createSchemaCarrier(schema: JsonSchema): ZodType {
+  const carrier = z.any();
+  // The hook zod itself reads before its own conversion; it works across zod copies, unlike metadata registries.
+  // An undefined `$schema` keeps zod from adding its own.
+  carrier._zod.toJSONSchema = () => ({ ...(cloneJson(schema) as JsonSchema), $schema: undefined });
+  return carrier;
+}
+
+/** A projection with the parts a converter could lose. */
+const SAMPLE: JsonSchema = {
+  type: "object",
+  properties: {
+    to: { type: "array", items: { type: "string", format: "email" }, minItems: 1, examples: [["a@example.com"]] },
+    note: { type: ["string", "null"], default: "", description: "Optional note" },
+  },
+  required: ["to"],
+};
+
+/**
+ * Start-up check: does the runtime's converter (`toJsonSchema` of `@langchain/core/utils/json_schema`) return a
+ * carrier's schema unchanged? When it does not, hand the runtime the projected JSON Schema itself.
+ * Never throws.
+ */
+export function isCarrierExact(toJsonSchema: (schema: ZodType) => unknown): boolean {
+  try {
+    return isDeepStrictEqual(toJsonSchema(createSchemaCarrier(SAMPLE)), SAMPLE);
+  } catch {
+    return false;
+  }
+}
+
 /** How a runtime turns a zod type into the JSON Schema its models get. */
 type SchemaConverter = (schema: ZodType) => unknown;
 
@@ -139,4 +175,49 @@ function isPlain(value: unknown): boolean {
   if (typeof value === "string") return toPlainText(value, { keepLines: true }) === value;
   if (typeof value !== "object" || value === null) return true;
   return Object.entries(value).every(([name, part]) => isPlain(name) && isPlain(part));
+}
+
+const LIMIT = 64;
+const HASH_LENGTH = 7;
+
+/**
+ * A name every model provider accepts: `[A-Za-z][A-Za-z0-9_-]*`, at most 64 characters.
+ * Other characters become `_`; a name that does not start with a letter gets `t_` in front; a longer one is cut and
+ * ends in 7 hex digits of its SHA-256, so that two long names stay apart. A legal name is returned unchanged.
+ */
+export function toModelName(name: string): string {
+  const clean = name.replace(/[^A-Za-z0-9_-]/g, "_");
+  const legal = /^[A-Za-z]/.test(clean) ? clean : `t_${clean}`;
+  if (legal.length <= LIMIT) return legal;
+  const hash = sha256Hex(name).slice(0, HASH_LENGTH);
+  return `${legal.slice(0, LIMIT - HASH_LENGTH - 1)}_${hash}`;
+}
+
+export interface NameMap {
+  /** The model's name of a service tool, or undefined when the tool is not in the map. */
+  toModel(name: string): string | undefined;
+  toService(modelName: string): string | undefined;
+}
+
+/**
+ * Builds the map for one set of tools.
+ *
+ * @throws SvcError `unsupported` when two different tools would get the same model name: calling the wrong one is
+ * worse than offering neither.
+ */
+export function createNameMap(names: Iterable<string>): NameMap {
+  const toModel = new Map<string, string>();
+  const toService = new Map<string, string>();
+  for (const name of names) {
+    const modelName = toModelName(name);
+    const holder = toService.get(modelName);
+    if (holder !== undefined && holder !== name) {
+      throw new SvcError("unsupported", `Tools "${holder}" and "${name}" would both be shown as "${modelName}".`, {
+        hint: "Offer only one of them, or rename one in the service.",
+      });
+    }
+    toModel.set(name, modelName);
+    toService.set(modelName, name);
+  }
+  return { toModel: (name) => toModel.get(name), toService: (modelName) => toService.get(modelName) };
 }

@@ -14,7 +14,6 @@ import {
 import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
-import { createStaticTools } from "./create-static-tools.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { openStateFile } from "./journal/state-file.ts";
@@ -23,7 +22,7 @@ import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
 import { type OpenQuestion, previewCall, runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
-import type { StaticTool } from "./static-tools.ts";
+import { createStaticTools, type StaticTool } from "./static-tools.ts";
 
 /** Settings of {@link createToolSession}: a client, or an address and key to create one. */
 export type ToolSessionOptions = SessionSettings &

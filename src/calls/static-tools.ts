@@ -1,10 +1,17 @@
-import type { z } from "zod";
+import { z } from "zod";
+import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
+import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/repair/own-arguments.ts";
-import type { JsonSchema } from "../wire/tool.ts";
-import { isAbort, isControlFlow, throwIfAborted } from "./ask/abort.ts";
-import { createOutcome, type ToolOutcome } from "./outcome.ts";
+import { type JsonSchema, openArguments } from "../wire/tool.ts";
+import { isAbort, isControlFlow, throwIfAborted, toFailure } from "./ask/abort.ts";
+import { projectEntry } from "./build.ts";
+import type { ToolCatalog } from "./catalog/catalog.ts";
+import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
+import { explainLimit } from "./catalog/limit-catalog.ts";
+import { cleanText, createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ToolCall } from "./pipeline.ts";
+import type { ResultStore } from "./results.ts";
 import { describeBreakdown, describeSvcError } from "./steps/outcome.ts";
 
 /** Names of the static tools, available with every service. */
@@ -65,4 +72,171 @@ export function createTool<Schema extends z.ZodType>(
       }
     },
   };
+}
+
+export interface StaticToolParts {
+  readonly client: SvcClient;
+  readonly catalog: ToolCatalog;
+  readonly results: ResultStore;
+  readonly profile: SchemaProfile;
+  readonly runTool: (call: ToolCall) => Promise<ToolOutcome>;
+}
+
+/** Most tools one search returns: a model reads them all. */
+const MAX_HITS = 20;
+
+const searchSchema = z.object({
+  query: z.string().min(1).describe("What the tool should do, in a few words."),
+  integration: z.string().optional().describe("Only tools of this app, by its slug."),
+  limit: z.int().min(1).max(MAX_HITS).optional().describe("How many tools to return. Default 10."),
+});
+const describeSchema = z.object({ name: z.string().min(1).describe("Full name of the tool.") });
+const callSchema = z.object({
+  name: z.string().min(1).describe("Full name of the tool, as search or describe gave it."),
+  arguments: z.union([openArguments, z.string()]).optional().describe("The tool's own arguments."),
+  connectionId: z.union([z.string(), z.int()]).optional().describe("Account to use, when several are connected."),
+});
+const readSchema = z.object({
+  ref: z.string().min(1).describe("The reference an earlier result gave."),
+  offset: z.int().min(0).optional().describe("First character to read. Default 0."),
+  limit: z.int().min(1).optional().describe("How many characters to read. Default and maximum 24000."),
+});
+const statusSchema = z.object({});
+
+/** Creates the static tools. `svc_call_tool` goes through the same pipeline as every other call. */
+export function createStaticTools(parts: StaticToolParts): StaticTool[] {
+  return [
+    createTool("svc_search_tools", SEARCH_TEXT, searchSchema, (args, call) => searchTools(parts, args, call)),
+    createTool("svc_describe_tool", DESCRIBE_TEXT, describeSchema, (args, call) => describeTool(parts, args, call)),
+    {
+      ...createTool("svc_call_tool", CALL_TEXT, callSchema, (args, call) =>
+        parts.runTool({ ...call, ...toTarget(args) }),
+      ),
+      readTarget(args) {
+        const read = readOwnArguments(callSchema, args);
+        return read.ok ? toTarget(read.value) : undefined;
+      },
+    },
+    createTool("svc_read_result", READ_TEXT, readSchema, (args) => readResult(parts, args)),
+    createTool("svc_status", STATUS_TEXT, statusSchema, (_, call) => describeStatus(parts, call.signal)),
+  ];
+}
+
+const SEARCH_TEXT =
+  "Finds tools of the user's connected apps by what they do. Returns full names and what each may change. Describe a tool before its first call.";
+const DESCRIBE_TEXT =
+  "Shows one tool completely: what it does, its arguments as JSON Schema, and the accounts it can use.";
+const CALL_TEXT =
+  "Runs a tool by its full name. Anything that changes something is shown to the user for approval first; only the user can approve.";
+const READ_TEXT = "Reads on in a result that was too long to be shown whole.";
+const STATUS_MS = 10_000;
+const STATUS_TEXT =
+  "Tells which service is used, whether it accepts this device now, and how many tools and apps are known. Runs nothing.";
+
+async function searchTools(
+  parts: StaticToolParts,
+  args: z.output<typeof searchSchema>,
+  call: StaticCall,
+): Promise<ToolOutcome> {
+  const { integration, limit = 10, query } = args;
+  const found = await parts.catalog.search({ query, limit, integration }, call.signal);
+  const tools = found.slice(0, limit).map((entry) => ({
+    name: entry.name,
+    integration: entry.integration,
+    effect: entry.effect,
+    asks_for_approval: mustAskFirst(entry),
+    description: cleanText(entry.description, 200),
+  }));
+  const omitted = found.length - tools.length;
+  const notice = omitted > 0 ? { not_shown: omitted } : {};
+  return createOutcome("succeeded", "svc_search_tools", {
+    result: { tools, ...notice },
+    hint: adviseSearch(tools.length, limit, explainLimit(parts.catalog)),
+  });
+}
+
+/** Says that there may be more results when a search fills its limit. */
+function adviseSearch(count: number, limit: number, limits: string): string | undefined {
+  if (count === 0) return `Try other words; an app that is not connected shows no tools.${limits}`;
+  if (count < limit) return undefined;
+  const wider = limit < MAX_HITS ? `, or raise limit up to ${MAX_HITS}` : "";
+  return `These are the best ${count}; there may be more. Name the app with integration, use other words${wider}.`;
+}
+
+async function describeTool(
+  parts: StaticToolParts,
+  args: z.output<typeof describeSchema>,
+  call: StaticCall,
+): Promise<ToolOutcome> {
+  const entry = await parts.catalog.find(args.name);
+  throwIfAborted(call.signal);
+  if (entry === undefined) {
+    const close = parts.catalog.suggest(args.name).map(({ name }) => name);
+    return createOutcome("failed", "svc_describe_tool", {
+      code: "tool_not_found",
+      message: `There is no tool named "${cleanText(args.name, 80)}".`,
+      hint:
+        (close.length === 0 ? "Search with svc_search_tools." : `Close names: ${close.join(", ")}.`) +
+        explainLimit(parts.catalog),
+      retryable: false,
+    });
+  }
+  return createOutcome("succeeded", "svc_describe_tool", await parts.results.cap(showEntry(entry, parts.profile)));
+}
+
+function showEntry(entry: CatalogEntry, profile: SchemaProfile) {
+  const isKnown = entry.schemaHash !== undefined && entry.inputSchema !== null;
+  return {
+    name: entry.name,
+    integration: entry.integration,
+    effect: entry.effect,
+    asks_for_approval: mustAskFirst(entry),
+    description: cleanText(entry.description, 4_000),
+    accounts: entry.connections,
+    arguments: isKnown ? projectEntry(entry, profile).schema : "unknown: the service gives no schema for this tool",
+  };
+}
+
+function toTarget({ name, arguments: args = {}, connectionId }: z.output<typeof callSchema>) {
+  const target = { toolName: name, arguments: args };
+  return connectionId === undefined ? target : { ...target, connectionId: String(connectionId) };
+}
+
+async function readResult(parts: StaticToolParts, args: z.output<typeof readSchema>): Promise<ToolOutcome> {
+  const { ref, offset, limit } = args;
+  const page = await parts.results.read({ ref, offset, limit });
+  if (page !== undefined) return createOutcome("succeeded", "svc_read_result", { result: page });
+  return createOutcome("failed", "svc_read_result", {
+    code: "result_not_found",
+    message: "There is no stored result with this reference; old ones are dropped.",
+    hint: "Make the call again with narrower arguments.",
+    retryable: false,
+  });
+}
+
+/** The local state, and whether the service accepts the key now: a revoked key looks like any other. */
+async function describeStatus({ client, catalog }: StaticToolParts, signal?: AbortSignal): Promise<ToolOutcome> {
+  const { report } = catalog;
+  const apps = [...new Set(catalog.list().map((entry) => entry.integration))];
+  return createOutcome("succeeded", "svc_status", {
+    result: {
+      service: client.baseUrl,
+      paired: client.hasKey,
+      ...(await tryService(client, signal)),
+      tools: report?.tools ?? catalog.list().length,
+      apps,
+      not_listed: report?.omitted ?? [],
+      synced_at: report === undefined ? null : new Date(report.syncedAt).toISOString(),
+    },
+  });
+}
+
+async function tryService(client: SvcClient, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+  try {
+    await client.listTools({ limit: 1 }, { signal, timeoutMs: STATUS_MS });
+    return { works: true };
+  } catch (error) {
+    const { code, message, hint } = describeSvcError(toFailure(error, signal));
+    return { works: false, problem: { code, message, hint } };
+  }
 }

@@ -71,7 +71,7 @@ describe("with another zod under LangChain", () => {
     const sent = await runModule(`
       import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
       import { toJsonSchema } from "@langchain/core/utils/json_schema";
-      import { isCarrierExact } from "./src/schema/project/schema-carrier.ts";
+      import { isCarrierExact } from "./src/calls/build.ts";
       import { projectToolSchema } from "./src/schema/project/project-schema.ts";
       import { createToolOver } from "./test/schema/create-tool-over.ts";
       import { MESSY_SCHEMAS } from "./test/schema/messy-schemas.ts";

@@ -50,7 +50,8 @@ export function restore({ settings }: Pick<CallContext, "settings">, plan: CallP
   const isMap = [schema, entry.inputSchema].some((one) => isRecord(one?.additionalProperties));
   const isNested = Object.keys(given).length === 1 && isRecord(nested) && !isDeclared("arguments") && !isMap;
   if (isNested) notes.push("the arguments were nested in `arguments`; the inner object was used");
-  const args = { ...restoreRenamedKeys(isNested ? nested : given, renamed) };
+  const named = isNested ? nested : given;
+  const args = { ...(renamed.length === 0 ? named : restoreRenamedKeys(named, renamed)) };
   for (const name of RESERVED) {
     if (!Object.hasOwn(args, name) || isDeclared(name)) continue;
     delete args[name];

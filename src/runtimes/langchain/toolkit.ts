@@ -1,7 +1,13 @@
 import { BaseToolkit } from "@langchain/core/tools";
 import { createEmitter } from "../../base/concurrency.ts";
-import { type AllowedTools, describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
-import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
+import {
+  type AllowedTools,
+  describeTools,
+  describeUnlisted,
+  MissingReport,
+  readAllowed,
+  selectEntries,
+} from "../../calls/catalog/limit-catalog.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
 import { CallTranslator } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";

@@ -1,8 +1,13 @@
 import { checkNumbers, countFrom } from "../../base/check-settings.ts";
 import { createEmitter } from "../../base/concurrency.ts";
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
-import { describeTools, describeUnlisted, readAllowed } from "../../calls/catalog/limit-catalog.ts";
-import { MissingReport, selectEntries } from "../../calls/catalog/offered-tools.ts";
+import {
+  describeTools,
+  describeUnlisted,
+  MissingReport,
+  readAllowed,
+  selectEntries,
+} from "../../calls/catalog/limit-catalog.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";

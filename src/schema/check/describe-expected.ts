@@ -1,7 +1,7 @@
 import { getOwn, isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
 import { type JsonSchema, readTypes } from "../json-schema.ts";
-import { followReference, type ValuePath } from "./schema-location.ts";
+import { followReference, type ValuePath } from "./select-errors.ts";
 
 const MAX_LISTED = 10;
 const MAX_LIST_LENGTH = 120;

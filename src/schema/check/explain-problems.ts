@@ -3,8 +3,16 @@ import { shortenText } from "../../base/text.ts";
 import { type JsonSchema, readTypes } from "../json-schema.ts";
 import type { CheckError } from "./check-arguments.ts";
 import { describeNode, joinOr, listValues, showLiteral, showValue, sortByLikeness } from "./describe-expected.ts";
-import { findNode, formatPath, readValuePath, type ValuePath } from "./schema-location.ts";
-import { type BrokenKeyword, type CheckedArguments, listDeclared, selectErrors } from "./select-errors.ts";
+import {
+  type BrokenKeyword,
+  type CheckedArguments,
+  findNode,
+  formatPath,
+  listDeclared,
+  readValuePath,
+  selectErrors,
+  type ValuePath,
+} from "./select-errors.ts";
 
 export interface ArgumentProblem {
   /** Dotted path with `[i]` for list items, `attachments[0].name`; empty for the arguments as a whole. */

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import { shortenText } from "../../base/text.ts";
-import { formatPath, type ValuePath } from "./schema-location.ts";
+import { formatPath, type ValuePath } from "./select-errors.ts";
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(["$schema", "title", "description"]);
 

@@ -2,8 +2,7 @@ import { cloneJson, getAt, isRecord, parseJson, setOwn } from "../../base/json.t
 import type { CheckError, CheckResult } from "../check/check-arguments.ts";
 import { showLiteral } from "../check/describe-expected.ts";
 import { hasUncheckedPattern } from "../check/normalise-keywords.ts";
-import { findNode, formatPath, readValuePath, type ValuePath } from "../check/schema-location.ts";
-import { selectErrors } from "../check/select-errors.ts";
+import { findNode, formatPath, readValuePath, selectErrors, type ValuePath } from "../check/select-errors.ts";
 import { type JsonSchema, type JsonType, readTypes } from "../json-schema.ts";
 
 interface Repair {

@@ -1,4 +1,4 @@
-import { isSvcError, type SvcError } from "../../../errors.ts";
+import type { SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { toMapKey } from "../../journal/journal.ts";
 import type { JournalRecord } from "../../journal/journal-record.ts";
@@ -114,7 +114,7 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
   for (let tries = 1; ; tries += 1) {
     const sent = await post(context, plan);
     const wait = isPlainRead(plan) && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
-    if (wait === undefined) return isSvcError(sent) ? stop(describeSendFailure(context, plan, sent)) : proceed(sent);
+    if (wait === undefined) return "reply" in sent ? proceed(sent) : stop(describeSendFailure(context, plan, sent));
     await context.sleep(wait, signal);
     throwIfAborted(signal);
   }
@@ -137,7 +137,7 @@ async function post(context: CallContext, plan: CallPlan): Promise<Answered | Sv
 
 function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tries: number): number | undefined {
   const jittered = random() * FIRST_WAIT_MS * 2 ** tries;
-  if (isSvcError(sent)) {
+  if (!("reply" in sent)) {
     const { code, retryable, retryAfterMs } = sent;
     const isTransient = code === "unreachable" || code === "timeout" || (code === "bad_response" && retryable);
     return isTransient ? fitWait(retryAfterMs ?? jittered) : undefined;

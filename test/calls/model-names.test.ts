@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createNameMap, toModelName } from "../../src/schema/project/model-names.ts";
+import { createNameMap, toModelName } from "../../src/calls/build.ts";
 
 describe("toModelName", () => {
   test.each([

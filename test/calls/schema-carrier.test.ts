@@ -3,9 +3,9 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { createSchemaCarrier, isCarrierExact } from "../../src/calls/build.ts";
 import { projectToolSchema } from "../../src/schema/project/project-schema.ts";
-import { createSchemaCarrier, isCarrierExact } from "../../src/schema/project/schema-carrier.ts";
-import { MESSY_SCHEMAS } from "./messy-schemas.ts";
+import { MESSY_SCHEMAS } from "../schema/messy-schemas.ts";
 
 function createTool(schema: z.ZodType) {
   return new DynamicStructuredTool({
