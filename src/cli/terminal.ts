@@ -6,23 +6,9 @@ import { toPlainText } from "../wire/plain-text.ts";
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
 /** Output of the commands. Data goes to stdout; with `--json`, text for people goes to stderr. */
-export interface Terminal {
-  readonly json: boolean;
-  /** True when progress lines may be redrawn in place. */
-  readonly interactive: boolean;
-  /** Width in characters of the terminal that people read; undefined if the text goes elsewhere. */
-  readonly columns: number | undefined;
-  say(line?: string): void;
-  /** The result of a read command: text for people, or the value as JSON with `--json`. */
-  answer(value: unknown, text: () => string): void;
-  /** Styled text, plain where colour is off. */
-  style(style: Style, text: string): string;
-  /** Redraws one line in place on a terminal, prints nothing elsewhere. */
-  progress(line: string): void;
-  endProgress(line?: string): void;
-}
+export type Terminal = ReturnType<typeof createTerminal>;
 
-/** The escapes that {@link Terminal.style} writes. All others come from outside and are shown as text. */
+/** The escapes that `style` writes. All others come from outside and are shown as text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
 const OWN_STYLES = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
@@ -35,21 +21,26 @@ function cleanForTerminal(text: string): string {
 /** Colour and redrawing only on a terminal, never with `NO_COLOR` or `TERM=dumb`. */
 export function createTerminal(
   o: Record<"stdout" | "stderr", NodeJS.WriteStream> & { readonly env: NodeJS.ProcessEnv; readonly json: boolean },
-): Terminal {
+) {
   const { stdout, stderr, env, json } = o;
   const human = json ? stderr : stdout;
   const color = human.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   const interactive = human.isTTY === true && env.TERM !== "dumb";
   return {
     json,
+    /** True when progress lines may be redrawn in place. */
     interactive,
-    // Some terminals report 0 for an unknown width.
+    /** Width in characters of the terminal that people read; undefined if the text goes elsewhere; some report 0. */
     columns: human.isTTY === true ? human.columns || undefined : undefined,
     say: (line = "") => void human.write(`${cleanForTerminal(line)}\n`),
-    answer: (value, text) => void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
-    style: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),
-    progress: (line) => void (interactive && human.write(`\r\u001b[2K${cleanForTerminal(line)}`)),
-    endProgress: (line) =>
+    /** The result of a read command: text for people, or the value as JSON with `--json`. */
+    answer: (value: unknown, text: () => string) =>
+      void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
+    /** Styled text, plain where colour is off. */
+    style: (style: Style, text: string): string => (color ? styleText(style, text, { validateStream: false }) : text),
+    /** Redraws one line in place on a terminal, prints nothing elsewhere. */
+    progress: (line: string) => void (interactive && human.write(`\r\u001b[2K${cleanForTerminal(line)}`)),
+    endProgress: (line?: string) =>
       void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${cleanForTerminal(line)}\n`}`),
   };
 }

@@ -1,21 +1,14 @@
 import { join } from "node:path";
-import type { BlobStore } from "./files/blob-store.ts";
 import { openBlobs } from "./files/open-blobs.ts";
 import { type Node, openNode } from "./flows/node.ts";
-import { createSecretBox, hasSealed, readSecretKey, type SecretBox } from "./secrets/secret-box.ts";
+import { createSecretBox, hasSealed, readSecretKey } from "./secrets/secret-box.ts";
 import { checkSharedKey } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
-import { claimDataFolder, type DataFolder, STORE_FILE } from "./store/data-folder.ts";
-import { connectStore, inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
+import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
+import { connectStore, inTurnOfStarts, isShared } from "./store/open-store.ts";
 
 /** The infrastructure of a service: its folder, store and files, the key of its secrets, and its place among other processes. */
-export interface Infrastructure {
-  readonly folder: DataFolder;
-  readonly store: Store;
-  readonly box: SecretBox;
-  readonly node: Node;
-  readonly blobs: BlobStore;
-}
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>;
 
 /** Heartbeats after which another process counts as working beside this one. */
 const SEEN_OFTEN = 5;
@@ -33,10 +26,7 @@ function warnOfLocalFiles(node: Node, { log }: CheckedOptions): void {
 }
 
 /** Opens the infrastructure; what was opened is handed to `onClose` at once, also when a later part fails. */
-export async function openInfrastructure(
-  o: CheckedOptions,
-  onClose: (undo: () => Promise<unknown>) => void,
-): Promise<Infrastructure> {
+export async function openInfrastructure(o: CheckedOptions, onClose: (undo: () => Promise<unknown>) => void) {
   const { now, dataDir } = o;
   const folder = await claimDataFolder(dataDir, { ...o, startedAt: new Date(now()).toISOString() });
   onClose(() => folder.release());

@@ -1,6 +1,6 @@
 import type { OpenSources } from "./added/open-sources.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
-import { createOwnerSessions, type OwnerSessions } from "./auth/owner-sessions.ts";
+import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
@@ -33,19 +33,12 @@ interface ServedParts {
   readonly accountId: string;
 }
 
-interface Served {
-  readonly url: string;
-  readonly keys: ApiKeys;
-  readonly sessions: OwnerSessions;
-  runningRequests(): number;
-}
-
 /** Listens, and answers once everything is there; what ends it is handed to `onClose` at once. */
 export async function serveHttp(
   o: CheckedOptions,
   parts: ServedParts,
   onClose: (undo: () => Promise<unknown>) => void,
-): Promise<Served> {
+) {
   const app = Promise.withResolvers<ReturnType<typeof createApp>>();
   // Most often no request waits for it.
   app.promise.catch(() => {});

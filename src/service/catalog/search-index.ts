@@ -6,15 +6,6 @@ export type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
 
-interface SearchScope {
-  readonly kind?: CatalogFind["kind"];
-  /** Slug of the only integration to search in. */
-  readonly integration?: string;
-}
-
-/** The one search of the service: best first, ties by name. A query that is exactly a name comes first. */
-export type SearchIndex = (query: string, scope?: SearchScope) => CatalogFind[];
-
 interface IndexedThing {
   readonly id: string;
   readonly found: CatalogFind;
@@ -36,8 +27,11 @@ const MAX_QUERY_WORDS = 24;
 /** Longer words are left out: no tool has one, and looking for misspellings takes time and memory by their square. */
 const MAX_WORD_CHARS = 64;
 
-/** Indexes integrations and their actions. */
-export function createSearchIndex(integrations: readonly Integration[], entries: readonly CatalogEntry[]): SearchIndex {
+/**
+ * Indexes integrations and their actions for the one search of the service: best first, ties by name; a query that is
+ * exactly a name comes first. `integration` is the slug of the only one to search in.
+ */
+export function createSearchIndex(integrations: readonly Integration[], entries: readonly CatalogEntry[]) {
   const index = new MiniSearch<IndexedThing>({
     fields: ["name", "slug", "title", "description"],
     tokenize: splitWords,
@@ -55,7 +49,8 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
   const things = [...integrations.map(describeIntegration), ...entries.map(describeEntry)];
   index.addAll(things);
   const byId = new Map(things.map((thing) => [thing.id, thing]));
-  return (query, { kind, integration } = {}) => {
+  return (query: string, scope: { kind?: CatalogFind["kind"]; integration?: string } = {}): CatalogFind[] => {
+    const { kind, integration } = scope;
     const wanted = query.trim().toLowerCase();
     const isInScope = ({ found }: IndexedThing) =>
       (kind === undefined || found.kind === kind) && (integration === undefined || slugOf(found) === integration);
@@ -101,7 +96,7 @@ function toQuery(text: string): Query {
     .slice(0, MAX_QUERY_WORDS);
   const words = typed.flatMap((word) => normaliseWord(word) ?? []);
   const joined = typed.slice(1).flatMap((word, index) => normaliseWord(`${typed[index]}${word}`) ?? []);
-  const synonyms = words.flatMap(findSynonyms);
+  const synonyms = words.flatMap((word) => STEMMED_SYNONYMS.get(word) ?? []);
   return {
     combineWith: "OR",
     queries: [...words, ...weighWords(joined, words, JOINED_WEIGHT), ...weighWords(synonyms, words, SYNONYM_WEIGHT)],
@@ -205,10 +200,6 @@ function splitWords(text: string): string[] {
 function normaliseWord(word: string): string | null {
   const lower = word.toLowerCase();
   return STOP_WORDS.has(lower) ? null : stem(lower);
-}
-
-function findSynonyms(word: string): readonly string[] {
-  return STEMMED_SYNONYMS.get(word) ?? [];
 }
 
 function stem(word: string): string {

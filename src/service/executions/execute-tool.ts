@@ -39,25 +39,23 @@ export interface ExecutorParts extends RunParts {
 }
 
 /** Runs tools for every endpoint. */
-export interface Executor {
-  /** Never throws: refusals and failures are outcomes. */
-  execute(call: ToolCall): Promise<ExecutionOutcome>;
-  running(): number;
-  idle(): Promise<void>;
-}
+export type Executor = ReturnType<typeof createExecutor>;
 
 /** Creates the executor. */
-export function createExecutor(parts: ExecutorParts): Executor {
+export function createExecutor(parts: ExecutorParts) {
   const running = new Set<Promise<unknown>>();
   const signIns = createSignInChecks(parts);
   return {
-    execute(call) {
+    /** Never throws: refusals and failures are outcomes. */
+    execute(call: ToolCall): Promise<ExecutionOutcome> {
       const outcome = execute(parts, call, signIns);
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },
+    /** How many calls run now. */
     running: () => running.size,
-    async idle() {
+    /** Resolves when nothing runs any more. */
+    async idle(): Promise<void> {
       while (running.size > 0) await Promise.allSettled(running);
     },
   };

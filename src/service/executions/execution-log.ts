@@ -18,32 +18,7 @@ interface LoggedCall {
 }
 
 /** Rows of everything that ran. */
-export interface ExecutionLog extends ReturnType<typeof createPastCalls> {
-  /** @throws ServiceError 402 `usage_limit_reached` when today's executions are used up. */
-  checkUsage(accountId: string): Promise<void>;
-  /**
-   * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace. It is on disk when
-   * the promise resolves, but for a read without `onStart`: the trace of that one survives a crash of the service, and
-   * a power cut once its end is written.
-   *
-   * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
-   * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and errors of `onStart`.
-   */
-  start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }>;
-  /** The end is kept for later when the store is away: see {@link ExecutionLog.settle}. */
-  succeed(id: string, output: string): Promise<string>;
-  fail(id: string, error: ServiceError): Promise<string>;
-  /**
-   * Writes a finished row for a call that was refused before anything ran; it is not counted. Of long arguments it keeps
-   * only the part that the log shows.
-   */
-  refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }>;
-  find(accountId: string, id: string): Promise<ExecutionRow | undefined>;
-  /** Closes rows of dead processes; their outcome is unknown. */
-  closeAbandoned(): Promise<void>;
-  /** Writes the ends that were kept during a store outage. @throws ServiceError 503 while it lasts. */
-  settle(): Promise<void>;
-}
+export type ExecutionLog = ReturnType<typeof createExecutionLog>;
 
 /** Settings of the log. */
 interface ExecutionLogOptions {
@@ -57,11 +32,7 @@ interface ExecutionLogOptions {
 export type OnStart = (transaction: Store, executionId: string) => Promise<void>;
 
 /** Creates the log of one process. */
-export function createExecutionLog(
-  store: Store,
-  now: () => number,
-  { usageLimit, nodeId }: ExecutionLogOptions = {},
-): ExecutionLog {
+export function createExecutionLog(store: Store, now: () => number, { usageLimit, nodeId }: ExecutionLogOptions = {}) {
   const at = () => new Date(now()).toISOString();
   const late = createLateRecords(store, at);
 
@@ -91,7 +62,8 @@ export function createExecutionLog(
   }
 
   return {
-    async checkUsage(accountId) {
+    /** @throws ServiceError 402 `usage_limit_reached` when today's executions are used up. */
+    async checkUsage(accountId: string): Promise<void> {
       if (usageLimit === undefined) return;
       const today = await store
         .selectFrom("usage_days")
@@ -102,7 +74,15 @@ export function createExecutionLog(
       if ((today?.executions ?? 0) >= usageLimit) throw usageLimitReached(usageLimit);
     },
 
-    async start(call, onStart) {
+    /**
+     * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace. It is on disk when
+     * the promise resolves, but for a read without `onStart`: the trace of that one survives a crash of the service, and
+     * a power cut once its end is written.
+     *
+     * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
+     * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and errors of `onStart`.
+     */
+    async start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }> {
       const started = { status: "started" as const, started_at: at(), node_id: nodeId ?? null };
       const row: ExecutionRow = { ...createRow(call), ...started };
       try {
@@ -114,10 +94,15 @@ export function createExecutionLog(
       return { id: row.id, startedAt: row.started_at };
     },
 
-    succeed: (id, output) => finish(id, { status: "succeeded", output }),
-    fail: (id, error) => finish(id, { status: "failed", error: storeError(error) }),
+    /** The end is kept for later when the store is away: see `settle`. */
+    succeed: (id: string, output: string) => finish(id, { status: "succeeded", output }),
+    fail: (id: string, error: ServiceError) => finish(id, { status: "failed", error: storeError(error) }),
 
-    async refuse(call, error) {
+    /**
+     * Writes a finished row for a call that was refused before anything ran; it is not counted. Of long arguments it
+     * keeps only the part that the log shows.
+     */
+    async refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }> {
       const time = at();
       const ended = { status: "refused" as const, started_at: time, finished_at: time };
       const kept = { arguments: shortenArguments(call.arguments), error: storeError(error) };
@@ -126,13 +111,16 @@ export function createExecutionLog(
       return { id: row.id, startedAt: time };
     },
 
-    find(accountId, id) {
+    /** One execution of an account. */
+    find(accountId: string, id: string): Promise<ExecutionRow | undefined> {
       const rows = store.selectFrom("executions").selectAll().where("id", "=", id);
       return rows.where("account_id", "=", accountId).executeTakeFirst();
     },
 
     ...createPastCalls(store),
+    /** Closes rows of dead processes; their outcome is unknown. */
     closeAbandoned: () => closeAbandoned(store, at()),
+    /** Writes the ends that were kept during a store outage. @throws ServiceError 503 while it lasts. */
     settle: late.settle,
   };
 }

@@ -127,21 +127,17 @@ async function fetchPreview(blobs: Pick<BlobStore, "stage">, image: URL, o: Open
   throw refuseUrl("media_url_not_a_file", "names a preview that is no image.");
 }
 
-interface UrlFilesOptions {
-  readonly blobs: Pick<BlobStore, "stage">;
-  readonly allowed: AllowedHosts;
-  /** Default {@link SYSTEM_NETWORK}. */
-  readonly network?: Network;
-  /** Default {@link FETCH_LIMITS}. */
-  readonly limits?: FetchLimits;
-}
-
 /**
  * Fetches public https URLs ("File rules" 1 to 5): share links become direct downloads, private addresses are refused at
  * every hop, a file above 25 MB is cut off while it arrives, and a page gets one try for its preview image. At most eight
  * fetches run at a time.
  */
-export function createUrlFiles(o: UrlFilesOptions): UrlFiles {
+export function createUrlFiles(o: {
+  readonly blobs: Pick<BlobStore, "stage">;
+  readonly allowed: AllowedHosts;
+  readonly network?: Network;
+  readonly limits?: FetchLimits;
+}): UrlFiles {
   const { blobs, allowed, network = SYSTEM_NETWORK, limits = FETCH_LIMITS } = o;
   const gate = createGate(MAX_FETCHES);
   return {

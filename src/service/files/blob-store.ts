@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { createGate, type Gate } from "../../base/concurrency.ts";
+import { createGate } from "../../base/concurrency.ts";
 import { hasCode, replaceFile } from "../../base/disk.ts";
 import { ServiceError } from "../service-error.ts";
 import {
@@ -27,27 +27,7 @@ export type { StoredFile };
 const STAGING = ".tmp";
 
 /** Files the service holds for its accounts, for a limited time. */
-export interface BlobStore {
-  /** Admits at most four large bodies at a time. */
-  readonly largeBodies: Gate;
-  /** Starts a temporary file that {@link BlobStore.adopt} can take over without copying. */
-  stage(): Promise<StagedFile>;
-  /** Makes a staged file durable and gives it a storage key. The staged file is consumed, also on failure. */
-  adopt(account: string, label: BlobLabel, staged: StagedFile): Promise<StoredFile>;
-  /** Stores a stream. Throws ServiceError 400 `file_too_large` above `limits.maxBytes`; nothing is kept then. */
-  receive(
-    account: string,
-    label: BlobLabel,
-    bytes: AsyncIterable<Uint8Array>,
-    limits: { readonly maxBytes: number },
-  ): Promise<StoredFile>;
-  /** The file behind a key; undefined for unknown, expired and other accounts' keys alike. */
-  get(account: string, s3key: string): Promise<StoredFile | undefined>;
-  /** Opens the bytes of a file that {@link BlobStore.get} returned. */
-  open(file: StoredFile): Readable;
-  /** Removes files that had expired by `time` (default now) and leftovers of interrupted requests. */
-  sweep(time?: number): Promise<void>;
-}
+export type BlobStore = ReturnType<typeof createStoreAt>;
 
 /** Where a store keeps its objects: a folder or a bucket. Several processes may share one. */
 export interface BlobPlace {
@@ -76,13 +56,15 @@ export interface BlobStoreOptions {
  * Each key has bytes of its own, so that no process can remove those that another one is about to name. Uploads in
  * flight stay in `stagingDir`.
  */
-export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStoreOptions): BlobStore {
+export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStoreOptions) {
   const { now, ttlMs = DEFAULT_TTL_MS } = o;
   const bytesOf = (account: string, id: string) => `${toFolderName(account)}/bytes/${id}`;
   const keyOf = (account: string, id: string) => `${toFolderName(account)}/keys/${id}.json`;
+  /** Starts a temporary file that `adopt` can take over without copying. */
   const stage = () => createStagedFile(stagingDir);
 
-  const adopt: BlobStore["adopt"] = async (account, label, staged) => {
+  /** Makes a staged file durable and gives it a storage key. The staged file is consumed, also on failure. */
+  async function adopt(account: string, label: BlobLabel, staged: StagedFile): Promise<StoredFile> {
     try {
       const facts = { ...(await staged.seal()), createdAt: now() };
       const { id, file } = describeFile(account, label, facts);
@@ -92,14 +74,17 @@ export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStore
     } finally {
       await staged.discard();
     }
-  };
+  }
 
   return {
+    /** Admits at most four large bodies at a time. */
     largeBodies: createGate(MAX_LARGE_BODIES),
     stage,
     adopt,
 
-    async receive(account, label, bytes, { maxBytes }) {
+    /** Stores a stream. Throws ServiceError 400 `file_too_large` above `maxBytes`; nothing is kept then. */
+    async receive(account: string, label: BlobLabel, bytes: AsyncIterable<Uint8Array>, o: { maxBytes: number }) {
+      const { maxBytes } = o;
       const staged = await stage();
       try {
         for await (const chunk of bytes) {
@@ -112,7 +97,8 @@ export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStore
       }
     },
 
-    async get(account, s3key) {
+    /** The file behind a key; undefined for unknown, expired and other accounts' keys alike. */
+    async get(account: string, s3key: string): Promise<StoredFile | undefined> {
       const id = readKeyId(account, s3key);
       const text = id === undefined ? undefined : await place.getText(keyOf(account, id));
       const file = text === undefined ? undefined : parseStoredFile(text);
@@ -121,9 +107,11 @@ export function createStoreAt(place: BlobPlace, stagingDir: string, o: BlobStore
       return (await place.findSize(bytesOf(account, id))) === file.size ? file : undefined;
     },
 
-    open: (file) => place.open(bytesOf(file.account, readKeyId(file.account, file.s3key) ?? "")),
+    /** Opens the bytes of a file that `get` returned. */
+    open: (file: StoredFile): Readable => place.open(bytesOf(file.account, readKeyId(file.account, file.s3key) ?? "")),
 
-    async sweep(time = now()) {
+    /** Removes files that had expired by `time` (default now) and leftovers of interrupted requests. */
+    async sweep(time = now()): Promise<void> {
       const oldest = Date.now() - LEFTOVER_AGE_MS;
       for (const name of await listOrNone(stagingDir)) {
         const written = await findTime(join(stagingDir, name));

@@ -1,4 +1,4 @@
-import type { Flow, FlowTriggerType, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
+import type { Flow, FlowTriggerType, FlowView } from "../../wire/flow.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
@@ -15,49 +15,7 @@ import { mailUnreadSummary } from "./templates/mail-unread-summary.ts";
 import { notesReminder } from "./templates/notes-reminder.ts";
 
 /** Multi-step flows of the accounts ("Flows"). */
-export interface Flows {
-  /** Templates whose integrations are installed. */
-  readonly templates: readonly TemplateView[];
-  /**
-   * Starts a flow and waits about two seconds for it to end or pause.
-   *
-   * @throws ServiceError 400, bare: unknown template, missing or invalid input.
-   */
-  start(start: FlowStart): Promise<FlowView>;
-  /** Flows of an account, the one that changed last first. */
-  list(accountId: string, limit: number): Promise<Flow[]>;
-  /** Those of them that wait for an approval, in the same order. */
-  listWaiting(accountId: string, limit: number): Promise<Flow[]>;
-  /** @throws ServiceError 404, bare. */
-  get(accountId: string, id: string): Promise<FlowView>;
-  /**
-   * Approves the waiting step; `by` names the approver. Of two concurrent approvals one wins.
-   *
-   * @throws ServiceError 404, bare; 409, bare: nothing waits, or another step than `stepKey` does.
-   */
-  approve(accountId: string, id: string, o: { stepKey?: string | undefined; by: string }): Promise<FlowView>;
-  /**
-   * Tries a failed flow again at its failed step, or ends a wait whose time has come. Resuming a step whose outcome is
-   * unknown is the human's decision to make its call again; with `attempt`, of the one that was seen (see `toAttempt`).
-   *
-   * @throws ServiceError 404, bare; 409, bare: there is nothing to resume, or another attempt than the one that was seen.
-   */
-  resume(accountId: string, id: string, o?: { attempt?: string | undefined }): Promise<FlowView>;
-  /** @throws ServiceError 404, bare; 409, bare: the flow has ended. */
-  cancel(accountId: string, id: string): Promise<FlowView>;
-  /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
-  sweep(): Promise<void>;
-  /** Lets running steps end; the other steps continue after the next start. */
-  close(): Promise<void>;
-}
-
-/** How to run flows. */
-export interface FlowsOptions extends FlowParts {
-  /** Milliseconds to wait for a flow before answering that it runs. Default 2,000. */
-  readonly settleMs?: number;
-}
-
-const DEFAULT_SETTLE_MS = 2000;
+export type Flows = Awaited<ReturnType<typeof openFlows>>;
 
 const TEMPLATES: readonly FlowTemplate[] = [mailUnreadSummary, mailToNotesTasks, notesReminder];
 
@@ -67,11 +25,13 @@ export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
   return TEMPLATES.filter(({ connectionFields }) => Object.keys(connectionFields).every((s) => slugs.has(s)));
 }
 
-/** Opens the flows and continues those that a process left behind. */
-export async function openFlows(options: FlowsOptions): Promise<Flows> {
-  const { settleMs = DEFAULT_SETTLE_MS } = options;
-  const parts: FlowParts = options;
-  const { store, templates } = parts;
+/**
+ * Opens the flows and continues those that a process left behind.
+ *
+ * @param parts.settleMs milliseconds to wait for a flow before answering that it runs. Default 2,000
+ */
+export async function openFlows(parts: FlowParts & { readonly settleMs?: number }) {
+  const { store, templates, settleMs = 2000 } = parts;
   const runner = createSegmentRunner(parts, { onEnd: () => sweeper.arm() });
   const sweeper = createSweeper(parts, runner);
 
@@ -79,7 +39,7 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
     const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
     return query.orderBy("updated_at", "desc").orderBy("id").limit(limit);
   };
-  const read = async (accountId: string, id: string) => {
+  const read = async (accountId: string, id: string): Promise<FlowView> => {
     const loaded = await readFlow(store, id, accountId);
     const template = templates.find(({ key }) => key === loaded.flow.template_key);
     return nameAccounts(toFlowView(loaded, templates), { template, connections: parts.connections });
@@ -96,18 +56,26 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
     await runner.close();
   };
   let closing: Promise<void> | undefined;
-  const flows: Flows = {
+  const flows = {
+    /** Templates whose integrations are installed. */
     templates: templates.map(toTemplateView),
-    async start(start) {
+    /**
+     * Starts a flow and waits about two seconds for it to end or pause.
+     *
+     * @throws ServiceError 400, bare: unknown template, missing or invalid input.
+     */
+    async start(start: FlowStart): Promise<FlowView> {
       const id = await startFlow(parts, start);
       await runner.run(id, settleMs);
       return read(start.principal.accountId, id);
     },
-    async list(accountId, limit) {
+    /** Flows of an account, the one that changed last first. */
+    async list(accountId: string, limit: number): Promise<Flow[]> {
       const rows = await select(accountId, limit).execute();
       return rows.map((row) => toFlow(row, templates));
     },
-    async listWaiting(accountId, limit) {
+    /** Those of them that wait for an approval, in the same order. */
+    async listWaiting(accountId: string, limit: number): Promise<Flow[]> {
       // A timed wait has a `wake_at`; an approval has none.
       const rows = await select(accountId, limit)
         .where("status", "=", "waiting")
@@ -115,18 +83,33 @@ export async function openFlows(options: FlowsOptions): Promise<Flows> {
         .execute();
       return rows.map((row) => toFlow(row, templates));
     },
+    /** @throws ServiceError 404, bare. */
     get: read,
-    approve: (accountId, id, { stepKey, by }) =>
+    /**
+     * Approves the waiting step; `by` names the approver. Of two concurrent approvals one wins.
+     *
+     * @throws ServiceError 404, bare; 409, bare: nothing waits, or another step than `stepKey` does.
+     */
+    approve: (accountId: string, id: string, { stepKey, by }: { stepKey?: string | undefined; by: string }) =>
       move(accountId, id, (loaded, first) => approveFlow(parts, { loaded, first }, { stepKey, by })),
-    resume: (accountId, id, { attempt } = {}) =>
+    /**
+     * Tries a failed flow again at its failed step, or ends a wait whose time has come. Resuming a step whose outcome is
+     * unknown is the human's decision to make its call again; with `attempt`, of the one that was seen (see `toAttempt`).
+     *
+     * @throws ServiceError 404, bare; 409, bare: there is nothing to resume, or another attempt than the one that was seen.
+     */
+    resume: (accountId: string, id: string, { attempt }: { attempt?: string | undefined } = {}) =>
       move(accountId, id, (loaded, first) => resumeFlow(parts, { loaded, first, attempt })),
-    async cancel(accountId, id) {
+    /** @throws ServiceError 404, bare; 409, bare: the flow has ended. */
+    async cancel(accountId: string, id: string): Promise<FlowView> {
       const { flow } = await makeMoveOf(accountId, id, (loaded) => cancelFlow(parts, loaded));
       runner.release(flow);
       return read(accountId, id);
     },
+    /** Wakes flows whose time has come and continues those of dead processes. Otherwise done by a timer. */
     sweep: () => sweeper.sweep(),
-    close() {
+    /** Lets running steps end; the other steps continue after the next start. */
+    close(): Promise<void> {
       closing ??= close();
       return closing;
     },

@@ -8,7 +8,7 @@ import { answerRequest, type McpHeaders, renderRpcError } from "./answer-request
 import type { McpFeatures, McpPrompt, McpResource, McpTool } from "./mcp-features.ts";
 import { createRequestStates } from "./open-call.ts";
 import { isUnreadable, readMessage } from "./protocol.ts";
-import { describePrompt, describeResource, describeTool, runMethod } from "./run-method.ts";
+import { describeFeatures, runMethod } from "./run-method.ts";
 import { identifyServer } from "./server-card.ts";
 import { createConnectionTools } from "./tools/connection-tools.ts";
 import { createDiscoveryTools } from "./tools/discovery-tools.ts";
@@ -50,16 +50,11 @@ export function createMcp(
     },
 
     /** The answer of `GET /api/mcp`. */
-    list: (): McpListing => ({
-      ok: true,
-      transport: "streamable-http",
-      endpoint: `${parts.baseUrl}${MCP_PATH}`,
-      server: serverInfo,
-      instructions: INSTRUCTIONS,
-      tools: features.tools.map(describeTool),
-      prompts: features.prompts.map(describePrompt),
-      resources: features.resources.map(describeResource),
-    }),
+    list(): McpListing {
+      const { tools, prompts, resources } = describeFeatures(features);
+      const head = { transport: "streamable-http", endpoint: `${parts.baseUrl}${MCP_PATH}` };
+      return { ok: true, ...head, server: serverInfo, instructions: INSTRUCTIONS, tools, prompts, resources };
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/json.ts";
 import { checkStrictly } from "../../schema/check/check-strictly.ts";
 import type { CheckedRequest } from "./answer-request.ts";
-import type { McpCall, McpFeatures, McpPrompt, McpResource, McpResult, McpTool } from "./mcp-features.ts";
+import type { McpCall, McpFeatures, McpResult, McpTool } from "./mcp-features.ts";
 import { type CallParts, openCall } from "./open-call.ts";
 import {
   invalidParams,
@@ -35,23 +35,16 @@ export async function runMethod(parts: MethodParts, message: RpcMessage, request
   const { method, params } = message;
   const isLegacy = request.era === "legacy";
   const cache = isLegacy ? {} : CACHE;
+  const list = LISTS.get(method);
+  if (list !== undefined) {
+    if (params.cursor !== undefined) throw invalidParams("`params.cursor` is unknown: every list fits on one page.");
+    return { [list]: describeFeatures(features)[list], ...cache };
+  }
   switch (method) {
-    case "tools/list":
-      checkCursor(params);
-      return { tools: features.tools.map(describeTool), ...cache };
     case "tools/call":
       return callTool(features.tools, params, openCall(parts, message, request));
-    case "prompts/list":
-      checkCursor(params);
-      return { prompts: features.prompts.map(describePrompt), ...cache };
     case "prompts/get":
       return getPrompt(parts, message, request);
-    case "resources/list":
-      checkCursor(params);
-      return { resources: features.resources.map(describeResource), ...cache };
-    case "resources/templates/list":
-      checkCursor(params);
-      return { resourceTemplates: (features.resourceTemplates ?? []).map(({ read: _read, ...t }) => t), ...cache };
     case "resources/read":
       return { ...readResource(features, params, isLegacy), ...cache };
     default:
@@ -59,20 +52,23 @@ export async function runMethod(parts: MethodParts, message: RpcMessage, request
   }
 }
 
-/** A tool as lists show it. */
-export function describeTool({ call: _call, aliases: _aliases, ...tool }: McpTool): McpResult {
-  return tool;
+/** Features as lists show them, without their code. */
+export function describeFeatures({ tools, prompts, resources, resourceTemplates = [] }: McpFeatures) {
+  return {
+    tools: tools.map(({ call: _call, aliases: _aliases, ...tool }): McpResult => tool),
+    prompts: prompts.map(({ get: _get, ...prompt }): McpResult => prompt),
+    resources: resources.map(({ read: _read, ...resource }): McpResult => resource),
+    resourceTemplates: resourceTemplates.map(({ read: _read, ...template }): McpResult => template),
+  };
 }
 
-/** A prompt as lists show it. */
-export function describePrompt({ get: _get, ...prompt }: McpPrompt): McpResult {
-  return prompt;
-}
-
-/** A resource as lists show it. */
-export function describeResource({ read: _read, ...resource }: McpResource): McpResult {
-  return resource;
-}
+/** Methods that list, and the member of their result. */
+const LISTS: ReadonlyMap<string, keyof ReturnType<typeof describeFeatures>> = new Map([
+  ["tools/list", "tools"],
+  ["prompts/list", "prompts"],
+  ["resources/list", "resources"],
+  ["resources/templates/list", "resourceTemplates"],
+]);
 
 function runOther(parts: MethodParts, { method, params }: RpcMessage, era: McpEra): McpResult {
   const { features, serverInfo, instructions } = parts;
@@ -118,11 +114,6 @@ function readResource(features: McpFeatures, { uri }: RpcMessage["params"], isLe
   }
   const code = isLegacy ? RPC_CODES.resourceNotFound : RPC_CODES.invalidParams;
   throw new RpcError(code, "There is no such resource.", { uri });
-}
-
-/** Every list fits on one page, so no cursor was ever handed out. */
-function checkCursor({ cursor }: RpcMessage["params"]): void {
-  if (cursor !== undefined) throw invalidParams("`params.cursor` is unknown: every list fits on one page.");
 }
 
 /**

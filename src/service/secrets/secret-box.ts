@@ -14,23 +14,20 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Encrypts single values for the store. */
-export interface SecretBox {
-  /** `place` says where the value is kept; it opens only there, so that rows cannot be exchanged. */
-  seal(value: string, place: string): string;
-  /** Undefined when it was sealed with another key, for another place, or was changed. */
-  open(sealed: string, place: string): string | undefined;
-}
+export type SecretBox = ReturnType<typeof createSecretBox>;
 
 /** AES-256-GCM with a fresh nonce per value; sealed form `v1.<nonce, tag and bytes as base64url>`. */
-export function createSecretBox(key: Buffer): SecretBox {
+export function createSecretBox(key: Buffer) {
   return {
-    seal(value, place) {
+    /** `place` says where the value is kept; it opens only there, so that rows cannot be exchanged. */
+    seal(value: string, place: string): string {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
       const bytes = Buffer.concat([cipher.update(value, "utf8"), cipher.final()]);
       return `${VERSION}.${Buffer.concat([iv, cipher.getAuthTag(), bytes]).toString("base64url")}`;
     },
-    open(sealed, place) {
+    /** Undefined when it was sealed with another key, for another place, or was changed. */
+    open(sealed: string, place: string): string | undefined {
       const [version, text = ""] = sealed.split(".");
       const bytes = Buffer.from(text, "base64url");
       if (version !== VERSION || bytes.length < IV_BYTES + TAG_BYTES) return undefined;

@@ -17,15 +17,6 @@ const OWNER_FILE = "serving.json";
 const ownerSchema = z.object({ pid: z.number(), url: z.string().optional(), startedAt: z.string() });
 type FolderOwner = z.infer<typeof ownerSchema>;
 
-/** A data folder this process may write to. */
-export interface DataFolder {
-  readonly path: string;
-  /** Publishes the base URL for {@link readServingUrl}. */
-  announce(url: string): Promise<void>;
-  /** Gives the folder back. */
-  release(): Promise<void>;
-}
-
 /**
  * Makes the folder (0700) if needed, or takes the rights of others on it, and takes its single-writer lock. A folder on
  * which others keep their rights is used and logged as a warning.
@@ -35,10 +26,7 @@ export interface DataFolder {
  *
  * @throws SvcError `invalid_config`, field `dataDir`: not writable, or served by another process (its pid is named).
  */
-export async function claimDataFolder(
-  path: string,
-  { startedAt, log }: { startedAt: string; log: ServiceLog },
-): Promise<DataFolder> {
+export async function claimDataFolder(path: string, { startedAt, log }: { startedAt: string; log: ServiceLog }) {
   const uid = process.getuid?.();
   await makeFolder(path, uid);
   const reason = await closeFolder(path, uid);
@@ -61,8 +49,10 @@ export async function claimDataFolder(
   }
   return {
     path,
-    announce: (url) => publish({ pid: process.pid, url, startedAt }),
-    async release() {
+    /** Publishes the base URL for {@link readServingUrl}. */
+    announce: (url: string) => publish({ pid: process.pid, url, startedAt }),
+    /** Gives the folder back. */
+    async release(): Promise<void> {
       // Readers ignore the file unless the lock is held.
       await rm(ownerFile, { force: true }).finally(() => lock.close());
     },

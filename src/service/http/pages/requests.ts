@@ -33,7 +33,10 @@ function addPages<Session extends KeyRequest>(
   addPage(`/${path}/:token`, async (c, { csrfToken }) => {
     const token = c.req.param("token");
     const session = await sessions.open(token);
-    if (session === undefined) return { title: "Unknown request", body: unknownRequestBody(kind), status: 404 };
+    if (session === undefined) {
+      const text = `The link is incomplete, or the request is too old. ${kind.retry} and open the new link.`;
+      return { title: "Unknown request", body: messageBody({ heading: "This request is unknown", text }), status: 404 };
+    }
     if (session.status !== "awaiting_approval") {
       return { title: titles[1], body: decidedBody(kind, session), status: session.status === "expired" ? 410 : 200 };
     }
@@ -150,11 +153,8 @@ function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, ses
   switch (session.status) {
     case "approved": {
       const [heading, text] = kind.approved;
-      return messageBody({
-        heading,
-        text: `${name} ${text}`,
-        next: html`<p class="muted">You can close this page.</p>`,
-      });
+      const next = html`<p class="muted">You can close this page.</p>`;
+      return messageBody({ heading, text: `${name} ${text}`, next });
     }
     case "exchanged":
     case "consumed": {
@@ -167,19 +167,11 @@ function decidedBody<Session extends KeyRequest>(kind: RequestKind<Session>, ses
         heading: kind.declined,
         text: `${name} got no key. Was this you after all? ${kind.retry}.`,
       });
-    default:
-      return messageBody({
-        heading: "This request has expired",
-        text: `A request waits 15 minutes. ${kind.retry} and open the new link.`,
-      });
+    default: {
+      const text = `A request waits 15 minutes. ${kind.retry} and open the new link.`;
+      return messageBody({ heading: "This request has expired", text });
+    }
   }
-}
-
-function unknownRequestBody({ retry }: { readonly retry: string }): Markup {
-  return messageBody({
-    heading: "This request is unknown",
-    text: `The link is incomplete, or the request is too old. ${retry} and open the new link.`,
-  });
 }
 
 /** The client of a key or pairing as a person calls it. */

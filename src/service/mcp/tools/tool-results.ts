@@ -5,20 +5,18 @@ import { toCanonicalCode } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpResult, ToolAnnotations } from "../mcp-features.ts";
 
-interface ToolProblem {
-  readonly error_code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly details?: readonly string[];
-}
-
 /** A result: the value as structured content, and as text for clients and models that read only that. */
 export function structuredResult(value: Readonly<Record<string, unknown>>, isError = false): McpResult {
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value, isError };
 }
 
-/** A result that tells a model the problem and the next step. */
-export function problemResult(problem: ToolProblem): McpResult {
+/** A result that tells a model the problem and the next step, in the words of an execution summary. */
+export function problemResult(problem: {
+  readonly error_code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly details?: readonly string[];
+}): McpResult {
   return structuredResult({ status: "failed", ...problem }, true);
 }
 
@@ -38,20 +36,15 @@ export async function orRefuse(work: () => McpResult | Promise<McpResult>): Prom
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ServiceError) return refuse(error);
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    const { hint, details } = error.options;
+    return problemResult({
+      error_code: toCanonicalCode(error),
+      message: error.message,
+      ...(hint !== undefined && { hint: toToolWords(hint) }),
+      ...(details !== undefined && { details }),
+    });
   }
-}
-
-/** A failure of the service as the result of a tool. */
-function refuse(error: ServiceError): McpResult {
-  const { hint, details } = error.options;
-  return problemResult({
-    error_code: toCanonicalCode(error),
-    message: error.message,
-    ...(hint !== undefined && { hint: toToolWords(hint) }),
-    ...(details !== undefined && { details }),
-  });
 }
 
 /** Advice that names an endpoint, in the words of somebody who has tools instead. */
