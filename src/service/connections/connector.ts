@@ -144,9 +144,12 @@ async function findProblem(
   }
 }
 
-/** A refusal at the field it names, or at the form as a whole. */
+/** A refusal at the field it names, whose label stands beside it, or at the form as a whole. */
 export function toProblems({ settingsForm = [] }: Integration, error: ServiceError): FormProblems {
-  return new Map([[findField(settingsForm, error)?.name ?? "", error.message]]);
+  const field = findField(settingsForm, error);
+  return new Map([
+    [field?.name ?? "", field === undefined ? error.message : error.message.replace(/^Setting "\w+"/, "It")],
+  ]);
 }
 
 /** A token from before may have been withdrawn: then another one decides. */

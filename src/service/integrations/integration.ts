@@ -90,6 +90,8 @@ export interface SettingField {
    * in use or wrong. Default: always seen.
    */
   readonly group?: string | undefined;
+  /** Needed only where a choice of the form has one of these values: folded away with any other, its group opened with them. */
+  readonly with?: { readonly setting: string; readonly values: readonly string[] } | undefined;
 }
 
 /** One option of a setting. */

@@ -89,7 +89,9 @@ type FormCard = ConnectPage & {
 
 function formCard(card: FormCard): Markup {
   const { integration, form, problems } = card;
-  const fields = integration.settingsForm ?? [];
+  const fields = (integration.settingsForm ?? []).map((field) =>
+    field.group === undefined && !isMeant(field, card) ? { ...field, group: field.label } : field,
+  );
   return html`${problemSummary(fields, problems)}
 ${card.suggestion === undefined ? "" : suggestionNote(card.suggestion)}
 <section class="card" aria-label="Settings">
@@ -174,9 +176,18 @@ function groupFields(fields: readonly SettingField[]): FieldGroup[] {
   return [...headings].map((heading) => ({ heading, fields: fields.filter(({ group }) => group === heading) }));
 }
 
+/** False for a field that the choice it belongs to does not need. */
+function isMeant({ with: needed }: SettingField, { form, integration }: ConnectPage): boolean {
+  if (needed === undefined) return true;
+  const choice = integration.settingsForm?.find(({ name }) => name === needed.setting);
+  return needed.values.includes(form.values[needed.setting] || choice?.options?.[0]?.value || "");
+}
+
 /** Fields that few people need; open where something in it is wrong, or is not as it would be by itself. */
 function fieldGroup({ heading, fields }: FieldGroup, card: FormCard): Markup {
-  const isOpen = fields.some(({ name, kind, options }) => {
+  const isOpen = fields.some((field) => {
+    const { name, kind, options } = field;
+    if (field.with !== undefined && isMeant(field, card)) return true;
     const value = card.form.values[name] ?? "";
     const isChanged = value !== "" && value !== options?.[0]?.value;
     return card.problems.has(name) || isChanged || (kind === "secret" && card.keeps(name));

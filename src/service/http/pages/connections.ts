@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { shortenText } from "../../../base/text.ts";
 import type { SourceMark } from "../../added/source-store.ts";
 import { listMissingScopes, type MissingScope } from "../../connections/connection-form.ts";
 import type { Connection } from "../../connections/connections.ts";
@@ -239,5 +240,5 @@ function settingFact({ name, label, kind, options, optional }: SettingField, { s
     return html`<dt>${label}</dt><dd>${typeof value === "string" ? "Kept, encrypted" : "Missing"}</dd>`;
   }
   const shown = options?.find((one) => one.value === value)?.label ?? value;
-  return typeof shown === "string" ? html`<dt>${label}</dt><dd>${shown}</dd>` : html``;
+  return typeof shown === "string" ? html`<dt>${label}</dt><dd>${shortenText(shown, 200)}</dd>` : html``;
 }

@@ -23,7 +23,7 @@ const SIGN_IN_LABELS: Readonly<Record<(typeof SIGN_INS)[number], string>> = {
   password: "Password or app password",
   google: "Sign in at Google",
   microsoft: "Sign in at Microsoft",
-  oauth2: "Sign in at another provider (OAuth2)",
+  oauth2: "Sign in at another provider",
   token: "OAuth2 access token, until it ends",
 };
 
@@ -35,7 +35,7 @@ function field(
   kind: SettingField["kind"],
   name: string,
   label: string,
-  more: Pick<SettingField, "group" | "help" | "options">,
+  more: Pick<SettingField, "group" | "help" | "options" | "with">,
 ): SettingField {
   return { name, label, kind, optional: true, ...more };
 }
@@ -60,7 +60,8 @@ const settingsForm: readonly SettingField[] = [
   }),
   field("choice", "signIn", "Sign in with", { options: choose(SIGN_IN_LABELS) }),
   field("secret", "password", "Password or access token", {
-    help: "Not where you sign in at a provider. Many providers want an app password here, made in the settings of the account.",
+    help: "Many providers want an app password here, made in the settings of the account.",
+    with: { setting: "signIn", values: ["password", "token"] },
   }),
   field("text", "name", "Your name", { group: NAMES, help: "Stands beside the address in sent mail." }),
   field("text", "user", "User name", { group: NAMES, help: "The mail address when it is empty." }),
@@ -78,6 +79,7 @@ const settingsForm: readonly SettingField[] = [
   }),
   field("text", "issuer", "Issuer", {
     group: OAUTH2,
+    with: { setting: "signIn", values: ["oauth2"] },
     help: "For example https://login.example.org. The service asks it for the addresses; where it does not name them, fill in the next two.",
   }),
   field("text", "authUrl", "Address of the sign-in page", { group: OAUTH2 }),
@@ -130,6 +132,7 @@ export function createMailIntegration(
     scopes: ["mail.read", "mail.send", "mail.modify"],
     actions: actions.map((action) => action(open)),
     settingsForm,
+    settingsHelp: "The servers and a way to sign in are needed, or else a folder, at the end.",
     firstStep: {
       setting: "address",
       suggest: async (address) => findServers(readMailSettings({ address }).address, o.lookup),

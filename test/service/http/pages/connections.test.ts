@@ -82,6 +82,7 @@ describe("a form that begins with one setting", () => {
     expect(page.text).toMatch(/id="set-imapHost"[^>]* value="imap.gmail.com"/);
     expect(page.text).toContain('<option value="google" selected>');
     expect(page.text).toContain("These are the servers of Google.");
+    expect(page.text).toContain('<details class="more"><summary>Password or access token</summary>');
     expect(page.text).toContain('<input id="label" name="label" value="ana@gmail.com"');
     expect(await list("mail")).toHaveLength(1);
   });
