@@ -112,6 +112,7 @@ test("a server that offers OAUTHBEARER only is signed in to with it", async () =
   ]);
   expect((await explainSmtp(smtp)).message).toContain("(invalid_token, it wants the scope mail)");
   expect(decode(lines[1])).toBe("n,a=ana@example.org,\u0001auth=Bearer s3cret\u0001\u0001");
+  expect(lines[2]).toBe("AQ==");
 });
 
 test("a server that is busy is asked again later instead of a new sign-in", async () => {
