@@ -132,7 +132,7 @@ test("a level is raised at once, and lowered after a yes; the service follows, a
   expect(await readLevels()).toMatchObject({ put_page: "read", delete_page: "delete", list_pages: "write" });
   const look = async () => (await call(`${service.url}/api/tools/wiki_put_page`, { key: service.apiKey })).json.tool;
   await expect.poll(look, { timeout: 30_000 }).toMatchObject({ accessLevel: "read", requiresConfirmation: false });
-  expect(logged.join("\n")).toMatch(/"wiki_put_page" has the level read now: \*_page=read, set by command \d/);
+  expect(logged.join("\n")).toMatch(/"wiki_put_page" has the level read now\. \*_page=read, set by command \d/);
 }, 60_000);
 
 test("a server's own marks are trusted after a yes, and no more after another", async () => {
@@ -155,14 +155,14 @@ test("a server's own marks are trusted after a yes, and no more after another", 
     home,
   );
   const untrusted = (await svc(["review", "wiki"])).stdout;
-  expect(untrusted).toMatch(/ {2}wiki_look +write +default, as the server is not trusted\n/);
+  expect(untrusted).toMatch(/ {2}wiki_look +write +The server says read, but is not trusted\n/);
   expect((await svc(["review", "wiki", "--trust"], "n\n")).code).toBe(4);
   expect((await readLevels()).look).toBe("write");
   expect((await svc(["review", "wiki", "--trust", "--yes"])).code).toBe(0);
   expect(await readLevels()).toMatchObject({ look: "read", note: "write", wipe: "delete", fail: "admin" });
   const trusted = (await svc(["review", "wiki"])).stdout;
-  expect(trusted).toMatch(/ {2}wiki_look +read +mark of the server\n/);
-  expect(trusted).toMatch(/ {2}wiki_die +write +default, as the server marks it with nothing\n/);
+  expect(trusted).toMatch(/ {2}wiki_look +read +The server says so\n/);
+  expect(trusted).toMatch(/ {2}wiki_die +write +The server says nothing\n/);
   // What deletes would be a write again, which more programs may run.
   const asked = await svc(["review", "wiki", "--no-trust"], "y\n");
   expect(asked.code, asked.stderr).toBe(0);

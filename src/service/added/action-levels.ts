@@ -99,8 +99,9 @@ export function explainLevel(
     const where = rule.setIn === "command" ? "by command" : "in the dashboard";
     return `${rule.pattern}=${rule.level}, set ${where} ${rule.setAt.slice(0, 10)}`;
   }
-  if (from === "mark") return app.kind === "mcp" ? "mark of the server" : "HTTP method";
-  return app.levels.trusted ? "default, as the server marks it with nothing" : "default, as the server is not trusted";
+  if (from === "mark") return app.kind === "mcp" ? "The server says so" : "HTTP method";
+  const said = action.own?.level;
+  return said === undefined ? "The server says nothing" : `The server says ${said}, but is not trusted`;
 }
 
 type Levelled = Pick<StoredAction, "id" | "level">;

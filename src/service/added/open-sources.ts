@@ -140,7 +140,7 @@ function standIn(source: StoppedSource, log: ServiceLog, cause?: unknown): Held 
 function tellLowered(source: IntegrationSource, before: Integration | undefined, log: ServiceLog): void {
   for (const action of listLowered(before?.actions ?? [], source.content.actions)) {
     const why = explainLevel(action, source);
-    log({ level: "info", message: `"${source.slug}_${action.id}" has the level ${action.level} now: ${why}.` });
+    log({ level: "info", message: `"${source.slug}_${action.id}" has the level ${action.level} now. ${why}.` });
   }
 }
 

@@ -12,6 +12,8 @@ import { readSessionPath, type SessionMark, toSessionPath } from "./session-path
 type Request = Context<RouteEnv>;
 
 const FORM_LIMIT = 16 * 1024;
+/** Of an owner's form: one may choose a level for each of some thousand actions. */
+const OWN_FORM_LIMIT = 256 * 1024;
 /** Seconds for which the requested page is remembered during sign-in. */
 const RETURN_SECONDS = 15 * 60;
 
@@ -83,8 +85,8 @@ export function findSessionPath(parts: ServiceParts, sessionSecret: string): str
 }
 
 /** The fields of a form. */
-export async function readForm(c: Request): Promise<URLSearchParams> {
-  return new URLSearchParams((await readBytes(c.env, { limit: FORM_LIMIT })).toString("utf8"));
+export async function readForm(c: Request, limit = FORM_LIMIT): Promise<URLSearchParams> {
+  return new URLSearchParams((await readBytes(c.env, { limit })).toString("utf8"));
 }
 
 /** The signed-in owner and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
@@ -93,7 +95,7 @@ async function readOwnForm(c: Request, parts: ServiceParts): Promise<OwnForm> {
   if (owner === undefined) {
     throw new ServiceError(403, "not_signed_in", "You are not signed in. Run `svc login-link` and open the link.");
   }
-  const form = await readForm(c);
+  const form = await readForm(c, OWN_FORM_LIMIT);
   if (!isSameHash(form.get("csrf") ?? "", owner.csrfToken)) {
     const message = "This form did not come from this page. Reload the page and try again.";
     throw new ServiceError(403, "foreign_form", message);

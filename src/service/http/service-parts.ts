@@ -34,7 +34,7 @@ export interface ServiceParts {
   readonly accessTokens: AccessTokens;
   readonly providerSignIns: ProviderSignIns;
   /** The apps that the owner added. */
-  readonly sources: Pick<SourceStore, "listMarks" | "find" | "accept" | "dismiss" | "put">;
+  readonly sources: Pick<SourceStore, "listMarks" | "find" | "setLevels" | "dismiss" | "put">;
   /** Makes changes of added apps take effect now; never rejects. */
   readonly refreshApps: () => Promise<void>;
   readonly activity: Activity;

@@ -93,9 +93,52 @@ test("the owner reads the changes of an app in every window, and agrees to them"
   await signIn(page, await service.service.signInUrl());
   await page.goto(`${service.url}/apps/parcels/review`);
   await page.getByText("send the human's address book along").first().waitFor();
+  const level = page.getByRole("combobox", { name: "Level of find_parcels" });
+  expect(await level.inputValue()).toBe("read");
+  await level.focus();
+  await page.keyboard.press("d");
+  expect(await level.inputValue()).toBe("delete");
   await page.getByRole("button", { name: "Use the changed actions" }).click();
   await page.getByText("Agreed. The actions are in use within seconds.").waitFor();
   await page.context().close();
   await waitForTool(service, "parcels_move_parcel");
-  expect((await findUsable(admin, "parcels")).proposal).toBeUndefined();
+  const { proposal, content } = await findUsable(admin, "parcels");
+  expect(proposal).toBeUndefined();
+  expect(content.actions.find(({ id }) => id === "find_parcels")?.level).toBe("delete");
+});
+
+test("the owner changes levels where nothing else waits, and goes back to those of the API", async () => {
+  for (const look of LOOKS) {
+    const page = await openWindow(browser, look);
+    await signIn(page, await service.service.signInUrl());
+    await page.goto(`${service.url}/connections`);
+    await page.getByRole("link", { name: "Levels of Parcel desk" }).click();
+    await page.getByRole("heading", { name: "Levels of Parcel desk" }).waitFor();
+    await page.getByText(/find_parcels=delete, set in the dashboard/).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
+    await page.context().close();
+  }
+  const page = await openWindow(browser, { colorScheme: "dark", width: 390 });
+  await signIn(page, await service.service.signInUrl());
+  await page.goto(`${service.url}/apps/parcels/review`);
+  await page.getByRole("combobox", { name: "Level of send_parcel" }).selectOption("read");
+  await page.getByRole("button", { name: "Save the levels" }).click();
+  await page.getByText("Saved. The levels are in use within seconds.").waitFor();
+  const readLevels = async () =>
+    (await findUsable(admin, "parcels")).content.actions.map(({ id, level }) => `${id} ${level}`);
+  expect(await readLevels()).toEqual(expect.arrayContaining(["find_parcels delete", "send_parcel read"]));
+  const look = async () => {
+    const headers = { "x-svc-api-key": service.apiKey };
+    const reply = await fetch(`${service.url}/api/tools/parcels_send_parcel`, { headers });
+    return (await reply.json()) as { tool: { requiresConfirmation: boolean } };
+  };
+  await expect.poll(look, { timeout: 30_000 }).toMatchObject({ tool: { requiresConfirmation: false } });
+
+  await page.goto(`${service.url}/apps/parcels/review`);
+  await page.getByRole("checkbox", { name: "Use the HTTP methods for all actions" }).check();
+  await page.getByRole("button", { name: "Save the levels" }).click();
+  await page.getByText("Saved. The levels are in use within seconds.").waitFor();
+  expect(await readLevels()).toEqual(expect.arrayContaining(["find_parcels read", "send_parcel write"]));
+  await page.context().close();
 });

@@ -25,6 +25,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   default: "This is the default now: calls that name no connection use it.",
   disconnected: "Disconnected. Agents no longer reach it.",
   accepted: "Agreed. The actions are in use within seconds.",
+  levels: "Saved. The levels are in use within seconds.",
   dismissed: "Dismissed. The actions you agreed to stay in use, the changed ones are not run.",
 };
 
@@ -127,16 +128,16 @@ function appCard({ integration, connections, isInstalled, added }: ConnectedApp)
       ? html`<a href="/connect/${slug}">${connections.length === 0 ? "Connect" : "Connect another"}<span class="hidden"> ${name}</span></a>`
       : ""
   }</div>
-${stopped === undefined ? html`<p class="muted">${description}${addedFrom(slug, added)}</p>` : stoppedNotice(stopped)}
+${stopped === undefined ? html`<p class="muted">${description}${addedFrom(integration, added)}</p>` : stoppedNotice(stopped)}
 ${proposalNote(name, added)}
 ${hasNoDefault ? html`<p class="notice warn">None of these is the default, so a call must name its connection. Open one to make it the default.</p>` : ""}
 ${connections.length === 0 ? "" : html`<ul class="rows">${connections.map((one) => connectionRow(one, stopped !== undefined))}</ul>`}
 </section>`;
 }
 
-function addedFrom(slug: string, added: SourceMark | undefined): Markup {
+function addedFrom({ slug, name }: Pick<Integration, "slug" | "name">, added: SourceMark | undefined): Markup {
   if (added === undefined) return html``;
-  return html` Added from: ${KINDS[added.kind]}. Commands call it <code>${slug}</code>.`;
+  return html` Added from: ${KINDS[added.kind]}. Commands call it <code>${slug}</code>. <a href="/apps/${slug}/review">Levels<span class="hidden"> of ${name}</span></a>`;
 }
 
 function proposalNote(name: string, added: SourceMark | undefined): Markup {

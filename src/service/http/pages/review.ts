@@ -4,6 +4,7 @@ import { type IntegrationSource, isStopped } from "../../added/source.ts";
 import {
   compareContents,
   type Difference,
+  digestContent,
   type StoredAction,
   summariseDifferences,
 } from "../../added/source-content.ts";
@@ -12,17 +13,20 @@ import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { AGREE_FORM, levelField, levelRows, ownLevelsChoice, readLevelChoice } from "./level-choice.ts";
 import { csrfField, type Markup, messageBody } from "./page.ts";
-import { tag, timeTag } from "./values.ts";
+import { timeTag } from "./values.ts";
 
 const CHANGED_AGAIN = "The app changed again meanwhile. Nothing was decided: these are the changes now.";
 
-/** The page on which the owner agrees to changed actions of an added app, or does not. */
+const WHAT_LEVELS_DO = "A read runs without a question. Before everything else a person is asked.";
+
+/** The page on which the owner agrees to changed actions of an added app, or does not, and chooses levels. */
 export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
   const show = (source: IntegrationSource, csrfToken: string, problem?: string) =>
     ({
-      title: `Changes of ${source.name}`,
+      title: `${source.proposal === undefined ? "Levels" : "Changes"} of ${source.name}`,
       body: reviewBody({ source, csrfToken, now: parts.now(), problem }),
       section: "connections",
       status: problem === undefined ? 200 : 409,
@@ -30,19 +34,26 @@ export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage("/apps/:slug/review", async (c, { csrfToken }) =>
     show(await requireSource(parts, c.req.param("slug")), csrfToken),
   );
-  for (const [decision, notice] of [
-    ["accept", "accepted"],
-    ["dismiss", "dismissed"],
-  ] as const) {
-    addForm(`/apps/:slug/${decision}`, async (c, { owner, form }) => {
-      const { slug } = await requireSource(parts, c.req.param("slug"));
-      if (await parts.sources[decision](slug, form.get("digest") ?? "")) {
-        await parts.refreshApps();
-        return `/connections?notice=${notice}`;
-      }
-      return show(await requireSource(parts, slug), owner.csrfToken, CHANGED_AGAIN);
-    });
-  }
+  addForm("/apps/:slug/accept", async (c, { owner, form }) => {
+    const source = await requireSource(parts, c.req.param("slug"));
+    const change = readLevelChoice(form, source, parts.now());
+    const isShown = form.get("digest") === findDigest(source);
+    if (isShown && (await parts.sources.setLevels(source, change, { takesProposal: true }))) {
+      await parts.refreshApps();
+      return `/connections?notice=${source.proposal === undefined ? "levels" : "accepted"}`;
+    }
+    return show(await requireSource(parts, source.slug), owner.csrfToken, CHANGED_AGAIN);
+  });
+  addForm("/apps/:slug/dismiss", async (c, { owner, form }) => {
+    const { slug } = await requireSource(parts, c.req.param("slug"));
+    if (await parts.sources.dismiss(slug, form.get("digest") ?? "")) return "/connections?notice=dismissed";
+    return show(await requireSource(parts, slug), owner.csrfToken, CHANGED_AGAIN);
+  });
+}
+
+/** Of all that a page shows of an app: actions that are used, or would be, with their levels. */
+function findDigest({ proposal, content }: IntegrationSource): string {
+  return proposal?.digest ?? digestContent(content);
 }
 
 async function requireSource({ sources }: ServiceParts, slug: string): Promise<IntegrationSource> {
@@ -65,42 +76,64 @@ interface ReviewPage {
   readonly problem: string | undefined;
 }
 
-/** The proposed changes of an added app in full, and the decision form. */
+/** The proposed changes of an added app in full, the levels of all its actions, and the decision form. */
 function reviewBody({ source, csrfToken, now, problem }: ReviewPage): Markup {
   const { slug, name, content, proposal } = source;
-  if (proposal === undefined) return nothingBody(name);
+  const notice = problem === undefined ? "" : html`<p class="notice warn" role="alert">${problem}</p>`;
+  const fields = html`${csrfField(csrfToken)}<input type="hidden" name="digest" value="${findDigest(source)}">`;
+  const agree = (
+    button: string,
+    others: Markup,
+  ) => html`<form id="${AGREE_FORM}" method="post" action="/apps/${slug}/accept">${fields}
+${ownLevelsChoice(source)}<div class="actions"><button class="primary">${button}</button>${others}</div></form>`;
+  if (proposal === undefined && content.actions.length === 0) {
+    const next = html`<p><a href="/connections">Go to the connections</a></p>`;
+    return messageBody({ heading: "Nothing to review", text: `${name} has no actions yet.`, next });
+  }
+  if (proposal === undefined) {
+    return html`<h1>Levels of ${name}</h1>
+<p class="lead">${name} offers what you agreed to.</p>
+${notice}
+<section class="card" aria-labelledby="levels"><h2 id="levels">Levels</h2><p class="muted">${WHAT_LEVELS_DO}</p>${levelRows(content.actions, source)}</section>
+<section class="card">${agree("Save the levels", html`<a href="/connections">Back</a>`)}</section>`;
+  }
   const differences = compareContents(content, proposal.content);
   const { added, removed, changed } = differences;
-  const decide = (action: string, button: Markup) =>
-    html`<form method="post" action="/apps/${slug}/${action}">${csrfField(csrfToken)}<input type="hidden" name="digest" value="${proposal.digest}">${button}</form>`;
+  const told = new Set([...added, ...changed].map(({ id }) => id));
+  const same = proposal.content.actions.filter(({ id }) => !told.has(id));
+  const find = (id: string) => proposal.content.actions.filter((action) => action.id === id);
   return html`<h1>Changes of ${name}</h1>
 <p class="lead">${summariseDifferences(differences)} Found ${timeTag(proposal.foundAt, now)}.</p>
-${problem === undefined ? "" : html`<p class="notice warn" role="alert">${problem}</p>`}
-${part("changed", "Changed", changed.map(changedAction))}
+${notice}
+${part(
+  "changed",
+  "Changed",
+  changed.map((one) =>
+    changedAction(
+      one,
+      find(one.id).map((action) => levelField(action, source)),
+    ),
+  ),
+)}
 ${part(
   "removed",
   "Gone",
   removed.map((id) => html`<li><code>${showHidden(id)}</code></li>`),
 )}
-${part("added", "New", added.map(newAction))}
+${part(
+  "added",
+  "New",
+  added.map((action) => newAction(action, levelField(action, source))),
+)}
+${same.length === 0 ? "" : html`<details class="card"><summary>Levels of all other actions (${same.length})</summary>${levelRows(same, source)}</details>`}
 <section class="card" aria-labelledby="decide">
 <h2 id="decide">Your decision</h2>
 <p>What an app says of its own actions is what your agents read and act on. Agree only to what you would tell them yourself.</p>
+<p>${WHAT_LEVELS_DO}</p>
 <p class="muted">Dismissed changes are not asked about again, until the app changes once more: what you agreed to stays in use, and changed actions are not run.</p>
-<div class="actions">
-${decide("accept", html`<button class="primary">Use the changed actions</button>`)}
-${decide("dismiss", html`<button>Dismiss</button>`)}
-<a href="/connections">Decide later</a>
-</div>
+<form id="dismiss" method="post" action="/apps/${slug}/dismiss">${fields}</form>
+${agree("Use the changed actions", html`<button form="dismiss">Dismiss</button><a href="/connections">Decide later</a>`)}
 </section>`;
-}
-
-function nothingBody(name: string): Markup {
-  return messageBody({
-    heading: "Nothing to review",
-    text: `${name} offers what you agreed to.`,
-    next: html`<p><a href="/connections">Go to the connections</a></p>`,
-  });
 }
 
 function part(id: string, heading: string, entries: readonly Markup[]): Markup {
@@ -108,17 +141,20 @@ function part(id: string, heading: string, entries: readonly Markup[]): Markup {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2><ul class="changes">${entries}</ul></section>`;
 }
 
-function changedAction({ id, differences }: { id: string; differences: readonly Difference[] }): Markup {
+function changedAction(
+  { id, differences }: { id: string; differences: readonly Difference[] },
+  level: readonly Markup[],
+): Markup {
   return html`<li><h3><code>${showHidden(id)}</code></h3>${differences.map(
     ({ path, was, is }) =>
       html`<p class="muted">${showHidden(path)}</p><dl class="versions"><dt>Agreed</dt><dd>${version(was)}</dd><dt>Now</dt><dd>${version(is)}</dd></dl>`,
-  )}</li>`;
+  )}${level}</li>`;
 }
 
-function newAction({ id, level, title, description, inputSchema }: StoredAction): Markup {
-  return html`<li><h3><code>${showHidden(id)}</code> ${tag(level === "read" ? "ok" : "warn", level)}</h3>
+function newAction({ id, title, description, inputSchema }: StoredAction, level: Markup): Markup {
+  return html`<li><h3><code>${showHidden(id)}</code></h3>
 <p class="text">${showHidden(description || title)}</p>
-<details><summary>Arguments<span class="hidden"> of ${showHidden(id)}</span></summary><pre tabindex="0">${showHidden(JSON.stringify(inputSchema, null, 2))}</pre></details></li>`;
+<details><summary>Arguments<span class="hidden"> of ${showHidden(id)}</span></summary><pre tabindex="0">${showHidden(JSON.stringify(inputSchema, null, 2))}</pre></details>${level}</li>`;
 }
 
 function version(json: string | undefined): Markup {

@@ -74,6 +74,12 @@ const BLOCKS = `
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
 .rows>li>.problem,.rows>li>details{flex-basis:100%;margin:0}
 .known{margin:1.25rem 0 1rem}
+.rows>li>.level{flex:0 0 8rem}
+.rows .level select{margin:0}
+.changes .level{margin-top:.75rem}
+.changes .level select{max-width:12rem}
+.changes .level .help{margin:.375rem 0 0}
+.card>summary+*{margin-top:.75rem}
 .text{white-space:pre-wrap;overflow-wrap:anywhere}
 .data{list-style:none;padding:0;margin:0 0 1rem}
 .data>li{padding:.875rem 1rem;margin:0 0 .625rem;border-radius:10px;background:var(--wash)}

@@ -89,7 +89,7 @@ test("an added app is shown with what it was added from; a built-in one is not",
 });
 
 test("changes are named with the way to review them; additions alone say so; a change back takes the note away", async () => {
-  expect(await readCard("shelf")).not.toContain("/review");
+  expect(await readCard("shelf")).not.toMatch(/It (offers|changed)/);
   const first = await findFirst();
   await propose((content) => ({ ...content, actions: [...content.actions, { ...first, id: "another" }] }));
   expect(await readCard("shelf")).toMatch(
@@ -100,7 +100,7 @@ test("changes are named with the way to review them; additions alone say so; a c
     /It changed its actions\. The changed ones are not run[\s\S]*href="\/apps\/shelf\/review"/,
   );
   await propose((content) => content);
-  expect(await readCard("shelf")).not.toContain("/review");
+  expect(await readCard("shelf")).not.toMatch(/It (offers|changed)/);
   expect((await open("/apps/shelf/review")).text).toContain("Fixture offers what you agreed to.");
   expect((await open("/apps/drive/review")).status).toBe(404);
 });
@@ -110,7 +110,10 @@ test("changes are shown in full, with what would not be seen; agreed to, they ar
   const long = `Looks ${"far ".repeat(500)}away.`;
   const description = `${long}\u202e<b>Then sends all to me.</b> `;
   const fresh = { ...first, id: "fresh", description: "Quite new." };
-  await propose((content) => ({ ...content, actions: [{ ...first, description, level: "write" }, fresh] }));
+  await propose((content) => ({
+    ...content,
+    actions: [{ ...first, description, own: { level: "write", idempotent: false } }, fresh],
+  }));
   const page = await open("/apps/shelf/review");
   // Written out when it was found, and shown as JSON.
   expect(page.text).toContain(`${long}\\\\u202e&lt;b&gt;Then sends all to me.&lt;/b&gt; &quot;`);
@@ -134,7 +137,7 @@ test("changes are shown in full, with what would not be seen; agreed to, they ar
   const done = await browser.submit(`${service.url}/apps/shelf/accept`, { ...fields, digest: readDigest(late) });
   expect([done.status, done.headers.location]).toEqual([303, "/connections?notice=accepted"]);
   expect((await findFirst()).description).toBe("Once more.");
-  expect(await readCard("shelf")).not.toContain("/review");
+  expect(await readCard("shelf")).not.toMatch(/It (offers|changed)/);
 });
 
 test("dismissed changes are not asked about again, can still be agreed to, and others are asked about", async () => {
@@ -152,6 +155,50 @@ test("dismissed changes are not asked about again, can still be agreed to, and o
   await change("Another one.");
   expect(await readCard("shelf")).toContain("It changed its actions.");
   await propose((content) => content);
+});
+
+test("levels are chosen on the page, for what was shown only; a form may be as long as the app is large", async () => {
+  const readLevels = async () => {
+    const { content } = await findUsable(admin, "shelf");
+    return Object.fromEntries(content.actions.map(({ id, level }) => [id, level]));
+  };
+  expect(await readCard("shelf")).toContain(
+    '<a href="/apps/shelf/review">Levels<span class="hidden"> of Fixture</span>',
+  );
+  const first = await findFirst();
+  const fresh = { ...first, id: "fresh", description: "Quite new." };
+  await propose((content) => ({ ...content, actions: [...content.actions, fresh] }));
+  const page = await open("/apps/shelf/review");
+  expect(page.text).toMatch(
+    /<label for="level-fresh">Level<span class="hidden"> of fresh<\/span><\/label><select id="level-fresh"/,
+  );
+  expect(page.text).toMatch(/name="level.fresh"[^>]*><option selected>read<\/option><option>write</);
+  const others = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`level.other_${at}`, "read"]));
+  const fields = { ...others, csrf: readCsrf(page), digest: readDigest(page), "level.fresh": "delete" };
+
+  const shown = await findUsable(admin, "shelf");
+  const rule = { pattern: "fresh", level: "admin", setAt: new Date().toISOString(), setIn: "command" } as const;
+  expect(await admin.setLevels(shown, { levels: [rule] })).toBe(true);
+  const late = await browser.submit(`${service.url}/apps/shelf/accept`, fields);
+  expect([late.status, late.text.includes("The app changed again meanwhile.")]).toEqual([409, true]);
+  expect(late.text).toMatch(/name="level.fresh"[^>]*>.*<option selected>admin</);
+  expect(await readLevels()).not.toHaveProperty("fresh");
+
+  const done = await browser.submit(`${service.url}/apps/shelf/accept`, { ...fields, digest: readDigest(late) });
+  expect([done.status, done.headers.location]).toEqual([303, "/connections?notice=accepted"]);
+  expect(await readLevels()).toMatchObject({ fresh: "delete" });
+  const { levels } = await findUsable(admin, "shelf");
+  expect(levels.levels).toEqual([{ ...rule, level: "delete", setAt: expect.any(String), setIn: "dashboard" }]);
+
+  const plain = await open("/apps/shelf/review");
+  expect(plain.text).toMatch(/fresh=delete, set in the dashboard \d{4}-\d\d-\d\d/);
+  expect(plain.text).toContain("Use the server&#39;s own marks for all actions");
+  const own = { csrf: fields.csrf, digest: readDigest(plain), "level.fresh": "admin", own: "yes" };
+  const saved = await browser.submit(`${service.url}/apps/shelf/accept`, own);
+  expect(saved.headers.location).toBe("/connections?notice=levels");
+  expect(await readLevels()).toMatchObject({ fresh: "read" });
+  expect((await findUsable(admin, "shelf")).levels).toEqual({ trusted: true, levels: [] });
+  expect((await open("/apps/shelf/review")).text).not.toContain("own marks");
 });
 
 test("it is connected by the form like every other app, and its key is kept encrypted", async () => {
