@@ -36,7 +36,7 @@ export function executionTag(status: ExecutionRow["status"]): Markup {
 }
 
 /** A coloured dot and a word. */
-export function tag(tone: Tone, text: string): Markup {
+function tag(tone: Tone, text: string): Markup {
   return html`<span class="tag ${tone}">${text}</span>`;
 }
 
