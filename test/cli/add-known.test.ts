@@ -89,7 +89,8 @@ test("where an address comes from, that it was not tried, and what the owner nee
   await expect(addKnown(openContext(), "linear", {})).rejects.toThrow("No service has been started");
   expect(written.join("")).toBe(`"svc add linear" stands for:
   svc add mcp linear --url https://mcp.linear.app/mcp --name Linear --trust
-Its address is from https://linear.app/docs/mcp, read on 2026-11-25; it was not tried.
+Its address is from https://linear.app/docs/mcp, read on 2026-11-25; it was
+  not tried.
 You need nothing but your account.
 
 `);

@@ -21,11 +21,12 @@ export async function addKnown(context: CliContext, slug: string | undefined, fl
   if (app === undefined) throw unknown(slug);
   const { terminal } = context;
   const way = planKnown(app, flags);
+  const origin = `Its address is from ${app.source}, read on ${KNOWN_APPS_CHECKED}; it was not tried.`;
   terminal.say(`"svc add ${app.slug}" stands for:\n  ${writeLongCommand(app, way)}`);
-  if (flags.url === undefined) {
-    terminal.say(`Its address is from ${app.source}, read on ${KNOWN_APPS_CHECKED}; it was not tried.`);
+  for (const text of [...(flags.url === undefined ? [origin] : []), `You need ${app.needs}.`]) {
+    terminal.say(wrapWords(text, terminal.columns, "  "));
   }
-  terminal.say(`You need ${app.needs}.\n`);
+  terminal.say();
   const { address, ...options } = way;
   return app.kind === "mcp"
     ? addMcp(context, app.slug, [], { ...flags, ...options, url: address })

@@ -137,8 +137,8 @@ ${providerSteps(steps)}
 <form method="post" action="/sign-in/client">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">
 <div class="field"><label for="client-id">Client id</label><input id="client-id" name="client-id" required autocomplete="off" spellcheck="false"></div>
 <div class="field"><label for="client-secret">Client secret <span class="optional">(optional)</span></label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
-<div class="actions"><button class="primary">Go on</button></div></form>`;
-  return messageBody({ heading, text, next: html`${form}${cancel}` });
+<div class="actions"><button class="primary">Go on</button><a href="/connections">Cancel</a></div></form>`;
+  return messageBody({ heading, text, next: form });
 }
 
 /** What to click at the provider, where that is known. */
