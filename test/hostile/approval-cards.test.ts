@@ -49,8 +49,7 @@ const showInTerminal = (request: ApprovalRequest) =>
   createApprovalCard(request, { maxRows: 20, howToSeeAll: SEE_ALL }).join("\n");
 const showInHost = (request: ApprovalRequest) => createHostCard(request, CODE).card.description;
 const showInGraph = (request: ApprovalRequest) => {
-  const context = { task: "t", caller: "c", past: [], sent: [], notice: undefined };
-  return createInterruptPayload([createApprovalQuestion(request)], context) as {
+  return createInterruptPayload([createApprovalQuestion(request)]) as {
     action_requests: { description: string; args: unknown }[];
   };
 };

@@ -1,12 +1,11 @@
-import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
 import { type GraphConfig, type RequestedCall, readBatch, readOpenCalls } from "./graph-config.ts";
-import type { TaskTurn } from "./graph-task.ts";
-import type { AnswerSheet } from "./human-channel.ts";
-import { loadLangChain } from "./load-langchain.ts";
+import { type GraphTask, readRunnableConfig } from "./graph-task.ts";
+import type { Question } from "./interrupt-answer.ts";
+import { loadLangChain } from "./load-peer.ts";
 import { SvcTool } from "./svc-tool.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 
@@ -45,14 +44,15 @@ export async function createApprovalMiddleware(
     name,
     stateSchema: z.object({ [KEY]: z.record(z.string(), z.unknown()).optional() }),
     afterModel: async (state, runtime) => {
-      const config: GraphConfig = { ...runtime, ...readContext(), state };
+      // A middleware is handed only the members of the context that it declares, and `chooseApprover` may read any.
+      const config: GraphConfig = { ...runtime, ...readRunnableConfig(), state };
       const calls = readOpenCalls(state.messages);
       const task = calls.length === 0 ? undefined : toolkit.findAskingTask(config);
       if (task === undefined) return undefined;
       const batch = readBatch(state.messages)?.messageIds.at(-1);
       const kept = readKept(state);
       const known = batch !== undefined && kept.get(BATCH) === batch ? kept : new Map<string, unknown>();
-      const answers = await task.run("batch", (turn) => askForBatch(toolkit, { calls, config, turn, known }));
+      const answers = await askForBatch(toolkit, { calls, config, task, known });
       return { [KEY]: { ...Object.fromEntries(answers), [BATCH]: batch ?? "" } };
     },
     wrapToolCall: async (request, handler) => {
@@ -61,20 +61,13 @@ export async function createApprovalMiddleware(
       const task = toolkit.findAskingTask({ ...runtime, state });
       // Another toolkit's tool, or one whose answers another middleware brings along already, is not asked about here.
       if (!(tool instanceof SvcTool && toolkit.hasGiven(tool)) || task === undefined) return handler(request);
-      return task.run(toolCall.id ?? toolCall.name, (turn) =>
-        runAnswered(turn, readKept(state), async (sheet) => handler({ ...request, tool: tool.withSheet(sheet) })),
-      );
+      try {
+        return await handler({ ...request, tool: tool.withAnswers(readKept(state)) });
+      } finally {
+        task.throwIfStopped();
+      }
     },
   });
-}
-
-/**
- * The whole context of the run, as tools see it: a middleware is handed only the members that it declares beforehand,
- * and `chooseApprover` may read any.
- */
-function readContext(): Pick<GraphConfig, "context"> {
-  const run: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
-  return isRecord(run) && run.context !== undefined ? { context: run.context } : {};
 }
 
 /** The answers in an agent's state by question id. */
@@ -86,44 +79,42 @@ function readKept(state: object): Map<string, unknown> {
 interface OpenBatch {
   readonly calls: readonly RequestedCall[];
   readonly config: GraphConfig;
-  readonly turn: TaskTurn;
+  readonly task: GraphTask;
   /** Answers that another middleware got for the same calls. */
   readonly known: ReadonlyMap<string, unknown>;
 }
 
 /** Rounds, because an answer can raise the next question: first the account, then the approval for it. */
 async function askForBatch(toolkit: SvcToolkit, batch: OpenBatch): Promise<Map<string, unknown>> {
-  const { calls, config, turn, known } = batch;
-  const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
-  const answers = new Map(known);
+  const answers = new Map(batch.known);
   for (;;) {
-    const sheets = await Promise.all(
-      calls.map(async (call) => {
-        const sheet: AnswerSheet = { answers };
-        const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
-        // An agent has one svc_call_tool only; the one of another toolkit is not asked about here.
-        if (tool !== undefined && toolkit.hasGiven(tool)) await tool.preview(call, config, sheet);
-        return sheet;
-      }),
-    );
+    const asked = await Promise.all(batch.calls.map((call) => findQuestion(toolkit, call, batch.config, answers)));
     // A call that the model repeats under the same id is one call: its question is put once.
-    const open = new Map(sheets.flatMap(({ open }) => (open === undefined ? [] : [[open.id, open] as const])));
-    if (open.size === 0) return answers;
-    for (const [id, answer] of await turn.ask([...open.values()])) answers.set(id, answer);
+    const open = new Map(
+      asked.flatMap((question) => (question === undefined ? [] : [[question.id, question] as const])),
+    );
+    const given = open.size === 0 ? undefined : await batch.task.ask([...open.values()]);
+    if (given === undefined) return answers;
+    for (const [id, answer] of given) answers.set(id, answer);
   }
 }
 
-/** Makes the call again, each time with one answer more, until nothing is left to ask. */
-async function runAnswered<Result>(
-  turn: TaskTurn,
-  answers: Map<string, unknown>,
-  run: (sheet: AnswerSheet) => Promise<Result>,
-): Promise<Result> {
-  const sheet: AnswerSheet = { answers };
-  for (;;) {
-    sheet.open = undefined;
-    const result = await run(sheet);
-    if (sheet.open === undefined) return result;
-    for (const [id, answer] of await turn.ask([sheet.open])) answers.set(id, answer);
-  }
+/** The first question of a call that has no answer. */
+async function findQuestion(
+  toolkit: SvcToolkit,
+  call: RequestedCall,
+  config: GraphConfig,
+  answers: ReadonlyMap<string, unknown>,
+): Promise<Question | undefined> {
+  const messages: unknown = isRecord(config.state) ? config.state.messages : undefined;
+  const tool = toolkit.findTool(call.name) ?? (await findOfferedTool(toolkit, call.name, messages));
+  // An agent has one svc_call_tool only; the one of another toolkit is not asked about here.
+  if (tool === undefined || !toolkit.hasGiven(tool)) return undefined;
+  let open: Question | undefined;
+  await tool.preview(call, config, async (question) => {
+    const answer = answers.get(question.id);
+    if (answer === undefined) open = question;
+    return answer;
+  });
+  return open;
 }

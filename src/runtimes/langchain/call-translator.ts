@@ -2,36 +2,33 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
 import type { Approver } from "../../calls/ask/request.ts";
-import type { CallJournal } from "../../calls/journal/journal.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
-import type { GraphConfig } from "./graph-config.ts";
+import type { SessionEvent } from "../../calls/session-events.ts";
+import { digest, type GraphConfig } from "./graph-config.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
-import { GraphTask, type TakenAnswers } from "./graph-task.ts";
-import {
-  type AnswerSheet,
-  type ChannelSubject,
-  createInterruptChannel,
-  createSheetChannel,
-  type HumanChannel,
-} from "./human-channel.ts";
+import { GraphTask, type StepMemory } from "./graph-task.ts";
+import { type AskQuestion, type ChannelSubject, createHumanChannel } from "./human-channel.ts";
 import type { ProgressFeed } from "./progress.ts";
 import type { LangChainCall } from "./svc-tool.ts";
 import type { SvcToolkitOptions } from "./toolkit-options.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
+const NOT_REMEMBERED =
+  "This graph keeps its conversations, but what its tools send is remembered by this process and the open step of the graph only. After a crash, or when two processes resume one thread at once, an approved call can be sent twice. Give SvcToolkit.create a stateDir, or the graph a store.";
 
 /** A call for the pipeline, without its tool. */
 type CallBase = Omit<ToolCall, "toolName" | "arguments" | "connectionId">;
-type RunCall = (base: CallBase) => Promise<ToolOutcome>;
-type Target = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
-type Options = Pick<SvcToolkitOptions, "chooseApprover" | "askThrough" | "interruptTtlMs" | "now" | "stateDir">;
+/** Makes a call that was prepared. */
+export type RunCall = (base: CallBase) => Promise<ToolOutcome>;
+/** The tool of the service that a call is for. */
+type CallTarget = Pick<ToolCall, "toolName" | "arguments" | "connectionId">;
 
 /** Receivers of news about calls. */
 interface Told {
   readonly feed: ProgressFeed;
-  readonly warnForgetful: (config: GraphConfig) => void;
+  readonly warnForgetful: () => void;
 }
 
 interface CallUnderWay {
@@ -42,11 +39,11 @@ interface CallUnderWay {
 /** Turns LangChain's calls into calls of a session: finds approver, journal and account of each. */
 export class CallTranslator {
   readonly #session: ToolSession;
-  readonly #options: Options;
+  readonly #options: SvcToolkitOptions;
   readonly #told: Told;
   readonly #underWay = new WeakMap<GraphTask, Set<CallUnderWay>>();
 
-  constructor(session: ToolSession, options: Options, told: Told) {
+  constructor(session: ToolSession, options: SvcToolkitOptions, told: Told) {
     this.#session = session;
     this.#options = options;
     this.#told = told;
@@ -58,20 +55,31 @@ export class CallTranslator {
   }
 
   #findTask(config: GraphConfig): GraphTask | undefined {
-    return config.interrupt === undefined ? undefined : GraphTask.find(config, this.#options.now ?? Date.now);
+    const { now = Date.now } = this.#options;
+    const { journal = this.#session.journal } = this.#findKept(config);
+    const toKey = (name: string) => ({ callId: name, fingerprint: "step of a graph" });
+    const memory: StepMemory = {
+      find: async (name) => (await journal.find(toKey(name)))?.outcome,
+      keep: (name, outcome) => journal.record({ ...toKey(name), state: "done", at: now(), tool: "", outcome }),
+    };
+    return GraphTask.find(config, memory, now);
   }
 
-  /** Runs a call. A chosen approver goes first, then answers brought along, then the graph, then the session's own. */
-  async run(call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
-    const approve = this.#chooseApprover(call.config);
-    const runApproved: RunCall = (base) => run({ ...base, ...(approve === undefined ? {} : { approve }) });
-    if (call.sheet !== undefined)
-      return this.#runThrough(this.#createSheetChannel(call, call.sheet), call, runApproved);
-    const task = this.findAskingTask(call.config);
-    if (task === undefined) return this.#runThrough(undefined, call, runApproved);
-    if (approve === undefined) return this.#runOnce(task, call, run);
-    // A call that asks elsewhere takes its turn too: the next question of the task tells that it was sent.
-    return task.run(call.toolCallId ?? call.callId, () => this.#runThrough(undefined, call, runApproved));
+  /**
+   * Runs a call. A chosen approver goes first, then answers given beforehand, then the graph, then the session's own.
+   * `isRead` if the call changes nothing: it may be made again when the graph repeats its node.
+   */
+  async run(call: LangChainCall, run: RunCall, isRead: boolean): Promise<ToolOutcome> {
+    const { config, callId, toolCallId } = call;
+    const approve = this.#chooseApprover(config);
+    const channel = approve === undefined ? this.#createChannel(call) : { approve };
+    const runOnce = () => this.#runReported(call, () => run({ ...this.#createBase(call), ...channel }));
+    const task = this.#findTask(config);
+    if (task === undefined) return runOnce();
+    if (!isRead && this.#options.stateDir === undefined && !isGraphStore(config.store)) this.#told.warnForgetful();
+    const key = digest([callId, call.toolName, call.arguments]);
+    const runInTurn = () => task.run(toolCallId, () => (isRead ? runOnce() : task.keep(key, runOnce)));
+    return this.#share(task, call, runInTurn);
   }
 
   /** If the choice fails there is no approver: only calls that need no approval run. */
@@ -85,12 +93,12 @@ export class CallTranslator {
   }
 
   /** A model that repeats a call under one id, in one task, means one call: it is asked about once. */
-  async #runOnce(task: GraphTask, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+  async #share(task: GraphTask, call: LangChainCall, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
     const others = this.#underWay.get(task) ?? new Set();
     this.#underWay.set(task, others);
     const equal = [...others].find((other) => isSameCall(other.call, call));
     if (equal !== undefined) return equal.outcome;
-    const started = { call, outcome: this.#runAsking(task, call, run) };
+    const started = { call, outcome: run() };
     others.add(started);
     try {
       return await started.outcome;
@@ -99,95 +107,78 @@ export class CallTranslator {
     }
   }
 
-  #runAsking(task: GraphTask, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
-    const subject = this.#describe(call);
-    const { journal = this.#session.journal } = this.#findKept(call.config);
-    return task.run(
-      call.toolCallId ?? call.callId,
-      (turn) => this.#runThrough(createInterruptChannel(turn, subject), call, run),
-      keepTaken(journal, subject),
-    );
-  }
-
-  async #runThrough(channel: HumanChannel | undefined, call: LangChainCall, run: RunCall): Promise<ToolOutcome> {
+  async #runReported(call: LangChainCall, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
     const stopListening = call.report === undefined ? undefined : this.#told.feed.listen(call.callId, call.report);
     try {
-      const base = this.#createBase(call, channel);
-      const task = this.#findTask(call.config);
-      return await run(
-        task === undefined ? base : { ...base, journal: this.#keepInTask(task, call.config, base.journal) },
-      );
+      return await run();
     } finally {
       stopListening?.();
     }
   }
 
-  /** Notes the first question for a human on the call's sheet. Nothing is sent. */
-  async preview(call: LangChainCall, target: Target | undefined): Promise<void> {
-    if (target === undefined || this.#chooseApprover(call.config) !== undefined) return;
-    const channel = call.sheet && this.#createSheetChannel(call, call.sheet);
-    const open = await this.#session.preview({ ...this.#createBase(call, channel), ...target });
-    // Only the sheet is of interest: a missing answer shows there.
-    if (open?.kind === "approval") {
-      const { signal = new AbortController().signal } = call.config;
-      await channel?.approve(open.request, { signal }).catch(() => undefined);
-    }
+  /** Asks `ask` what the call has to be asked first. Nothing is sent. */
+  async preview(call: LangChainCall, target: CallTarget, ask: AskQuestion): Promise<void> {
+    if (this.#chooseApprover(call.config) !== undefined) return;
+    const channel = { ...createHumanChannel(ask, this.#describe(call)), ...this.#keepAnswers() };
+    const open = await this.#session.preview({ ...this.#createBase(call), ...channel, ...target });
+    if (open?.kind !== "approval") return;
+    const { signal = new AbortController().signal } = call.config;
+    // The question is of interest, and not that nobody has answered it.
+    await channel.approve(open.request, { signal }).catch(() => undefined);
   }
 
-  #createSheetChannel(call: LangChainCall, sheet: AnswerSheet): HumanChannel {
-    return createSheetChannel(sheet, this.#describe(call));
+  #createChannel(call: LangChainCall): Partial<CallBase> {
+    const task = this.findAskingTask(call.config);
+    if (task === undefined) return {};
+    const ask: AskQuestion = async (question) =>
+      call.answers?.get(question.id) ?? (await task.ask([question]))?.get(question.id);
+    return { ...createHumanChannel(ask, this.#describe(call), this.#options), ...this.#keepAnswers() };
   }
 
-  #describe(call: LangChainCall): ChannelSubject {
-    const { now = Date.now, interruptTtlMs = 7 * DAY_MS } = this.#options;
-    return { callId: call.callId, now, ttlMs: interruptTtlMs };
+  #describe({ callId }: LangChainCall): ChannelSubject {
+    return { callId, now: this.#options.now ?? Date.now, ttlMs: this.#ttlMs };
+  }
+
+  #keepAnswers() {
+    return { keepsAnswers: true, approvalTtlMs: this.#ttlMs };
+  }
+
+  get #ttlMs(): number {
+    return this.#options.interruptTtlMs ?? 7 * DAY_MS;
+  }
+
+  #createBase({ callId, config }: LangChainCall): CallBase {
+    return { callId, signal: config.signal, connections: readConnections(config), ...this.#findKept(config) };
   }
 
   /** Journal and chosen accounts in the caller's store, when the run has one. */
   #findKept({ store }: GraphConfig): Pick<CallBase, "journal" | "memory"> {
     const { principal, journal } = this.#session;
-    if (store === undefined || !isGraphStore(store)) return {};
+    if (!isGraphStore(store)) return {};
     return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
   }
+}
 
-  /** In a graph that can be resumed, the checkpoint also records the calls that its task has sent. */
-  #keepInTask(task: GraphTask, config: GraphConfig, inStore: CallJournal | undefined): CallJournal {
-    const remembers = this.#options.stateDir !== undefined || inStore !== undefined;
-    const journal = task.keepIn(inStore ?? this.#session.journal, remembers);
-    if (remembers) return journal;
-    const refresh = async () => {
-      this.#told.warnForgetful(config);
-      await journal.refresh?.();
-    };
-    return { ...journal, refresh };
-  }
+let isWarned = false;
 
-  #createBase(call: LangChainCall, channel: HumanChannel | undefined): CallBase {
-    return {
-      callId: call.callId,
-      signal: call.config.signal,
-      connections: readConnections(call.config),
-      ...this.#findKept(call.config),
-      ...(channel === undefined ? {} : { ...channel, keepsAnswers: true, approvalTtlMs: this.#describe(call).ttlMs }),
-    };
-  }
+/**
+ * Says once that a graph may outlive the journal of its calls: there is neither a state folder nor a store. Without
+ * `tell` the process is warned, once, however many toolkits it makes.
+ */
+export function createMemoryWarning(tell: ((event: SessionEvent) => void) | undefined): () => void {
+  let isTold = false;
+  return () => {
+    if (isTold) return;
+    isTold = true;
+    if (tell !== undefined) tell({ type: "writes_not_remembered" });
+    else if (!isWarned) process.emitWarning(NOT_REMEMBERED, { type: "SvcWarning", code: "SVC_WRITES_NOT_REMEMBERED" });
+    isWarned ||= tell === undefined;
+  };
 }
 
 function isSameCall(one: LangChainCall, other: LangChainCall): boolean {
   const read = ({ callId, toolName, arguments: given }: LangChainCall) => [callId, toolName, given];
   return isDeepStrictEqual(read(one), read(other));
-}
-
-/** Keeps in the journal how many answers a call took. */
-function keepTaken(journal: CallJournal, { callId, now }: ChannelSubject): TakenAnswers {
-  const toKey = (nth: number) => ({ callId, fingerprint: nth === 1 ? "answers taken" : `answers taken ${nth}` });
-  return {
-    async load(nth) {
-      const record = await journal.find(toKey(nth));
-      return typeof record?.outcome === "number" ? record.outcome : 0;
-    },
-    save: (nth, count) => journal.record({ ...toKey(nth), state: "done", at: now(), tool: "", outcome: count }),
-  };
 }
 
 /**

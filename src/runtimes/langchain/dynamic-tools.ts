@@ -2,7 +2,7 @@ import { checkNumbers } from "../../base/check-settings.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { toModelName } from "../../calls/build.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
-import { loadLangChain } from "./load-langchain.ts";
+import { loadLangChain } from "./load-peer.ts";
 import type { SvcToolkit } from "./toolkit.ts";
 
 /** Settings of {@link createDynamicToolsMiddleware}. */

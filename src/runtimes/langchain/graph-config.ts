@@ -14,6 +14,7 @@ export interface GraphConfig {
   readonly writer?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly executionInfo?: unknown;
+  readonly control?: unknown;
   readonly state?: unknown;
 }
 
@@ -96,8 +97,9 @@ function nameRepeatedCall({ executionInfo: run }: GraphConfig, { name, args }: C
   return `${content}:${before}`;
 }
 
-function digest(value: unknown): string {
-  return sha256Hex(JSON.stringify(value)).slice(0, 32);
+/** A short name of any JSON value. */
+export function digest(value: unknown): string {
+  return sha256Hex(JSON.stringify(value) ?? "").slice(0, 32);
 }
 
 function readCheckpoint(config: GraphConfig): string {

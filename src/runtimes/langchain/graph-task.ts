@@ -1,237 +1,283 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers/promises";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
-import type { CallJournal } from "../../calls/journal/journal.ts";
-import { toMapKey } from "../../calls/journal/journal.ts";
-import type { JournalRecord } from "../../calls/journal/journal-record.ts";
-import { type GraphConfig, markNotRetryable, readBatch, readText } from "./graph-config.ts";
-import { type Judged, judgeAnswer, type Question, replayAnswer } from "./interrupt-answer.ts";
-import {
-  createInterruptPayload,
-  type PastQuestion,
-  readShownQuestion,
-  type ShownQuestion,
-} from "./interrupt-payload.ts";
-import { createTaskJournal } from "./task-journal.ts";
-import {
-  countAnswers,
-  findTaskRun,
-  getInterrupt,
-  hasStoredAnswer,
-  type InterruptFunction,
-  type PendingInterrupts,
-  readPendingInterrupts,
-} from "./task-state.ts";
+import { digest, type GraphConfig, markNotRetryable, readBatch, readText, readThread } from "./graph-config.ts";
+import { judgeAnswer, namesAny, type Question, type ShownQuestion } from "./interrupt-answer.ts";
+import { createInterruptPayload } from "./interrupt-payload.ts";
+import { loadLangGraph } from "./load-peer.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** A call's way to ask through the graph. */
-export interface TaskTurn {
-  /** Answers by question id, all of them. Throws the graph's interrupt while one is missing. */
-  ask(questions: readonly Question[]): Promise<Map<string, unknown>>;
+/** A question that was put, as the graph's checkpoint keeps it. */
+interface KeptQuestion extends ShownQuestion {
+  /** How many answers the node had before: they are for other questions. */
+  readonly passed: number;
+}
+
+/** Its answer. */
+interface KeptAnswer {
+  /** Meanings by question id. */
+  readonly counted: Readonly<Record<string, unknown>>;
+  readonly notice?: string | undefined;
+  /** How many answers of the node were taken up to it. */
+  readonly taken: number;
+  readonly earlier: readonly string[];
+}
+
+/** An ended call as the graph's checkpoint keeps it. */
+interface KeptCall<Result> {
+  readonly key: string;
+  readonly result: Result;
+  readonly taken: number;
 }
 
 /**
- * How many answers a call took, kept where its journal is: a call that is made again and asks nothing has to take as
- * many, or the host's own `interrupt` after it would get the answer that was meant for the call. `nth` is 1 for the
- * first call of its name in this run of the task, then 2, 3 and so on.
+ * Steps of a task by name, beside the checkpoint: LangGraph gives the results of tasks back to a graph only that no other
+ * graph has called.
  */
-export interface TakenAnswers {
-  load(nth: number): Promise<number>;
-  save(nth: number, count: number): Promise<void>;
-}
-
-interface Opening {
-  readonly pending: PendingInterrupts | undefined;
-  readonly shown: ShownQuestion | undefined;
+export interface StepMemory {
+  find(name: string): Promise<unknown>;
+  keep(name: string, result: unknown): Promise<void>;
 }
 
 const tasks = new WeakMap<object, GraphTask>();
+/** Runs that have put a question, with the moment it is put. */
+const asking = new WeakMap<object, Promise<void>>();
 
 /**
- * One run of one task of a graph. LangGraph runs the task again from its start after each answer and hands out stored
- * answers by counting the interrupts. So the calls of a task run one after another, in the model's order, and the first
- * one that has no answer stops those after it.
+ * One run of a node, or of a task of the functional API. LangGraph repeats it from its start after each answer, and
+ * hands out the answers it has by counting the calls of `interrupt`.
+ *
+ * Questions, answers and ended calls are results of LangGraph's own `task`: the checkpoint keeps them, whichever process
+ * goes on, and the repetition is given them again. A plain answer reaches every node that waits, so a run puts one
+ * question at a time, and an answer counts only for a question that was put before. The calls of a node run one after
+ * another, in the model's order, and one without an answer stops those after it.
  */
 export class GraphTask {
   readonly #config: GraphConfig;
-  readonly #interrupt: InterruptFunction;
+  readonly #run: object;
   readonly #now: () => number;
+  readonly #memory: StepMemory;
   readonly #queue = new TurnQueue();
-  /** How many calls of each name there were. */
-  readonly #names = new Map<string, number>();
-  readonly #ended = new Set<string>();
-  readonly #past: PastQuestion[] = [];
-  /** Calls that the runs of the task have sent, by key in the journal. */
-  readonly #sent = new Map<string, JournalRecord>();
-  /** Questions answered in an earlier run that is not known: nothing is sent on such an answer. */
-  readonly #replayed = new Set<string>();
+  /** Runs a function where the node stands, also from inside a task. */
+  readonly #inNode = AsyncLocalStorage.snapshot();
+  /** Ended calls that the checkpoint gave while another one was looked for. */
+  readonly #ended = new Map<string, KeptCall<unknown>>();
+  /** How many steps of each kind there were at a place. */
+  readonly #steps = new Map<string, number>();
+  /** The step that runs, or the node. */
+  #place: string;
+  /** Answers taken from the node. */
+  #taken = 0;
   /** The graph's interrupt, once it was thrown. */
   #stopped: unknown;
-  #opening: Promise<Opening> | undefined;
 
-  private constructor(config: GraphConfig, interrupt: InterruptFunction, now: () => number) {
+  private constructor(config: GraphConfig, run: object, memory: StepMemory, now: () => number) {
     this.#config = config;
-    this.#interrupt = interrupt;
+    this.#run = run;
+    this.#memory = memory;
     this.#now = now;
+    this.#place = digest(
+      ["threadId", "checkpointId", "checkpointNs"].map((key) => readText(config.executionInfo, key)),
+    );
   }
 
-  /** The running task; undefined where no answer could come back. */
-  static find(config: GraphConfig, now: () => number): GraphTask | undefined {
-    const [run, interrupt] = [findTaskRun(config), getInterrupt(config)];
-    if (run === undefined || interrupt === undefined) return undefined;
-    const task = tasks.get(run) ?? new GraphTask(config, interrupt, now);
-    tasks.set(run, task);
+  /** The running task; undefined outside a conversation of a graph. */
+  static find(config: GraphConfig, memory: StepMemory, now: () => number): GraphTask | undefined {
+    const { interrupt, executionInfo, control } = { ...readRunnableConfig(), ...config };
+    if (!isRecord(executionInfo) || typeof interrupt !== "function" || readThread(config) === undefined)
+      return undefined;
+    const run = typeof control === "object" && control !== null ? control : executionInfo;
+    const task = tasks.get(executionInfo) ?? new GraphTask({ ...config, executionInfo }, run, memory, now);
+    tasks.set(executionInfo, task);
     return task;
   }
 
-  /**
-   * Runs `work` when it is its turn. A tool call's id as `caller` keeps the model's order; a name that was there before
-   * is numbered, because a model may use an id twice. Throws the graph's interrupt when the run has stopped.
-   */
-  async run<Result>(
-    caller: string,
-    work: (turn: TaskTurn) => Promise<Result>,
-    taken?: TakenAnswers | undefined,
-  ): Promise<Result> {
-    const nth = (this.#names.get(caller) ?? 0) + 1;
-    this.#names.set(caller, nth);
-    return this.#queue.run(this.#findOrder(caller), () => this.#runNow(caller, nth, work, taken));
+  /** Runs `work` when it is its turn. Throws the graph's interrupt once the run has stopped. */
+  run<Result>(toolCallId: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    return this.#queue.run(this.#findOrder(toolCallId), async () => {
+      this.throwIfStopped();
+      try {
+        return await work();
+      } catch (error) {
+        if (isControlFlow(error)) this.#stopped = error;
+        throw error;
+      }
+    });
   }
 
-  /** A journal for the task's calls: `inner`, and the calls in the graph's checkpoint. */
-  keepIn(inner: CallJournal, remembers: boolean): CallJournal {
-    const memory = {
-      sent: this.#sent,
-      recall: async () => void (await this.#open()),
-      mayHaveSent: async ({ approval }: JournalRecord) =>
-        (approval !== undefined && this.#replayed.has(approval.id)) || (!remembers && (await this.#isRepeated())),
-    };
-    return createTaskJournal(memory, inner);
+  /** For a caller around a middleware that may have swallowed the graph's interrupt. */
+  throwIfStopped(): void {
+    if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** True up to the host's question at which the task had stopped: every call before it may have been sent. */
-  async #isRepeated(): Promise<boolean> {
-    const { pending, shown } = await this.#open();
-    if (pending === undefined || !pending.wasAsked || shown !== undefined) return false;
-    return countAnswers(this.#config).passed <= pending.answers;
-  }
-
-  #findOrder(caller: string): number {
-    const index = this.#readCalls(caller)?.findIndex((call) => call.id === caller);
+  #findOrder(toolCallId: string | undefined): number {
+    const index = this.#readCalls(toolCallId)?.findIndex((call) => call.id === toolCallId);
     return index ?? Number.POSITIVE_INFINITY;
   }
 
-  #readCalls(caller?: string) {
+  #readCalls(toolCallId?: string) {
     const { state } = this.#config;
-    return readBatch(isRecord(state) ? state.messages : state, caller)?.calls;
+    return readBatch(isRecord(state) ? state.messages : state, toolCallId)?.calls;
   }
 
-  async #runNow<Result>(
-    caller: string,
-    nth: number,
-    work: (turn: TaskTurn) => Promise<Result>,
-    taken: TakenAnswers | undefined,
-  ): Promise<Result> {
-    if (this.#stopped !== undefined) throw this.#stopped;
-    const name = nth === 1 ? caller : `${caller}#${nth}`;
-    const ask = async (questions: readonly Question[]) => {
-      const answers = await this.#ask(name, questions);
-      await taken?.save(nth, this.#countTaken(name));
-      return answers;
-    };
-    try {
-      return await work({ ask });
-    } finally {
-      this.#ended.add(name);
-      await this.#takeLeftover(name, async () => (await taken?.load(nth)) ?? 0);
+  /** Does `work` once, however often the graph repeats the node: `key` says which work it is. */
+  async keep<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const found = this.#ended.get(key) as KeptCall<Result> | undefined;
+      this.#ended.delete(key);
+      if (found !== undefined) return found.result;
+      let failure: { readonly error: unknown } | undefined;
+      const call = async (): Promise<KeptCall<Result> | { readonly taken: number }> => {
+        const before = this.#taken;
+        try {
+          const result = await work();
+          return { key, result, taken: this.#taken - before };
+        } catch (error) {
+          // A task that fails would end the run, whoever catches the error.
+          if (isControlFlow(error)) throw error;
+          failure = { error };
+          return { taken: this.#taken - before };
+        }
+      };
+      const { result: kept, isFresh } = await this.#once("svc_call", call);
+      if (failure !== undefined) throw failure.error;
+      if (!isFresh) await this.#takeAgain(kept.taken);
+      if ("key" in kept) this.#ended.set(kept.key, kept);
     }
   }
 
-  async #ask(caller: string, questions: readonly Question[]): Promise<Map<string, unknown>> {
+  /** Does a step once for as long as the graph repeats the node from the same checkpoint. */
+  async #once<Result>(kind: string, step: () => Promise<Result>): Promise<{ result: Result; isFresh: boolean }> {
+    const { task } = await loadLangGraph();
+    const around = this.#place;
+    const count = digest([around, kind]);
+    const nth = this.#steps.get(count) ?? 0;
+    this.#steps.set(count, nth + 1);
+    const name = digest([around, kind, nth]);
+    let isFresh = false;
+    const runStep = async () => {
+      const known = await this.#memory.find(name);
+      if (known !== undefined) return known as Result;
+      isFresh = true;
+      this.#place = name;
+      try {
+        const result = await step();
+        await this.#memory.keep(name, result);
+        return result;
+      } finally {
+        this.#place = around;
+      }
+    };
+    return { result: await task(kind, runStep)(), isFresh };
+  }
+
+  /**
+   * Answers by question id, all of them; undefined where no answer can come back. Throws the graph's interrupt while one
+   * is missing.
+   */
+  async ask(questions: readonly Question[]): Promise<Map<string, unknown> | undefined> {
     const answers = new Map<string, unknown>();
-    let notice: string | undefined;
     let open = questions;
-    const { pending } = await this.#open();
+    let last: KeptAnswer | undefined;
     while (open.length > 0) {
-      const { passed, stored } = countAnswers(this.#config);
-      const context = { task: readTask(this.#config), caller, past: this.#past, sent: this.#sent.values(), notice };
-      const value = this.#put(createInterruptPayload(open, context));
-      // Without a readable checkpoint an answer that the graph held already may be one of an earlier run.
-      const judged = await this.#judge(value, open, passed < (pending?.answers ?? stored));
-      this.#past.push({ caller, asked: open.map(({ id }) => id), counted: [...judged.counted.keys()] });
-      for (const [id, meaning] of judged.counted) answers.set(id, meaning);
+      const kept = await this.#put(open, last);
+      if (kept === undefined) return undefined;
+      for (const { id } of open) if (id in kept.counted) answers.set(id, kept.counted[id]);
       open = open.filter(({ id }) => !answers.has(id));
-      notice = judged.notice;
+      last = kept;
     }
     return answers;
   }
 
-  /** Throws the graph's own interrupt when there is no answer yet; no other call of this run asks after that. */
-  #put(payload: unknown): unknown {
-    try {
-      return this.#interrupt(payload);
-    } catch (error) {
-      if (isControlFlow(error)) this.#stopped = markNotRetryable(error);
-      throw error;
-    }
-  }
-
-  async #judge(value: unknown, questions: readonly Question[], wasStored: boolean): Promise<Judged> {
-    const { pending, shown } = await this.#open();
-    const interruptId = pending?.interruptId;
-    const past = shown?.past[this.#past.length];
-    if (past !== undefined) return replayAnswer(value, questions, past, interruptId);
-    const scene = { interruptId, now: this.#now() };
-    if (wasStored) {
-      for (const { id } of questions) this.#replayed.add(id);
-      return judgeAnswer(value, questions, { ...scene, shown: undefined, isAsked: true, isForUs: true });
-    }
-    const isAsked = pending === undefined || shown !== undefined;
-    // Without a readable checkpoint: the model asked for one call only, so no other can be waiting.
-    const isForUs = pending === undefined ? this.#readCalls()?.length === 1 : pending.isAddressed || pending.isAlone;
-    return judgeAnswer(value, questions, { ...scene, shown, isAsked, isForUs });
-  }
-
-  #open(): Promise<Opening> {
-    this.#opening ??= this.#readOpening();
-    return this.#opening;
-  }
-
-  async #readOpening(): Promise<Opening> {
-    const pending = await readPendingInterrupts(this.#config);
-    // After a step back in time the graph has dropped the answers: everything starts again.
-    if (pending !== undefined && countAnswers(this.#config).stored < pending.answers)
-      return { pending: { ...pending, wasAsked: false, answers: 0 }, shown: undefined };
-    const shown = readShownQuestion(pending?.shown, readTask(this.#config));
-    for (const record of shown?.sent ?? []) {
-      const key = toMapKey(record);
-      if (!this.#sent.has(key)) this.#sent.set(key, record);
-    }
-    return { pending, shown };
-  }
-
-  #countTaken(name: string): number {
-    return this.#past.filter(({ caller }) => caller === name).length;
+  /** Puts questions, or reads how they were answered. */
+  async #put(questions: readonly Question[], last?: KeptAnswer): Promise<KeptAnswer | undefined> {
+    const { interrupt } = await loadLangGraph();
+    const payload = createInterruptPayload(questions, last?.notice);
+    const ask = () => {
+      const value: unknown = this.#inNode(() => interrupt(payload));
+      this.#taken += 1;
+      return value;
+    };
+    const { shown, early } = await this.#show(questions, ask, last?.earlier ?? []);
+    if (shown === null) return undefined;
+    const { result, isFresh } = await this.#once("svc_answer", async (): Promise<KeptAnswer> => {
+      const { earlier } = shown;
+      if (early === undefined) await this.#takeAgain(shown.passed);
+      let value: unknown;
+      try {
+        value = early === undefined ? ask() : early.value;
+      } catch (error) {
+        // Another question was put meanwhile: this one is taken back.
+        if (asking.has(this.#run)) return { counted: {}, taken: shown.passed, earlier };
+        asking.set(this.#run, Promise.resolve());
+        throw markNotRetryable(error);
+      }
+      const { counted, notice } = judgeAnswer(value, questions, shown, this.#now());
+      return { counted: Object.fromEntries(counted), notice, taken: shown.passed + 1, earlier };
+    });
+    if (!isFresh) await this.#takeAgain(result.taken);
+    return result;
   }
 
   /**
-   * A call that was answered from the journal asked nothing this time, but its stored answers are still counted by the
-   * graph: they are taken, so that the next question gets its own, also when that is the host's.
+   * Throws the graph's interrupt where the questions were not put before; null where no answer can come back. Where an
+   * answer names a question, and the model asked for nothing else, it was put by a run that is not known.
    */
-  async #takeLeftover(name: string, loadTaken: () => Promise<number>): Promise<void> {
-    if (this.#stopped !== undefined || !hasStoredAnswer(this.#config)) return;
-    const { shown } = await this.#open();
-    const asked = shown && [...shown.past, { caller: shown.caller, asked: shown.asked, counted: [] }];
-    const takenBefore = asked === undefined ? await loadTaken() : 0;
-    while (hasStoredAnswer(this.#config)) {
-      const unknown = this.#countTaken(name) < takenBefore ? { caller: name, asked: [], counted: [] } : undefined;
-      const next = asked === undefined ? unknown : asked[this.#past.length];
-      if (next === undefined || !this.#ended.has(next.caller)) return;
-      this.#interrupt(null);
-      this.#past.push(next);
+  async #show(questions: readonly Question[], ask: () => unknown, before: readonly string[]) {
+    const { GraphInterrupt, isGraphInterrupt } = await loadLangGraph();
+    const putting = Promise.withResolvers<void>();
+    const asked = questions.map(({ id }) => id);
+    const expiresAt = Object.fromEntries(questions.map((question) => [question.id, question.expiresAt]));
+    let stop: unknown;
+    let early: { readonly value: unknown } | undefined;
+    const { result: shown } = await this.#once("svc_question", async (): Promise<KeptQuestion | null> => {
+      const other = asking.get(this.#run);
+      if (other !== undefined) {
+        // Of several tasks that stop, the graph shows the question of the first.
+        await other.then(() => setImmediate());
+        throw markNotRetryable(new GraphInterrupt());
+      }
+      asking.set(this.#run, putting.promise);
+      const passed: string[] = [];
+      const describe = () => ({ asked, expiresAt, earlier: [...before, ...passed], passed: passed.length });
+      for (;;) {
+        try {
+          const value = ask();
+          if (this.#readCalls()?.length === 1 && namesAny(value, asked)) {
+            early = { value };
+            return describe();
+          }
+          passed.push(digest(value));
+        } catch (error) {
+          stop = error;
+          return isGraphInterrupt(error) ? { ...describe(), interruptId: error.interrupts[0]?.id } : null;
+        }
+      }
+    });
+    putting.resolve();
+    if (shown === null || early !== undefined) asking.delete(this.#run);
+    else if (stop !== undefined) throw markNotRetryable(stop);
+    return { shown, early };
+  }
+
+  /** Takes answers that were taken in an earlier run, so that the next question of the node gets its own. */
+  async #takeAgain(count: number): Promise<void> {
+    const { interrupt } = await loadLangGraph();
+    for (let left = count; left > 0; left -= 1) {
+      try {
+        this.#inNode(() => interrupt(null));
+      } catch {
+        return;
+      }
+      this.#taken += 1;
     }
   }
 }
 
-function readTask({ configurable }: GraphConfig): string {
-  return readText(configurable, "checkpoint_ns") ?? "";
+/** The configuration of the running node: callers are handed parts of it. */
+export function readRunnableConfig(): Record<string, unknown> {
+  const run: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  return isRecord(run) ? run : {};
 }

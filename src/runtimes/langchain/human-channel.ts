@@ -1,18 +1,14 @@
 import { isRecord } from "../../base/json.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import { type ApprovalDecision, type ApprovalRequest, type Approver, createStableId } from "../../calls/ask/request.ts";
-import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion } from "../../calls/pipeline.ts";
+import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion, HumanChannel } from "../../calls/pipeline.ts";
 import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
 import { drawPart, drawText } from "../../wire/card-text.ts";
 import { readText } from "./graph-config.ts";
-import type { TaskTurn } from "./graph-task.ts";
 import type { Answer, Question } from "./interrupt-answer.ts";
 
-/** A call's way to a human. */
-export interface HumanChannel {
-  readonly approve: Approver;
-  readonly chooseConnection: ConnectionChooser;
-}
+/** Puts one question to a human; undefined without an answer. */
+export type AskQuestion = (question: Question) => Promise<unknown>;
 
 /** The call that a channel asks for. */
 export interface ChannelSubject {
@@ -22,39 +18,24 @@ export interface ChannelSubject {
   readonly ttlMs: number;
 }
 
-/** Puts every question to the graph at once: the run stops there and is made again with the answer. */
-export function createInterruptChannel(turn: TaskTurn, subject: ChannelSubject): HumanChannel {
-  return createChannel(subject, async (question) => (await turn.ask([question])).get(question.id));
-}
-
-/** Known answers by question id, and the first question without an answer. */
-export interface AnswerSheet {
-  readonly answers: Map<string, unknown>;
-  open?: Question | undefined;
-  /** Set by the first run of the call, so that every further run is the same call. */
-  callId?: string;
-}
-
-/** Answers from a sheet and notes the first missing answer there, so that the holder of the sheet can ask. */
-export function createSheetChannel(sheet: AnswerSheet, subject: ChannelSubject): HumanChannel {
-  return createChannel(subject, async (question) => {
-    const known = sheet.answers.get(question.id);
-    if (known === undefined) sheet.open = question;
-    return known;
-  });
-}
-
-function createChannel(subject: ChannelSubject, ask: (question: Question) => Promise<unknown>): HumanChannel {
+/** Puts a call's questions to `ask`, and those without an answer to `others`. */
+export function createHumanChannel(
+  ask: AskQuestion,
+  subject: ChannelSubject,
+  others: Pick<HumanChannel, "approve" | "chooseConnection"> = {},
+): { approve: Approver; chooseConnection: ConnectionChooser } {
   return {
-    async approve(request) {
+    async approve(request, options) {
       const decision = await ask(createApprovalQuestion(request));
-      if (!isApprovalDecision(decision)) throw new Error("Nobody has answered yet.");
-      return decision;
+      if (isApprovalDecision(decision)) return decision;
+      if (others.approve === undefined) throw new Error("Nobody has answered yet.");
+      return others.approve(request, options);
     },
-    async chooseConnection(question) {
+    async chooseConnection(question, options) {
       const expiresAt = new Date(subject.now() + subject.ttlMs).toISOString();
       const choice = await ask(createConnectionQuestion(subject.callId, question, expiresAt));
-      return isAccountChoice(choice) && "id" in choice ? choice : undefined;
+      if (isAccountChoice(choice)) return "id" in choice ? choice : undefined;
+      return others.chooseConnection?.(question, options);
     },
   };
 }

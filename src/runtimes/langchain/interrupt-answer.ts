@@ -1,6 +1,5 @@
 import { isRecord } from "../../base/json.ts";
-import { readText } from "./graph-config.ts";
-import type { ShownQuestion } from "./interrupt-payload.ts";
+import { digest, readText } from "./graph-config.ts";
 
 /** The part of an answer that is meant for one question. `raw` is as it came. */
 export interface Answer {
@@ -74,6 +73,12 @@ export function splitInterruptAnswer(
   return named.size > 0 ? { named, plain: [] } : { named, plain: list.map(toAnswer) };
 }
 
+/** True for an answer that names one of these questions. */
+export function namesAny(value: unknown, ids: readonly string[]): boolean {
+  const { named } = splitInterruptAnswer(value, ids, undefined);
+  return ids.some((id) => named.has(id));
+}
+
 function listAnswers(value: unknown): unknown[] {
   if (isRecord(value) && Array.isArray(value.decisions)) return value.decisions;
   return Array.isArray(value) ? value : [value];
@@ -132,17 +137,16 @@ function readEdit(value: Record<string, unknown>): PlainDecision | undefined {
   return { type: "edit", name: undefined, arguments: action };
 }
 
-/** The question that was open when the run was resumed. */
-export interface AnswerScene {
-  /** The question as it was last shown; undefined when that cannot be known. */
-  readonly shown: ShownQuestion | undefined;
-  readonly interruptId: string | undefined;
-  /** False when it is known that nothing was asked here: the graph's state was changed since, or another asked. */
-  readonly isAsked: boolean;
-  /** True when an answer without a name can only be meant for this question. */
-  readonly isForUs: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
+/** A question that a human was shown. */
+export interface ShownQuestion {
+  /** Ids, in the order they were shown in. */
+  readonly asked: readonly string[];
+  /** ISO times by question id. */
+  readonly expiresAt: Readonly<Record<string, string>>;
+  /** LangGraph's id of it. */
+  readonly interruptId?: string | undefined;
+  /** Digests of answers that were there before: LangGraph hands out its last plain answer again. */
+  readonly earlier: readonly string[];
 }
 
 /** Which questions have their answer. */
@@ -154,16 +158,15 @@ export interface Judged {
 
 /**
  * Binds an answer to the questions it was given for. A part that names a question counts for exactly that one; a part
- * without a name counts only when it can be meant for nothing else and the call is still the one that was shown. An
- * answer that does not count approves nothing.
+ * without a name counts only for what was `shown`, and once. An answer that does not count approves nothing.
  */
-export function judgeAnswer(value: unknown, questions: readonly Question[], scene: AnswerScene): Judged {
-  const { shown, interruptId, isAsked, isForUs, now } = scene;
-  const order = shown?.asked ?? questions.map(({ id }) => id);
-  const { named, plain } = splitInterruptAnswer(value, order, interruptId);
+export function judgeAnswer(value: unknown, questions: readonly Question[], shown: ShownQuestion, now: number): Judged {
+  const order = shown.asked;
+  const { named, plain } = splitInterruptAnswer(value, order, shown.interruptId);
   const isPlain = named.size === 0;
-  if (isPlain && !isAsked) return refuse("It came before this was asked.");
-  if (isPlain && !isForUs) return refuse("Several questions are open: answer each by its id.");
+  if (isPlain && shown.earlier.includes(digest(value))) {
+    return refuse("The same answer came for another question. Name this question's id in the answer.");
+  }
   if (isPlain && plain.length !== order.length) {
     return refuse(`${order.length} answers are needed, in the order of the questions; ${plain.length} came.`);
   }
@@ -172,11 +175,11 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], scen
   const notices = new Set<string>();
   for (const question of questions) {
     const answer = given.get(question.id);
-    const expiresAt = shown?.expiresAt[question.id];
+    const expiresAt = shown.expiresAt[question.id];
     if (answer === undefined) {
-      const isChanged = shown !== undefined && !shown.asked.includes(question.id);
+      const isChanged = !shown.asked.includes(question.id);
       notices.add(isChanged ? "What would be done has changed since you were asked." : "This still needs an answer.");
-    } else if (typeof expiresAt === "string" && !(now < Date.parse(expiresAt))) {
+    } else if (expiresAt !== undefined && !(now < Date.parse(expiresAt))) {
       notices.add("The answer came after the request had expired.");
     } else {
       const meaning = question.read(answer);
@@ -185,25 +188,6 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], scen
     }
   }
   return { counted, notice: notices.size === 0 ? undefined : [...notices].join(" ") };
-}
-
-/** Reads an answer of an earlier run again: only parts that counted then count now. */
-export function replayAnswer(
-  value: unknown,
-  questions: readonly Question[],
-  past: { readonly asked: readonly string[]; readonly counted: readonly string[] },
-  interruptId: string | undefined,
-): Judged {
-  const { named, plain } = splitInterruptAnswer(value, past.asked, interruptId);
-  const counted = new Map<string, unknown>();
-  for (const question of questions) {
-    if (!past.counted.includes(question.id)) continue;
-    const place = past.asked.indexOf(question.id);
-    const answer: Answer | undefined = named.get(question.id) ?? (named.size === 0 ? plain[place] : undefined);
-    const meaning = answer === undefined ? undefined : question.read(answer);
-    if (meaning !== undefined) counted.set(question.id, meaning);
-  }
-  return { counted, notice: undefined };
 }
 
 function refuse(notice: string): Judged {

@@ -5,7 +5,7 @@ import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import { type GraphConfig, identifyCall, markNotRetryable } from "./graph-config.ts";
-import type { AnswerSheet } from "./human-channel.ts";
+import type { AskQuestion } from "./human-channel.ts";
 import { createProgressReporter } from "./progress.ts";
 
 /** A call as it arrives from LangChain, reduced to what the pipeline takes. */
@@ -19,8 +19,8 @@ export interface LangChainCall {
   readonly arguments: unknown;
   /** The run's own configuration, for choosing an approver or an account. */
   readonly config: ToolRunnableConfig & GraphConfig;
-  /** Answers a human gave beforehand; a missing one is noted there and not asked for. */
-  readonly sheet?: AnswerSheet | undefined;
+  /** Answers a human gave beforehand, by question id. */
+  readonly answers?: ReadonlyMap<string, unknown> | undefined;
   /** Told about each step. */
   readonly report?: ((event: SessionEvent) => void) | undefined;
 }
@@ -42,8 +42,8 @@ export interface SvcToolFields {
   /** Shown in traces; never sent to the model. */
   readonly metadata?: Record<string, unknown>;
   readonly run: (call: LangChainCall) => Promise<ToolOutcome>;
-  /** Notes the first question for a human on the call's sheet; sends nothing. */
-  readonly preview?: (call: LangChainCall) => Promise<void>;
+  /** Asks `ask` what the call has to be asked first; sends nothing. */
+  readonly preview?: (call: LangChainCall, ask: AskQuestion) => Promise<void>;
 }
 
 /**
@@ -59,9 +59,9 @@ export class SvcTool extends StructuredTool {
   override name: string;
   override responseFormat: "content_and_artifact" = "content_and_artifact";
   readonly #fields: SvcToolFields;
-  readonly #sheet: AnswerSheet | undefined;
+  readonly #answers: ReadonlyMap<string, unknown> | undefined;
 
-  constructor(fields: SvcToolFields, sheet?: AnswerSheet) {
+  constructor(fields: SvcToolFields, answers?: ReadonlyMap<string, unknown>) {
     super({
       responseFormat: "content_and_artifact",
       ...(fields.metadata === undefined ? {} : { metadata: fields.metadata }),
@@ -69,7 +69,7 @@ export class SvcTool extends StructuredTool {
     });
     this.name = fields.name;
     this.#fields = fields;
-    this.#sheet = sheet;
+    this.#answers = answers;
   }
 
   override get description(): string {
@@ -82,21 +82,20 @@ export class SvcTool extends StructuredTool {
     return typeof schema === "function" ? schema() : schema;
   }
 
-  /** The same tool, which takes a human's answers from `sheet` and asks nobody itself. */
-  withSheet(sheet: AnswerSheet): SvcTool {
-    return new SvcTool(this.#fields, sheet);
+  /** The same tool, which asks nothing that a human has answered beforehand. */
+  withAnswers(answers: ReadonlyMap<string, unknown>): SvcTool {
+    return new SvcTool(this.#fields, answers);
   }
 
-  /** Notes the first question for a human on `sheet`, as if the call were made now; sends nothing. */
-  async preview(call: { id: string; args: unknown }, config: GraphConfig, sheet: AnswerSheet): Promise<void> {
-    await this.#fields.preview?.({
-      callId: identifyCall(config, call.id, { name: this.name, args: call.args }),
-      toolCallId: call.id,
-      toolName: this.name,
-      arguments: call.args,
-      config: config as ToolRunnableConfig,
-      sheet,
-    });
+  /** Asks `ask` what a call made now would have to be asked first; sends nothing. */
+  async preview(call: { id: string; args: unknown }, config: GraphConfig, ask: AskQuestion): Promise<void> {
+    await this.#fields.preview?.(this.#describeCall(call.id, call.args, config as ToolRunnableConfig), ask);
+  }
+
+  #describeCall(toolCallId: string | undefined, args: unknown, config: ToolRunnableConfig & GraphConfig) {
+    const { name } = this;
+    const callId = identifyCall(config, toolCallId, { name, args });
+    return { callId, toolCallId, toolName: name, arguments: args, config };
   }
 
   protected override async _call(
@@ -108,17 +107,8 @@ export class SvcTool extends StructuredTool {
     const progress = createProgressReporter({ toolCallId, writer: config.writer, runManager });
     try {
       throwIfAborted(config.signal);
-      const callId = this.#sheet?.callId ?? identifyCall(config, toolCallId, { name: this.name, args: input });
-      if (this.#sheet !== undefined) this.#sheet.callId = callId;
-      const outcome = await this.#fields.run({
-        callId,
-        toolCallId,
-        toolName: this.name,
-        arguments: input,
-        config,
-        sheet: this.#sheet,
-        report: progress.report,
-      });
+      const call = this.#describeCall(toolCallId, input, config);
+      const outcome = await this.#fields.run({ ...call, answers: this.#answers, report: progress.report });
       return [this.#createMessage(outcome, toolCallId), outcome];
     } catch (error) {
       throw isControlFlow(error) || config.signal?.aborted === true ? markNotRetryable(error) : error;

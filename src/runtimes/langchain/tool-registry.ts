@@ -4,10 +4,12 @@ import { buildTools, carrySchema, projectEntry, type ToolDefinition } from "../.
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
-import type { CallTranslator } from "./call-translator.ts";
+import type { CallTranslator, RunCall } from "./call-translator.ts";
 import { type LangChainCall, SvcTool, type SvcToolFields } from "./svc-tool.ts";
 
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
+/** Static tools that change something themselves. */
+const ACTING = new Set(["svc_start_flow", "svc_approve_flow", "svc_resume_flow", "svc_cancel_flow"]);
 
 /** A toolkit's tools. Agents refuse a second object of the same name, so each tool is made once. */
 export class ToolRegistry {
@@ -41,14 +43,28 @@ export class ToolRegistry {
       name: tool.name,
       description,
       schema: toToolSchema(tool.schema),
-      run: (call) => this.#caller.run(call, (base) => tool.run(call.arguments, base)),
-      preview: (call) => this.#caller.preview(call, tool.readTarget(call.arguments)),
+      run: (call) => {
+        const target = tool.readTarget(call.arguments);
+        const isRead = target === undefined ? !ACTING.has(tool.name) : this.#isRead(target.toolName);
+        return this.#caller.run(call, (base) => tool.run(call.arguments, base), isRead);
+      },
+      preview: async (call, ask) => {
+        const target = tool.readTarget(call.arguments);
+        if (target !== undefined) await this.#caller.preview(call, target, ask);
+      },
     });
+  }
+
+  #isRead(toolName: string): boolean {
+    const entry = this.#session.catalog.peek(toolName);
+    return entry?.effect === "read" && entry.needsConfirmation !== true;
   }
 
   #getAction({ name, description, toolName, integration, effect }: ToolDefinition, isDeferred: boolean): SvcTool {
     const known = this.#tools.get(name);
     if (known !== undefined && (known.extras !== undefined) === isDeferred) return known;
+    // Said once: what a repeated call does first must not change.
+    const isRead = this.#isRead(toolName);
     const readTarget = (call: LangChainCall) => ({ toolName, arguments: call.arguments });
     return this.#keep({
       name,
@@ -56,8 +72,11 @@ export class ToolRegistry {
       schema: createLiveSchema(this.#session, toolName),
       metadata: { toolName, integration, effect },
       ...(isDeferred ? { extras: { defer_loading: true } } : {}),
-      run: (call) => this.#caller.run(call, (base) => this.#session.call({ ...base, ...readTarget(call) })),
-      preview: (call) => this.#caller.preview(call, readTarget(call)),
+      run: (call) => {
+        const run: RunCall = (base) => this.#session.call({ ...base, ...readTarget(call) });
+        return this.#caller.run(call, run, isRead);
+      },
+      preview: (call, ask) => this.#caller.preview(call, readTarget(call), ask),
     });
   }
 

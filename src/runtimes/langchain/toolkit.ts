@@ -9,12 +9,11 @@ import {
   selectEntries,
 } from "../../calls/catalog/limit-catalog.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
-import { CallTranslator } from "./call-translator.ts";
+import { CallTranslator, createMemoryWarning } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import type { GraphTask } from "./graph-task.ts";
 import { ProgressFeed } from "./progress.ts";
 import type { SvcTool } from "./svc-tool.ts";
-import { createMemoryWarning } from "./task-journal.ts";
 import { ToolRegistry } from "./tool-registry.ts";
 import { checkFilter, checkToolkitOptions, type SvcToolkitOptions, type ToolFilter } from "./toolkit-options.ts";
 
@@ -134,7 +133,7 @@ export class SvcToolkit extends BaseToolkit {
     return this.#registry.find(name);
   }
 
-  /** Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withSheet} gave. */
+  /** Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withAnswers} gave. */
   hasGiven(tool: SvcTool): boolean {
     return this.#given.has(tool);
   }

@@ -83,7 +83,7 @@ export function describeAdapters(adapters: readonly Adapter[]): void {
       const first = await agent.invoke(ask, config);
       const decide = (title: unknown) => ({ type: title === "no" ? "reject" : "approve" });
       const { state, interrupts } = await answerAll(agent, first, decide);
-      expect(interrupts).toEqual({ single: [3], queued: [1, 1, 1], batch: [1], serial: [1, 1, 1] }[adapter.asks]);
+      expect(interrupts).toEqual(adapter.asks === "batch" ? [1] : [1, 1, 1]);
       expect(await readTitles(service)).toEqual(["also", "yes"]);
       expect(readStatuses(state).toSorted()).toEqual(["declined", "succeeded", "succeeded", "succeeded"]);
       expectNothingDangling(state);
@@ -92,13 +92,19 @@ export function describeAdapters(adapters: readonly Adapter[]): void {
     it("lets no plain answer approve two writes", async () => {
       const agent = await start(adapter, script([note("a"), note("b")]));
       await agent.invoke(ask, config);
-      for (const plain of [true, "approve", { type: "accept" }]) {
-        await agent.invoke(resume(plain), config);
-        if (adapter.asks === "serial") break;
-        expect(await service.effects()).toEqual([]);
-      }
+      const state = await agent.invoke(resume(true), config);
       // Where questions come one after the other, the answer counted for the one that was shown.
-      expect(await readTitles(service)).toEqual(adapter.asks === "serial" ? ["a"] : []);
+      expect(await readTitles(service)).toEqual(adapter.asks === "batch" ? [] : ["a"]);
+      expect(readAsked(state).map(({ title }) => title)).toEqual(adapter.asks === "batch" ? ["a", "b"] : ["b"]);
+    });
+
+    it("approves nothing by the last answer, which a graph that goes on without one hands out again", async () => {
+      // In one task, LangGraph's own interrupt cannot tell it from a new answer either.
+      if (adapter.asks === "serial") return;
+      const agent = await start(adapter, script([note("a"), note("b")]));
+      await agent.invoke(ask, config);
+      for (const input of [resume(true), null, null]) await agent.invoke(input, config);
+      expect(await readTitles(service)).toEqual(adapter.asks === "batch" ? [] : ["a"]);
     });
 
     it("binds a decision to the request it names", async () => {

@@ -45,10 +45,10 @@ export interface AgentParts {
 export interface Adapter {
   readonly name: string;
   /**
-   * single: one interrupt per call at once · queued: the same, but a run shows the first only · batch: one for all of
-   * them · serial: one after the other.
+   * batch: one interrupt for all calls · single: one after the other, each call being a task of its own · serial: one
+   * after the other, all calls in one task.
    */
-  readonly asks: "single" | "queued" | "batch" | "serial";
+  readonly asks: "batch" | "single" | "serial";
   start(parts: AgentParts): Promise<RunningAgent>;
 }
 
@@ -74,7 +74,7 @@ export const ADAPTERS: readonly Adapter[] = [
   },
   { name: "StateGraph with the prebuilt ToolNode", asks: "serial", start: startGraph },
   { name: "createReactAgent", asks: "serial", start: startReactAgent },
-  { name: "tasks of the functional API", asks: "queued", start: startWorkflow },
+  { name: "tasks of the functional API", asks: "single", start: startWorkflow },
   { name: "deepagents", asks: "single", start: (parts) => startDeepAgent(parts, []) },
   {
     name: "deepagents with the approval middleware before a retry middleware",

@@ -35,7 +35,10 @@ it.each(["without the middleware", "with the middleware"])(
     const again = await invoke(resume(true));
     expect(readAsked(again).map(({ title }) => title)).toEqual(["not shown"]);
     expect(await service.effects()).toEqual([]);
+    // LangGraph still holds the first answer: the same words do not count without the question's name.
     await invoke(resume(true));
+    expect(await service.effects()).toEqual([]);
+    await invoke(resume({ [String(readAsked(again)[0]?.id)]: true }));
     expect(await readTitles(service)).toEqual(["not shown"]);
   },
 );

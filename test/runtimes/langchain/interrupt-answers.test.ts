@@ -137,8 +137,9 @@ describe("an answer", () => {
 
   it("that was refused stays refused when a later answer says no", async () => {
     const { agent } = await start("createAgent", "a", "b");
-    let state = await agent.invoke(resume(true), config);
-    expect(state.__interrupt__).toHaveLength(2);
+    let state = await agent.invoke(resume({ hello: "there" }), config);
+    expect(state.__interrupt__).toHaveLength(1);
+    expect(await service.effects()).toEqual([]);
     ({ state } = await answerAll(agent, state, (title) => ({ type: title === "a" ? "approve" : "reject" })));
     expect(await readTitles(service)).toEqual(["a"]);
     expect(readStatuses(state).toSorted()).toEqual(["declined", "succeeded"]);

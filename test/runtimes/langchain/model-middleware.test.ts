@@ -62,7 +62,7 @@ describe.each<[Kind, Order]>([
     const agent = await start(kind, order);
     const decide = (title: unknown) => ({ type: title === "a" ? "approve" : "reject" });
     const { state, interrupts } = await answerAll(agent, await agent.invoke(ask, config), decide);
-    expect(interrupts).toEqual([order === "missing" ? 2 : 1]);
+    expect(interrupts).toEqual(order === "missing" ? [1, 1] : [1]);
     expect(await readTitles(service)).toEqual(["a"]);
     expect(readStatuses(state).toSorted()).toEqual(["declined", "succeeded"]);
     expect(String(state.messages.at(-1)?.content)).toBe("Done.");

@@ -1,5 +1,5 @@
 import { DynamicStructuredTool } from "@langchain/core/tools";
-import { interrupt, MemorySaver } from "@langchain/langgraph";
+import { InMemoryStore, interrupt, MemorySaver } from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
@@ -110,14 +110,14 @@ describe("in a batch whose answers go to other processes", () => {
     expect(await readTitles(service)).toEqual(["asked", "own"]);
   });
 
-  it("a result that is too long for a question is left out, which the model is told", async () => {
+  it("a long result is kept, and not with the question", async () => {
     const receiveResult = async () => ({ result: "long ".repeat(2_000), notes: [] });
     const { invoke } = startBatch([note("a"), note("b")], () => open({ receiveResult }));
     await invoke(ask);
     const asked = await invoke(resume(yes));
     expect(JSON.stringify(asked.__interrupt__).length).toBeLessThan(10_000);
     const state = await invoke(resume(yes));
-    expect(String(state.messages.at(-3)?.content)).toContain("too long to be kept");
+    expect(String(state.messages.at(-3)?.content)).toContain("long long");
     expect(await readTitles(service)).toEqual(["a", "b"]);
   });
 
@@ -140,7 +140,7 @@ describe.each([
   ["plainly", (_: AgentState) => true],
   ["by its id", (state: AgentState) => ({ [String(readAsked(state)[0]?.id)]: true })],
 ])("before a question of the host, approved %s", (_way, approve) => {
-  it("a call is not sent again, and its outcome is unknown", async () => {
+  it("a call is not sent again, and its outcome is known", async () => {
     const checkpointer = new MemorySaver();
     const ended: unknown[] = [];
     const invoke = async (input: unknown) => {
@@ -156,7 +156,7 @@ describe.each([
     const last = await invoke(resume("Not before Monday."));
     expect(readAsked(last)).toEqual([]);
     expect(await readTitles(service)).toEqual(["a"]);
-    expect(ended).toEqual([["unknown", "Not before Monday."]]);
+    expect(ended).toEqual([["succeeded", "Not before Monday."]]);
   });
 });
 
@@ -178,7 +178,7 @@ it("a call before a question of the host that nobody was asked about through the
   expect(await readTitles(service)).toEqual(["a"]);
   await invoke(resume("Yes."));
   expect(await readTitles(service)).toEqual(["a"]);
-  expect(ended).toEqual([["unknown", "This one.", "Yes."]]);
+  expect(ended).toEqual([["succeeded", "This one.", "Yes."]]);
 });
 
 it("whatever is answered by whichever process, no approval has two effects", async () => {
@@ -217,6 +217,11 @@ it("whatever is answered by whichever process, no approval has two effects", asy
             "by interrupt": { [asked.interruptId]: true },
           };
           state = await invoke(resume(given[answer]));
+          // LangGraph may still hold the same words as the answer to another question: then the human is told to name it.
+          if (JSON.stringify(state.__interrupt__ ?? []).includes("Name this question's id")) {
+            const plain: Record<string, unknown> = { yes: true, no: false };
+            state = await invoke(resume({ [asked.id]: plain[answer] ?? given[answer] }));
+          }
         }
         const written = (await readTitles(service)).filter((title) => titles.includes(String(title)));
         expect(written.toSorted()).toEqual(approvals.toSorted());
@@ -276,7 +281,7 @@ it("a call that was approved beforehand is not made again when a middleware asks
   await invoke(resume(yes));
   expect(await readTitles(service)).toEqual(["a"]);
   const state = await invoke(resume("yes"));
-  expect(readStatuses(state)).toEqual(["unknown"]);
+  expect(readStatuses(state)).toEqual(["succeeded"]);
   expect(await readTitles(service)).toEqual(["a"]);
 });
 
@@ -304,30 +309,26 @@ it.each(["by interrupt", "by question", "plainly"])(
   },
 );
 
-describe("what the host hears of a graph that is resumed elsewhere", () => {
-  /** Not LangGraph's own, which is gone with the process. */
-  class KeptSaver extends MemorySaver {}
-
-  async function listen(change: Change, checkpointer: MemorySaver): Promise<string[]> {
+describe("what the host hears of a graph that may be resumed elsewhere", () => {
+  async function listen(change: Change, store?: InMemoryStore): Promise<string[]> {
     const heard: string[] = [];
     const onEvent: SvcToolkitOptions["onEvent"] = ({ type }) => {
       if (["writes_not_remembered", "approval_requested"].includes(type)) heard.push(type);
     };
     const toolkit = await open({ ...change, onEvent });
-    const parts = { toolkit, model: script([note("a")]), checkpointer, integrations: ["notes"] };
-    const agent = await findAdapter("createReactAgent").start(parts);
+    const parts = { toolkit, model: script([note("a")]), checkpointer: new MemorySaver(), integrations: ["notes"] };
+    const agent = await findAdapter("createReactAgent").start({ ...parts, store });
     await agent.invoke(ask, config);
     await agent.invoke(resume(yes), config);
     return heard;
   }
 
-  it("is that nothing remembers its writes, once, before the human is asked", async () => {
-    const heard = await listen({}, new KeptSaver());
-    expect(heard).toEqual(["writes_not_remembered", "approval_requested", "approval_requested"]);
+  it("is that nothing remembers its writes for good, once, before the human is asked", async () => {
+    expect(await listen({})).toEqual(["writes_not_remembered", "approval_requested", "approval_requested"]);
   });
 
-  it("is nothing where a folder remembers them, or the checkpoints are gone with the process", async () => {
-    expect(await listen({ stateDir: await makeFolder() }, new KeptSaver())).not.toContain("writes_not_remembered");
-    expect(await listen({}, new MemorySaver())).not.toContain("writes_not_remembered");
+  it("is nothing where a folder or a store remembers them", async () => {
+    expect(await listen({ stateDir: await makeFolder() })).not.toContain("writes_not_remembered");
+    expect(await listen({}, new InMemoryStore())).not.toContain("writes_not_remembered");
   });
 });

@@ -45,28 +45,22 @@ async function start(): Promise<RunningAgent> {
 describe("an agent inside an agent", () => {
   it("gets its own decision, and the outer one its own", async () => {
     const agent = await start();
-    const first = await agent.invoke(ask, config);
-    expect(
-      readAsked(first)
-        .map(({ title }) => title)
-        .toSorted(),
-    ).toEqual(["inner", "outer"]);
     const decide = (title: unknown) => ({ type: title === "inner" ? "approve" : "reject" });
-    const { state } = await answerAll(agent, first, decide);
+    const { state, interrupts } = await answerAll(agent, await agent.invoke(ask, config), decide);
+    expect(interrupts).toEqual([1, 1]);
     expect(await readTitles(service)).toEqual(["inner"]);
     expect(AIMessage.isInstance(state.messages.at(-1))).toBe(true);
   });
 
-  it("is not approved by a plain answer while the outer one waits too", async () => {
+  it("is not approved by the plain answer to the outer one, nor the other way round", async () => {
     const agent = await start();
-    await agent.invoke(ask, config);
-    const again = await agent.invoke(resume(true), config);
-    expect(readAsked(again)).toHaveLength(2);
-    expect(await service.effects()).toEqual([]);
-    const inner = readAsked(again).find(({ title }) => title === "inner");
-    const left = await agent.invoke(resume({ [String(inner?.interruptId)]: true }), config);
-    expect(readAsked(left).map(({ title }) => title)).toEqual(["outer"]);
-    await agent.invoke(resume(true), config);
+    const first = readAsked(await agent.invoke(ask, config));
+    const second = readAsked(await agent.invoke(resume(true), config));
+    expect(await readTitles(service)).toEqual(first.map(({ title }) => title));
+    expect([...first, ...second].map(({ title }) => title).toSorted()).toEqual(["inner", "outer"]);
+    for (const input of [resume(true), null]) await agent.invoke(input, config);
+    expect(await service.effects()).toHaveLength(1);
+    await agent.invoke(resume({ [String(second[0]?.id)]: true }), config);
     expect(await readTitles(service)).toEqual(["inner", "outer"]);
   });
 });
@@ -97,12 +91,13 @@ describe.each([
     const folder = await makeFolder();
     const [file, stateDir] = [join(folder, "checkpoints"), join(folder, "state")];
     const before = await restart(file, stateDir, script([task("t1"), task("t2")]));
-    const asked = readAsked(await before.invoke(ask, config));
-    expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
+    const [one] = readAsked(await before.invoke(ask, config));
     const after = await restart(file, stateDir, script());
-    const [one, two] = asked;
-    const answers = { [String(one?.interruptId)]: true, [String(two?.interruptId)]: "reject" };
-    const state = await after.invoke(resume(answers), config);
+    const [two] = readAsked(await after.invoke(resume({ [String(one?.interruptId)]: true }), config));
+    expect(two?.title).toBe("inner");
+    expect(two?.id).not.toBe(one?.id);
+    const later = await restart(file, stateDir, script());
+    const state = await later.invoke(resume({ [String(two?.interruptId)]: "reject" }), config);
     expect(readAsked(state)).toEqual([]);
     expect(await readTitles(service)).toEqual(["inner"]);
     const ended = state.messages.filter((message) => ToolMessage.isInstance(message));
