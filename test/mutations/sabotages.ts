@@ -170,18 +170,18 @@ const REPETITIONS: readonly Sabotage[] = [
     suite: "test/calls/journal/journal-begin.test.ts",
   },
   {
-    name: "repetition: a graph sends again what an earlier run may have sent",
-    file: "src/runtimes/langchain/task-journal.ts",
-    original: "if (!isKnown && (await memory.mayHaveSent(record))) return assume(record);",
-    sabotaged: "",
+    name: "repetition: a graph's checkpoint does not keep what a call did",
+    file: "src/runtimes/langchain/graph-task.ts",
+    original: "return { result: await task(kind, runStep)(), isFresh };",
+    sabotaged: "return { result: await runStep(), isFresh };",
     suite: "test/runtimes/langchain/replayed-answers.test.ts",
   },
   {
-    name: "repetition: a question of a graph does not tell what was sent",
-    file: "src/runtimes/langchain/interrupt-payload.ts",
-    original: "sent: [...sent].map(toCarriedRecord),",
-    sabotaged: "sent: [...sent].slice(0, 0).map(toCarriedRecord),",
-    suite: "test/runtimes/langchain/replayed-answers.test.ts",
+    name: "approval: the answer to another question of a graph counts",
+    file: "src/runtimes/langchain/interrupt-answer.ts",
+    original: "if (isPlain && shown.earlier.includes(digest(value))) {",
+    sabotaged: "if (isPlain && shown.earlier.length < 0) {",
+    suite: "test/runtimes/langchain/calls-in-nodes.test.ts",
   },
 ];
 

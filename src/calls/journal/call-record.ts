@@ -46,8 +46,6 @@ export async function openCallRecord(
   entry: CatalogEntry,
   key: JournalKey,
 ): Promise<CallRecord> {
-  // Plain reads are never in it.
-  if (entry.effect !== "read" || entry.needsConfirmation === true) await journal.refresh?.();
   const known: JournalRecord | undefined = await journal.find(key);
   const duplicates = new UnansweredDuplicates(journal, key);
   if (known === undefined || !hasLeft(known)) await duplicates.find(key.fingerprint);

@@ -43,8 +43,6 @@ export interface JournalRecord extends JournalKey {
    * a warning. Later duplicates get no warning of this call.
    */
   readonly warnedAt?: number | undefined;
-  /** Set when `sending` is an assumption: an earlier run of a graph may have sent the call without a record. */
-  readonly isAssumed?: true | undefined;
   /** Set when `done`: the outcome, answered again when the same call comes back. */
   readonly outcome?: unknown;
 }
@@ -65,12 +63,6 @@ export interface ApprovedFacts {
 /** True when a request that may have acted was sent and its answer never arrived. */
 export function isUnanswered(record: JournalRecord): boolean {
   return record.state === "sending" || record.state === "probing";
-}
-
-export function explainUnanswered({ isAssumed }: JournalRecord): string {
-  return isAssumed === true
-    ? "An earlier run of this graph may have sent it, and nothing remembers whether it did."
-    : "It was sent earlier and never answered.";
 }
 
 /** True when a human must be warned before a duplicate is sent. */
@@ -167,7 +159,6 @@ const recordSchema = z.object({
     .object({ key: z.string(), arguments: jsonObject, until: z.number(), approved: approvedSchema.optional() })
     .optional(),
   warnedAt: z.number().optional(),
-  isAssumed: z.literal(true).optional(),
   outcome: z.unknown().optional(),
 });
 

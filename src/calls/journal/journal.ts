@@ -36,8 +36,6 @@ export function toMapKey(key: JournalKey): string {
 
 /** Remembers calls that may act, so that a crash or a re-run never sends one twice. */
 export interface CallJournal {
-  /** Looks at what is not read anew each time, such as a checkpoint; before `find` of a call that may act. */
-  refresh?(): Promise<void>;
   find(key: JournalKey): Awaitable<JournalRecord | undefined>;
   /**
    * A call with the same fingerprint, or whose request had it, whatever its id, that was sent and never answered, and that
@@ -121,7 +119,6 @@ export async function beginCall(
   terms: BeginTerms,
 ): Promise<JournalRecord | undefined> {
   if (journal.begin !== undefined) return journal.begin(record, terms);
-  await journal.refresh?.();
   const found = await journal.find(record);
   if (isOvertaken(found, terms)) return found;
   const isKnown = (other: JournalRecord) => toMapKey(other) === toMapKey(record) || terms.isKnown(other);

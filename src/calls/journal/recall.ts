@@ -5,7 +5,7 @@ import { createUnknownOutcome, settleReply } from "../steps/outcome.ts";
 import { recallOwnCall } from "../steps/own-call.ts";
 import { type CallContext, type CallPlan, findPinObjection, startPlan } from "../steps/plan.ts";
 import { sendKeyed } from "../steps/send/keyed.ts";
-import { explainUnanswered, isUnanswered, isWithin, type JournalRecord } from "./journal-record.ts";
+import { isUnanswered, isWithin, type JournalRecord } from "./journal-record.ts";
 
 /**
  * Asks for the answer of a request that an earlier process sent under an idempotency key: it acted at most once, and
@@ -27,7 +27,7 @@ export async function answerFromJournal(
   entry: CatalogEntry,
   known: JournalRecord,
 ): Promise<ToolOutcome | undefined> {
-  if (isUnanswered(known)) return createUnknownOutcome(context, entry, explainUnanswered(known));
+  if (isUnanswered(known)) return createUnknownOutcome(context, entry, "It was sent earlier and never answered.");
   if (known.state !== "done" || !isOutcome(known.outcome)) return undefined;
   // A runtime that keeps the human's answers gives the same one again, or wants to hear another.
   if (context.call.keepsAnswers === true && known.outcome.status === "declined") return undefined;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApprovalCard } from "../../../src/calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../../../src/calls/ask/request.ts";
-import { type Journal, openJournal } from "../../../src/calls/journal/journal.ts";
+import { type CallJournal, type Journal, openJournal } from "../../../src/calls/journal/journal.ts";
 import type { BeginTerms, JournalRecord } from "../../../src/calls/journal/journal-record.ts";
 import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import { createToolSession } from "../../../src/calls/session.ts";
@@ -272,7 +272,7 @@ describe("a journal that cannot be written", () => {
   const fail = () =>
     Promise.reject(Object.assign(new Error(`ENOSPC: no space left on device, write '${PATH}'`), { code: "ENOSPC" }));
 
-  it.each<Partial<Journal>>([{ refresh: fail }, { record: fail }, { begin: fail }])(
+  it.each<Partial<CallJournal>>([{ find: fail }, { record: fail }, { begin: fail }])(
     "ends the call as internal before anything is sent: %o",
     async (broken) => {
       const run = await open();
@@ -285,7 +285,7 @@ describe("a journal that cannot be written", () => {
     },
   );
 
-  it.each(["refresh", "find", "record", "begin"] as const)(
+  it.each(["find", "record", "begin"] as const)(
     "and never answers %s does not keep a call from being given up",
     async (name) => {
       const run = await open();
