@@ -5,7 +5,7 @@ import { openSourceAdmin, type SourceAdmin } from "../../../src/service/added/op
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { findUsable } from "../added/find-usable.ts";
 import { waitForTool } from "../added/wait-for-tool.ts";
-import { readStored } from "../find-store.ts";
+import { openStoreOf, readStored } from "../find-store.ts";
 import { execute } from "../http-calls.ts";
 import { type Owner, openOwner } from "./owner.ts";
 import { type ProtectedMcp, startProtectedMcp } from "./start-protected-mcp.ts";
@@ -125,6 +125,27 @@ test("a client that the provider has forgotten is registered anew", async () => 
   expect(await owner.signIn(path).catch(() => "refused")).toBe(`/connections/${id}?notice=reconnected`);
   expect((await look()).status).toBe(200);
 });
+
+test("a token that the server does not take connects nothing, says so, and is withdrawn", async () => {
+  const before = await countSignIns();
+  mcp.refusesTokens = true;
+  expect(await owner.signIn("/connect/plans")).toMatch(/^not signed in: .*plans answered 401/s);
+  mcp.refusesTokens = false;
+  expect(await countSignIns()).toBe(before);
+  expect(provider.seen.filter(({ path }) => path === "/token/revocation").length).toBeGreaterThan(0);
+  expect((await look()).status).toBe(200);
+});
+
+async function countSignIns(): Promise<number> {
+  const store = await openStoreOf(service.dataDir);
+  return (
+    await store
+      .selectFrom("sign_ins")
+      .select("id")
+      .execute()
+      .finally(() => store.destroy())
+  ).length;
+}
 
 test("with the connection its sign-in is withdrawn at the provider", async () => {
   const token = mcp.tokens.at(-1) ?? "";

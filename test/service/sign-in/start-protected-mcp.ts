@@ -17,6 +17,8 @@ export async function startProtectedMcp(provider: Pick<TestProvider, "url" | "in
     scopes: ["read", "offline_access"] as readonly string[],
     /** Whether a 401 says where the metadata are. */
     tellsMetadata: true,
+    /** True: tokens are refused as those of another audience. */
+    refusesTokens: false,
     /** Whether a session is opened for everybody, and only its tools need a token. */
     opensFreely: false,
     sessions: 0,
@@ -40,7 +42,8 @@ export async function startProtectedMcp(provider: Pick<TestProvider, "url" | "in
     const metadata = state.tellsMetadata ? `, resource_metadata="${url}/.well-known/oauth-protected-resource/mcp"` : "";
     const body = await readBody(request);
     if (!state.opensFreely || body?.method?.startsWith("tools/") === true) {
-      if (claims === undefined || claims.aud !== `${url}/mcp`) return void refuse(401, `realm="mcp"${metadata}`);
+      if (claims === undefined || claims.aud !== `${url}/mcp` || state.refusesTokens)
+        return void refuse(401, `realm="mcp"${metadata}`);
       if (tokens.at(-1) !== token) tokens.push(token);
       const needed = body?.params?.name === "note" ? "write" : "read";
       if (!claims.scopes.has(needed)) {

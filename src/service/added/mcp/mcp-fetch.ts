@@ -23,7 +23,8 @@ export class McpHttpError extends Error {
   readonly challenge: BearerChallenge;
 
   constructor(failure: ProviderFailure, o: { readonly cause?: unknown; readonly challenge?: BearerChallenge } = {}) {
-    super(failure.message ?? failure.kind, { cause: o.cause });
+    const said = failure.kind === "status" ? `it answered ${failure.status}` : failure.kind;
+    super(failure.message ?? said, { cause: o.cause });
     this.failure = failure;
     this.challenge = o.challenge ?? {};
   }

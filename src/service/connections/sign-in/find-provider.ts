@@ -7,6 +7,8 @@ import { createProviderFetch, type ProviderFetch, ProviderFetchError } from "./p
 import { type KnownProvider, type ProviderServer, serverSchema } from "./sign-in-record.ts";
 
 const MESSAGE_MAX = 500;
+/** For all metadata of a provider together, in milliseconds. */
+const LOOK_MS = 20_000;
 
 /** A provider with everything that was looked up about it, before it is known who we are to it. */
 export type FoundProvider = Omit<KnownProvider, "client"> & {
@@ -22,7 +24,7 @@ export type FoundProvider = Omit<KnownProvider, "client"> & {
  */
 export async function findProvider(plan: SignInPlan, app: string): Promise<FoundProvider> {
   const { provider, isPrivate } = plan;
-  const fetch = createProviderFetch(isPrivate);
+  const fetch = createProviderFetch(isPrivate, AbortSignal.timeout(LOOK_MS));
   const found = provider.resource === undefined ? undefined : await findResource(fetch, provider.resource, provider);
   const first = provider.resource === undefined ? undefined : guessServer(provider.resource);
   const issuer = provider.issuer ?? found?.issuer ?? first?.issuer;

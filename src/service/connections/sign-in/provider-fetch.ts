@@ -35,8 +35,9 @@ export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<R
  * 3xx, 429 and 5xx. Answers that providers write in ways of their own are put into the form of RFC 6749.
  *
  * @param isPrivate true when addresses may be those of a private network, and without encryption
+ * @param limit ends requests sooner, for several that have one time limit
  */
-export function createProviderFetch(isPrivate: boolean): ProviderFetch {
+export function createProviderFetch(isPrivate: boolean, limit?: AbortSignal): ProviderFetch {
   return async (url, { method, headers, body }) => {
     const agent = createAppAgent({ isPrivate, silenceMs: LIMIT_MS });
     try {
@@ -44,7 +45,7 @@ export function createProviderFetch(isPrivate: boolean): ProviderFetch {
         dispatcher: agent.dispatcher,
         method: method as "GET" | "POST",
         headers,
-        signal: AbortSignal.timeout(LIMIT_MS),
+        signal: AbortSignal.any([AbortSignal.timeout(LIMIT_MS), ...(limit === undefined ? [] : [limit])]),
         ...(body === undefined || body === null ? {} : { body: String(body) }),
       });
       const text = await readText(answer.body, MAX_ANSWER);

@@ -101,6 +101,13 @@ test("a name that leads inside is refused when it is dialled", async () => {
   );
 });
 
+test("a server without metadata of its own is asked for those of a provider on its origin", async () => {
+  world.addProvider("evil-app.example");
+  world.on(RESOURCE, (response) => response.writeHead(404).end());
+  const page = await signIns.findPage("evil-app.example");
+  expect(page.origin + page.pathname).toBe("https://evil-app.example/page");
+});
+
 test("metadata that a 401 places on another origin are not looked at", async () => {
   const provider = {
     resource: "https://evil-app.example/mcp",

@@ -40,6 +40,9 @@ export async function openSignIns() {
   const finish = (answer: Readonly<Record<string, string>> | URLSearchParams) =>
     signIns.finish(new URLSearchParams(answer), BROWSER);
   return {
+    nameClient: (state: string, client: { clientId: string; clientSecret: string }) =>
+      signIns.nameClient(state, BROWSER, client),
+    poll: (state: string) => signIns.poll(state, BROWSER),
     clock,
     store,
     begin,
