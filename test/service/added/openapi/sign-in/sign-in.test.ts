@@ -173,6 +173,10 @@ test("a right that the API asks for later is asked for at the next sign-in, besi
 test("a sign-in that was withdrawn at the provider asks for another one, whatever call finds it out", async () => {
   const { text } = await browser.open(`${service.url}/connections`);
   const [, path = ""] = /href="(\/connections\/con_\w+)">code</.exec(text) ?? [];
+  // A check has just found it good, as one action alone was refused.
+  shop.refusal = 401;
+  expect((await call("code_refuse")).json.error.code).toBe("forbidden");
+  shop.refusal = 400;
   await shop.revoke(true);
   const ended = await call("code_clear");
   expect([ended.status, ended.json.error.code]).toEqual([401, "needs_reauth"]);

@@ -16,6 +16,10 @@ const SCOPES = ["openid", "offline_access", "items:read", "items:write", "items:
  * which scopes, to those who have a token. Whoever opens the page of the provider is Ada, and agrees.
  */
 export async function startProvider(redirectUri: string) {
+  const state = {
+    /** Status of what is refused to everybody. */
+    refusal: 400,
+  };
   const seen: { path: string; authorization: string | undefined; key: unknown }[] = [];
   let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> = async () => {};
   const server = createServer((request, response) => void handle(request, response));
@@ -82,12 +86,12 @@ export async function startProvider(redirectUri: string) {
       const challenge = 'Bearer error="insufficient_scope", scope="items:admin"';
       return void response.writeHead(403, { "www-authenticate": challenge }).end();
     }
-    response.writeHead(isRefused ? 400 : isKnown ? 200 : 401, { "content-type": "application/json" });
+    response.writeHead(isRefused ? state.refusal : isKnown ? 200 : 401, { "content-type": "application/json" });
     const body = isRefused ? { message: `No to ${text}` } : { scope: token?.scope, kind: token?.kind };
     response.end(JSON.stringify(body));
   };
 
-  return {
+  return Object.assign(state, {
     url,
     provider,
     /** Requests to the API. */
@@ -112,5 +116,5 @@ export async function startProvider(redirectUri: string) {
       if (isAll) await provider.RefreshToken.revokeByGrantId(grantId);
     },
     ...listener,
-  };
+  });
 }
