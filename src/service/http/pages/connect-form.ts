@@ -104,6 +104,7 @@ ${fields.filter(({ group }) => group === undefined).map((field) => settingInput(
 ${groupFields(fields).map((group) => fieldGroup(group, card))}
 ${offersReadOnly(integration) ? accessChoice(form) : ""}
 ${card.defaultLabel === undefined ? "" : defaultChoice(form, card.defaultLabel)}
+${integration.findSignIn?.(form.values) === undefined ? "" : html`<p class="help">Next, you sign in at its provider.</p>`}
 <div class="actions"><button class="primary">${card.button}</button><a href="/connections">Cancel</a></div>
 </form>
 </section>`;
@@ -121,8 +122,12 @@ export function stepBody(o: {
   const cancel = html`<p><a href="/connections">Cancel</a></p>`;
   if (step.kind === "page") {
     const text = `The page of ${step.url.host} asks you whether this service may act for you. It leads back here when you are done.`;
-    const link = html`<p><a class="button primary" href="${step.url.href}" rel="noreferrer">Continue at ${step.url.host}</a></p>`;
-    return messageBody({ heading, text, next: html`${link}${cancel}` });
+    const link = html`<a class="button primary" href="${step.url.href}" rel="noreferrer">Continue at ${step.url.host}</a>`;
+    return messageBody({
+      heading,
+      text,
+      next: html`<div class="actions">${link}<a href="/connections">Cancel</a></div>`,
+    });
   }
   if (step.kind === "device") {
     const text = `Open ${step.url.host} on any device, type this code there, and come back: ${step.userCode}`;

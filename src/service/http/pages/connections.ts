@@ -181,7 +181,7 @@ ${integration?.stopped === undefined ? stateNotice(connection, path, signIn?.end
 <h2 id="facts">What it reaches</h2>
 <dl>
 <dt>Id</dt><dd><code>${connection.id}</code></dd>
-${signIn === undefined ? "" : html`<dt>Signed in</dt><dd>${signIn.account === undefined ? "" : `${signIn.account} `}at ${signIn.provider}</dd>`}
+${signIn === undefined ? "" : html`<dt>Signed in</dt><dd>${signIn.account === undefined ? "" : `${signIn.account} `}at ${signIn.provider}</dd>${signIn.scopes.length === 0 ? "" : html`<dt>Rights</dt><dd>${signIn.scopes.join(", ")}</dd>`}`}
 ${(integration?.settingsForm ?? []).map((field) => settingFact(field, connection))}
 <dt>Access</dt><dd>${integration?.stopped !== undefined ? "None" : missing.length === 0 ? "Everything the app offers" : "Limited"}</dd>
 </dl>
@@ -228,10 +228,13 @@ function stoppedNotice(stopped: string): Markup {
 function stateNotice({ state, label }: Connection, path: string, ended: string | undefined): Markup {
   if (state === "healthy") return html``;
   const text =
-    state === "reauth_required"
-      ? `The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.`
-      : `“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.`;
-  return html`<div class="notice ${state === "error" ? "bad" : "warn"}">${ended === undefined ? "" : html`<p>${ended}</p>`}<p>${text}</p><p><a class="button primary" href="${path}/reconnect">Reconnect</a></p></div>`;
+    ended !== undefined
+      ? html`<p><strong>${ended}</strong></p><p>Until you sign in again, calls to it are refused.</p>`
+      : state === "reauth_required"
+        ? html`<p>The app refused the access of “${label}”. Until it is reconnected, calls to it are refused.</p>`
+        : html`<p>“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.</p>`;
+  const button = ended === undefined ? "Reconnect" : "Sign in again";
+  return html`<div class="notice ${state === "error" ? "bad" : "warn"}">${text}<p><a class="button primary" href="${path}/reconnect">${button}</a></p></div>`;
 }
 
 /** A setting as the owner may see it; nothing for an optional one that was left empty. */

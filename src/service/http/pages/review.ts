@@ -19,6 +19,25 @@ import { timeTag } from "./values.ts";
 
 const CHANGED_AGAIN = "The app changed again meanwhile. Nothing was decided: these are the changes now.";
 
+const FIRST = {
+  title: "Actions of",
+  added: "Offered",
+  accept: "Use these actions",
+  dismissed: "Dismissed actions are not asked about again, until the app offers others.",
+} as const;
+const LATER = {
+  title: "Changes of",
+  added: "New",
+  accept: "Use the changed actions",
+  dismissed:
+    "Dismissed changes are not asked about again, until the app changes once more: what you agreed to stays in use, and changed actions are not run.",
+} as const;
+
+/** An app that was just signed in to has no actions that its owner agreed to. */
+function chooseWords({ content }: IntegrationSource): typeof FIRST | typeof LATER {
+  return content.actions.length === 0 ? FIRST : LATER;
+}
+
 const WHAT_LEVELS_DO = "A read runs without a question. Before everything else a person is asked.";
 
 /** The page on which the owner agrees to changed actions of an added app, or does not, and chooses levels. */
@@ -26,7 +45,7 @@ export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
   const show = (source: IntegrationSource, csrfToken: string, problem?: string) =>
     ({
-      title: `${source.proposal === undefined ? "Levels" : "Changes"} of ${source.name}`,
+      title: `${source.proposal === undefined ? "Levels of" : chooseWords(source).title} ${source.name}`,
       body: reviewBody({ source, csrfToken, now: parts.now(), problem }),
       section: "connections",
       status: problem === undefined ? 200 : 409,
@@ -102,8 +121,10 @@ ${notice}
   const told = new Set([...added, ...changed].map(({ id }) => id));
   const same = proposal.content.actions.filter(({ id }) => !told.has(id));
   const find = (id: string) => proposal.content.actions.filter((action) => action.id === id);
-  return html`<h1>Changes of ${name}</h1>
-<p class="lead">${summariseDifferences(differences)} Found ${timeTag(proposal.foundAt, now)}.</p>
+  const words = chooseWords(source);
+  const summary = words === FIRST ? "None is used before you agree." : summariseDifferences(differences);
+  return html`<h1>${words.title} ${name}</h1>
+<p class="lead">${summary} Found ${timeTag(proposal.foundAt, now)}.</p>
 ${notice}
 ${part(
   "changed",
@@ -122,7 +143,7 @@ ${part(
 )}
 ${part(
   "added",
-  "New",
+  words.added,
   added.map((action) => newAction(action, levelField(action, source))),
 )}
 ${same.length === 0 ? "" : html`<details class="card"><summary>Levels of all other actions (${same.length})</summary>${levelRows(same, source)}</details>`}
@@ -130,9 +151,9 @@ ${same.length === 0 ? "" : html`<details class="card"><summary>Levels of all oth
 <h2 id="decide">Your decision</h2>
 <p>What an app says of its own actions is what your agents read and act on. Agree only to what you would tell them yourself.</p>
 <p>${WHAT_LEVELS_DO}</p>
-<p class="muted">Dismissed changes are not asked about again, until the app changes once more: what you agreed to stays in use, and changed actions are not run.</p>
+<p class="muted">${words.dismissed}</p>
 <form id="dismiss" method="post" action="/apps/${slug}/dismiss">${fields}</form>
-${agree("Use the changed actions", html`<button form="dismiss">Dismiss</button><a href="/connections">Decide later</a>`)}
+${agree(words.accept, html`<button form="dismiss">Dismiss</button><a href="/connections">Decide later</a>`)}
 </section>`;
 }
 
