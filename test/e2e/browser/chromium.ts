@@ -16,10 +16,10 @@ const FLAGS = [
 ];
 
 /** Starts the Chromium of this machine. */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("There is no Chromium on this machine.");
-  return chromium.launch({ executablePath, args: FLAGS });
+  return chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 }
 
 /** The windows every page is looked at in. */
@@ -30,10 +30,11 @@ export const LOOKS = (["light", "dark"] as const).flatMap((colorScheme) =>
 /** One way to look at a page. */
 export type Look = (typeof LOOKS)[number];
 
-/** Opens a window with a look; pages in it share cookies. */
+/** Opens a window with a look, which takes certificates of tests; pages in it share cookies. */
 export async function openWindow(browser: Browser, { colorScheme, width }: Look): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,
+    ignoreHTTPSErrors: true,
     viewport: { width, height: width < 600 ? 844 : 800 },
     locale: "en-GB",
     timezoneId: "UTC",
@@ -64,4 +65,17 @@ export async function findBarriers(page: Page): Promise<string[]> {
 /** Pixels by which a page is wider than its window. */
 export function measureOverflow(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
+
+/** What is wrong with the page that is open, in each look, as short lines. */
+export async function judgeLooks(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const { colorScheme, width } of LOOKS) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    const overflow = await measureOverflow(page);
+    const barriers = [...(await findBarriers(page)), ...(overflow > 0 ? [`${overflow} pixels too wide`] : [])];
+    found.push(...barriers.map((text) => `${colorScheme} ${width}: ${text}`));
+  }
+  return found;
 }

@@ -24,9 +24,15 @@ interface ProviderOptions {
   readonly scopes?: readonly string[];
   /** Who signs in; it can be changed at any time. Default `ada`. */
   readonly account?: string;
+  /** Default `127.0.0.1`; `localhost` is another site for a browser. */
+  readonly host?: string;
+  /** True: there is a page with a button, as people know it. Default: the user agrees at once. */
+  readonly asks?: boolean;
+  /** Gets metadata documents of clients. */
+  readonly fetch?: Configuration["fetch"];
 }
 
-/** A sign-in provider on loopback, run by `oidc-provider`, whose user agrees to everything at once. */
+/** A sign-in provider on loopback, run by `oidc-provider`, whose user agrees to everything. */
 export type TestProvider = Awaited<ReturnType<typeof startProvider>>;
 
 const SCOPES = ["openid", "email", "offline_access", "read", "write", "mail"];
@@ -43,7 +49,7 @@ export async function startProvider(o: ProviderOptions = {}) {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  const url = `http://${o.host ?? "127.0.0.1"}:${typeof address === "object" ? address?.port : 0}`;
   const issued: { readonly grants: Set<string>; readonly clients: Set<string> } = {
     grants: new Set(),
     clients: new Set(),
@@ -52,7 +58,10 @@ export async function startProvider(o: ProviderOptions = {}) {
   const callback = () => provider.callback();
   let answer = callback();
   handler.answer = async (request, response) => {
-    if (request.url?.startsWith("/agree/")) return agree(provider, state, { request, response });
+    if (request.url?.startsWith("/agree/")) {
+      if (o.asks === true && request.method === "GET") return void showQuestion(response, state);
+      return agree(provider, state, { request, response });
+    }
     await answer(request, response);
   };
   return Object.assign(state, {
@@ -62,17 +71,17 @@ export async function startProvider(o: ProviderOptions = {}) {
     grants: () => seen.filter(({ path }) => path === "/token").map(({ form }) => form.grant_type ?? ""),
     /** The claims of an access token, or undefined when it is not good. */
     async inspect(token: string) {
-      const found = await provider.AccessToken.find(token);
+      const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
       if (found?.isValid !== true) return undefined;
-      const grant = await provider.Grant.find(found.grantId ?? "");
-      return found.grantId !== undefined && grant === undefined ? undefined : found;
+      const { grantId } = found as { grantId?: string };
+      return grantId !== undefined && (await provider.Grant.find(grantId)) === undefined ? undefined : found;
     },
     /** Ends every grant and token, as their user would. */
     async revokeAll() {
       for (const id of issued.grants) await (await provider.Grant.find(id))?.destroy();
       issued.grants.clear();
     },
-    /** Forgets clients, grants and tokens. */
+    /** Forgets clients, grants and tokens; knows the clients that its options list then. */
     forgetAll() {
       provider = new Provider(url, configure(o, state, issued));
       answer = callback();
@@ -109,6 +118,7 @@ function configure(
   return {
     clients: [...clients],
     scopes: [...SCOPES, ...scopes],
+    ...(o.fetch !== undefined && { fetch: o.fetch }),
     claims: { openid: ["sub"], email: ["email"] },
     conformIdTokenClaims: false,
     responseTypes: ["code"],
@@ -163,6 +173,13 @@ function configure(
       },
     },
   } as Configuration;
+}
+
+function showQuestion(response: ServerResponse, { account }: { account: string }): void {
+  response.setHeader("content-type", "text/html; charset=utf-8");
+  response.end(
+    `<title>Provider</title><h1>${account}, allow this?</h1><form method="post"><button>Allow</button></form>`,
+  );
 }
 
 /** The user signs in and agrees to everything that is asked. */
