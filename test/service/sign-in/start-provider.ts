@@ -156,7 +156,7 @@ function configure(
       revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
       introspection: { enabled: true },
       registration: { enabled: registers },
-      ...(takesMetadataDocuments && { clientIdMetadataDocument: { enabled: true, ack: "draft-00" } }),
+      ...(takesMetadataDocuments && { clientIdMetadataDocument: { enabled: true, ack: "draft-02" } }),
       resourceIndicators: {
         enabled: true,
         defaultResource: () => "urn:none",
