@@ -30,7 +30,14 @@ export type SignInStep =
       readonly intervalSeconds: number;
     }
   /** The owner has to register a client with the provider and to name it: {@link ProviderSignIns.nameClient}. */
-  | { readonly kind: "client"; readonly state: string; readonly provider: string; readonly page: string | undefined }
+  | {
+      readonly kind: "client";
+      readonly state: string;
+      readonly provider: string;
+      readonly page: string | undefined;
+      /** Whether the client has to be registered with `redirectUri`. */
+      readonly leadsBack: boolean;
+    }
   | ({ readonly kind: "done" } & FinishedSignIn);
 
 /** The end of a sign-in: the id that goes into the settings, or why there is none. */
@@ -91,7 +98,7 @@ export function createProviderSignIns(o: {
     if (!isReady(started)) {
       await startedSignIns.put(state, started);
       const page = provider.server.authorization_endpoint ?? provider.server.token_endpoint;
-      return { kind: "client", state, provider: provider.name, page };
+      return { kind: "client", state, provider: provider.name, page, leadsBack: flow === "code" };
     }
     if (flow === "client") return { kind: "done", wanted, ...(await getTokens(started, describeClientGrant(started))) };
     if (flow === "code") {

@@ -92,6 +92,8 @@ function formCard(card: FormCard): Markup {
   const fields = (integration.settingsForm ?? []).map((field) =>
     field.group === undefined && !isMeant(field, card) ? { ...field, group: field.label } : field,
   );
+  // Others say themselves in which ways they are signed in to.
+  const isSignInNext = integration.findSignIn !== undefined && fields.every(({ kind }) => kind === "scopes");
   return html`${problemSummary(fields, problems)}
 ${card.suggestion === undefined ? "" : suggestionNote(card.suggestion)}
 <section class="card" aria-label="Settings">
@@ -104,7 +106,7 @@ ${fields.filter(({ group }) => group === undefined).map((field) => settingInput(
 ${groupFields(fields).map((group) => fieldGroup(group, card))}
 ${offersReadOnly(integration) ? accessChoice(form) : ""}
 ${card.defaultLabel === undefined ? "" : defaultChoice(form, card.defaultLabel)}
-${integration.findSignIn?.(form.values) === undefined ? "" : html`<p class="help">Next, you sign in at its provider.</p>`}
+${isSignInNext ? html`<p class="help">The sign-in at its provider comes next.</p>` : ""}
 <div class="actions"><button class="primary">${card.button}</button><a href="/connections">Cancel</a></div>
 </form>
 </section>`;
@@ -119,30 +121,28 @@ export function stepBody(o: {
 }): Markup {
   const { name, step } = o;
   const heading = `Sign in to ${name}`;
-  const cancel = html`<p><a href="/connections">Cancel</a></p>`;
+  const actions = (button: Markup) => html`<div class="actions">${button}<a href="/connections">Cancel</a></div>`;
+  if (step.kind === "done") return messageBody({ heading, text: "Signed in." });
   if (step.kind === "page") {
     const text = `The page of ${step.url.host} asks you whether this service may act for you. It leads back here when you are done.`;
     const link = html`<a class="button primary" href="${step.url.href}" rel="noreferrer">Continue at ${step.url.host}</a>`;
-    return messageBody({
-      heading,
-      text,
-      next: html`<div class="actions">${link}<a href="/connections">Cancel</a></div>`,
-    });
+    return messageBody({ heading, text, next: actions(link) });
   }
+  const known = html`${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">`;
   if (step.kind === "device") {
-    const text = `Open ${step.url.host} on any device, type this code there, and come back: ${step.userCode}`;
-    const form = html`<form method="post" action="/sign-in/code">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}"><p><a class="button" href="${step.url.href}" rel="noreferrer" target="_blank">Open ${step.url.host}</a></p><button class="primary">I have typed it</button></form>`;
-    return messageBody({ heading, text, next: html`${form}${cancel}` });
+    const text = `Open ${step.url.host} on any device, type this code there, and come back.`;
+    const form = html`<div class="code"><p>Your code</p><strong>${step.userCode}</strong></div><form method="post" action="/sign-in/code">${known}<p><a class="button" href="${step.url.href}" rel="noreferrer" target="_blank">Open ${step.url.host}</a></p>${actions(html`<button class="primary">I have typed it</button>`)}</form>`;
+    return messageBody({ heading, text, next: form });
   }
-  if (step.kind === "done") return messageBody({ heading, text: "Signed in.", next: cancel });
   const steps = findProviderSteps(step.page);
-  const text = `${steps?.name ?? step.provider} does not know this service yet. Register it there as an app of your own, with this redirect address:`;
-  const form = html`<pre class="copy" tabindex="0"><code>${o.redirectUri}</code></pre>
+  const place = step.leadsBack ? ", with this redirect address:" : ".";
+  const text = `${steps?.name ?? step.provider} does not know this service yet. Register it there as an app of your own${place}`;
+  const form = html`${step.leadsBack ? html`<pre class="copy" tabindex="0"><code>${o.redirectUri}</code></pre>` : ""}
 ${providerSteps(steps)}
-<form method="post" action="/sign-in/client">${csrfField(o.csrfToken)}<input type="hidden" name="state" value="${step.state}">
+<form method="post" action="/sign-in/client">${known}
 <div class="field"><label for="client-id">Client id</label><input id="client-id" name="client-id" required autocomplete="off" spellcheck="false"></div>
-<div class="field"><label for="client-secret">Client secret <span class="optional">(optional)</span></label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
-<div class="actions"><button class="primary">Go on</button><a href="/connections">Cancel</a></div></form>`;
+<div class="field"><label for="client-secret">Client secret${step.leadsBack ? html` <span class="optional">(optional)</span>` : ""}</label><input id="client-secret" name="client-secret" type="password" autocomplete="off"></div>
+${actions(html`<button class="primary">Go on</button>`)}</form>`;
   return messageBody({ heading, text, next: form });
 }
 
