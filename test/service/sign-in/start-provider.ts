@@ -71,10 +71,10 @@ export async function startProvider(o: ProviderOptions = {}) {
     grants: () => seen.filter(({ path }) => path === "/token").map(({ form }) => form.grant_type ?? ""),
     /** The claims of an access token, or undefined when it is not good. */
     async inspect(token: string) {
-      const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
+      const found = await provider.AccessToken.find(token);
       if (found?.isValid !== true) return undefined;
-      const { grantId } = found as { grantId?: string };
-      return grantId !== undefined && (await provider.Grant.find(grantId)) === undefined ? undefined : found;
+      const grant = await provider.Grant.find(found.grantId ?? "");
+      return found.grantId !== undefined && grant === undefined ? undefined : found;
     },
     /** Ends every grant and token, as their user would. */
     async revokeAll() {

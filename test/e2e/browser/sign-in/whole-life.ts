@@ -91,7 +91,7 @@ async function connect(page: Page, app: SignedInApp): Promise<void> {
   await page.getByRole("link", { name: "Connections", exact: true }).click();
   await expect.poll(() => page.reload().then(() => link.count()), { timeout: 30_000 }).toBe(1);
   await link.click();
-  await page.getByText("Next, you sign in at its provider.").waitFor();
+  await page.getByText("The sign-in at its provider comes next.").waitFor();
   expect(await app.judge(page), "form").toEqual([]);
   await press(page, `Connect ${app.name}`);
   await app.signIn(page, app);
