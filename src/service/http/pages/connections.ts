@@ -181,7 +181,7 @@ ${integration?.stopped === undefined ? stateNotice(connection, path, signIn?.end
 <h2 id="facts">What it reaches</h2>
 <dl>
 <dt>Id</dt><dd><code>${connection.id}</code></dd>
-${signIn === undefined ? "" : html`<dt>Signed in</dt><dd>${signIn.account === undefined ? "" : `${signIn.account} `}at ${signIn.provider}</dd>${signIn.scopes.length === 0 ? "" : html`<dt>Rights</dt><dd>${signIn.scopes.join(", ")}</dd>`}`}
+${signIn === undefined ? "" : signInFacts(signIn, integration)}
 ${(integration?.settingsForm ?? []).map((field) => settingFact(field, connection))}
 <dt>Access</dt><dd>${integration?.stopped !== undefined ? "None" : missing.length === 0 ? "Everything the app offers" : "Limited"}</dd>
 </dl>
@@ -235,6 +235,13 @@ function stateNotice({ state, label }: Connection, path: string, ended: string |
         : html`<p>“${label}” does not work at the moment: it is down, or its settings are wrong. Until it works, calls to it are refused.</p>`;
   const button = ended === undefined ? "Reconnect" : "Sign in again";
   return html`<div class="notice ${state === "error" ? "bad" : "warn"}">${text}<p><a class="button primary" href="${path}/reconnect">${button}</a></p></div>`;
+}
+
+function signInFacts({ account, provider, scopes }: SignInFacts, integration: Integration | undefined): Markup {
+  // Rights that were chosen in the form are shown in its words.
+  const isShown = scopes.length > 0 && integration?.settingsForm?.some(({ kind }) => kind === "scopes") !== true;
+  return html`<dt>Signed in</dt><dd>${account === undefined ? "" : `${account} `}at ${provider}</dd>
+${isShown ? html`<dt>Rights</dt><dd>${scopes.join(", ")}</dd>` : ""}`;
 }
 
 /** A setting as the owner may see it; nothing for an optional one that was left empty. */
