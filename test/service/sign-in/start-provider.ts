@@ -76,6 +76,10 @@ export async function startProvider(o: ProviderOptions = {}) {
       const grant = await provider.Grant.find(found.grantId ?? "");
       return found.grantId !== undefined && grant === undefined ? undefined : found;
     },
+    /** True for a token that a client got for itself, and that is good. */
+    async isOfClient(token: string) {
+      return (await provider.ClientCredentials.find(token))?.isValid === true;
+    },
     /** Ends every grant and token, as their user would. */
     async revokeAll() {
       for (const id of issued.grants) await (await provider.Grant.find(id))?.destroy();
