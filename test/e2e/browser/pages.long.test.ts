@@ -74,6 +74,7 @@ test.each(LOOKS)(
     await page.locator("main a[href*='/log/exe_']").first().click();
     found.push(...(await judge(page, "execution")));
     await page.goto(pages.get("connect") ?? "");
+    await page.getByRole("link", { name: "Type everything yourself" }).click();
     await page.getByRole("button", { name: "Connect Mail" }).click();
     await page.getByRole("alert").waitFor();
     found.push(...(await judge(page, "form with problems")));
