@@ -16,9 +16,10 @@ import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { connectBody, reconnectBody, stepBody } from "./connect-form.ts";
+import { connectBody, reconnectBody } from "./connect-form.ts";
 import { requireConnection } from "./connections.ts";
 import type { Page } from "./page.ts";
+import { stepBody } from "./provider-step.ts";
 
 /** Redirect address of providers after the owner signed in there. */
 export const SIGNED_IN_PATH = "/signed-in";
