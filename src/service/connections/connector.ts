@@ -60,6 +60,7 @@ export function createConnector(o: {
     const fields = integration.settingsForm ?? [];
     const { settings, problems } = readSettings(fields, form.values, current);
     if (signInId !== undefined) settings[SIGN_IN_SETTING] = signInId;
+    else if (integration.findSignIn?.(settings) === undefined) delete settings[SIGN_IN_SETTING];
     for (const { name, kind } of fields) {
       const path = settings[name];
       if (kind !== "folder" || typeof path !== "string" || problems.has(name)) continue;

@@ -97,7 +97,7 @@ describe("a form that begins with one setting", () => {
   test("goes on where nothing is found", async () => {
     const page = await submit("/connect/mail", { step: "first", "set.address": "me@localhost" });
     expect([page.status, listNames(page).includes("maildir")]).toEqual([200, true]);
-    expect(page.text).toContain("Nothing says which servers localhost has.");
+    expect(page.text).toContain("No servers were found for localhost.");
   });
 });
 

@@ -67,6 +67,16 @@ test.each([
   [{ imapHost: "imap.mail.me.com" }, refusal("Authentication Failed"), "iCloud wants an app password"],
   [{ imapHost: "imap.mail.yahoo.com" }, refusal("LOGIN Invalid credentials"), "Yahoo wants an app password"],
   [{ imapHost: "outlook.office365.com" }, refusal("LOGIN failed."), 'choose "Sign in at Microsoft"'],
+  [
+    { imapHost: "outlook.office365.com" },
+    refusal("Authentication unsuccessful, basic authentication is disabled."),
+    'choose "Sign in at Microsoft"',
+  ],
+  [
+    { signIn: "microsoft", imapHost: "outlook.office365.com" },
+    refusal("Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant."),
+    "The settings of the account have to allow IMAP and SMTP first.",
+  ],
   [{}, refusal("Please use an app password."), "Make an app password in the settings of the account"],
   [
     {},

@@ -36,7 +36,7 @@ export async function findServers(address: string, o: Partial<LookupNetwork> = {
     return { values, note: `These are the servers of ${name}. ${note}`.trim(), ...(page !== undefined && { page }) };
   }
   if (settings !== undefined) return { values: settings, note: `These are the servers that ${domain} names.` };
-  const note = `Nothing says which servers ${domain} has. Type them: the help pages of its provider name them as IMAP and SMTP servers.`;
+  const note = `No servers were found for ${domain}. Type them: the help pages of its provider name them as IMAP and SMTP servers.`;
   return { values: {}, note };
 }
 

@@ -113,10 +113,11 @@ export function refuseSignIn(
 /** The next step after a refusal, where the provider of the server, or its words, tell it. */
 function advise({ host }: MailServer, kind: keyof typeof SIGN_IN_HINTS, words: string): string {
   const { name, signIn, page } = findProvider({ server: host }) ?? {};
-  if (/disabled|not enabled/i.test(words)) return "The settings of the account have to allow IMAP and SMTP first.";
+  if (kind === "password" && signIn === "microsoft") return 'It takes no passwords: choose "Sign in at Microsoft".';
+  if (/\b(?:imap|smtp).*(?:disabled|not enabled)|not enabled for (?:imap|smtp)/i.test(words))
+    return "The settings of the account have to allow IMAP and SMTP first.";
   if (kind === "token") return "It may have expired.";
   if (kind === "renewed") return "Check that you signed in as this user, and that the account may use IMAP and SMTP.";
-  if (signIn === "microsoft") return 'It takes no passwords: choose "Sign in at Microsoft".';
   if (page !== undefined) return `${name} wants an app password, not the password of the account: ${page}`;
   return /app(?:lication)?[- ](?:specific )?password/i.test(words)
     ? "Make an app password in the settings of the account, and use it here."

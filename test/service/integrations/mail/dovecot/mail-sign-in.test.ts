@@ -4,7 +4,7 @@ import { readStored } from "../../../find-store.ts";
 import { execute } from "../../../http-calls.ts";
 import { type Owner, openOwner } from "../../../sign-in/owner.ts";
 import { startProvider, type TestProvider } from "../../../sign-in/start-provider.ts";
-import { startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
+import { PASSWORDS, startDovecot, type TestDovecot } from "../kit/start-dovecot.ts";
 import { ADDRESSES, startSmtp, type TestSmtp } from "../kit/start-smtp.ts";
 import { writeMessage } from "../kit/write-message.ts";
 
@@ -130,6 +130,17 @@ test("another account that may open the mailbox is connected, and the difference
   expect(page.text).toContain("another account than the address you typed");
   expect(page.text).toContain("<dd>bob@example.org at ");
   expect((await search()).status).toBe(200);
+});
+
+test("a connection that is given a password instead forgets its sign-in", async () => {
+  const { id } = await findConnection();
+  const settings = { ...fields(), signIn: "password", password: PASSWORDS.ana };
+  expect(await owner.signIn(`/connections/${id}/reconnect`, settings)).toBe(`/connections/${id}?notice=reconnected`);
+  const page = await owner.browser.open(`${service.url}/connections/${id}`);
+  expect(page.text).not.toContain("<dt>Signed in</dt>");
+  expect(await service.service.connections.list("mail")).not.toContainEqual(
+    expect.objectContaining({ settings: expect.objectContaining({ signInId: expect.anything() }) }),
+  );
 });
 
 test.each([
