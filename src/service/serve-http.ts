@@ -11,7 +11,7 @@ import { createIngestTokens, createTokenSpender } from "./files/ingest-tokens.ts
 import type { Flows } from "./flows/flows.ts";
 import type { Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
-import { type Listener, listen } from "./http/listen.ts";
+import { listen } from "./http/listen.ts";
 import { SIGNED_IN_PATH } from "./http/pages/connect.ts";
 import { renderRefusal } from "./http/pages/page.ts";
 import { createOAuth } from "./oauth/create-oauth.ts";
@@ -42,7 +42,7 @@ export async function serveHttp(
   const app = Promise.withResolvers<ReturnType<typeof createApp>>();
   // Most often no request waits for it.
   app.promise.catch(() => {});
-  const listener: Listener = await listen({
+  const listener = await listen({
     ...o,
     fetch: async (request, env) => (await app.promise).fetch(request, env),
   });

@@ -20,19 +20,20 @@ interface LoggedCall {
 /** Rows of everything that ran. */
 export type ExecutionLog = ReturnType<typeof createExecutionLog>;
 
-/** Settings of the log. */
-interface ExecutionLogOptions {
-  /** Executions per account and UTC day; default no limit. */
-  readonly usageLimit?: number | undefined;
-  /** The process that runs what this log starts, as named in `nodes`; without one, rows are open until somebody closes them. */
-  readonly nodeId?: string | undefined;
-}
-
 /** Does its own writes together with the row of an execution. */
 export type OnStart = (transaction: Store, executionId: string) => Promise<void>;
 
-/** Creates the log of one process. */
-export function createExecutionLog(store: Store, now: () => number, { usageLimit, nodeId }: ExecutionLogOptions = {}) {
+/**
+ * Creates the log of one process.
+ *
+ * @param o `usageLimit`: executions per account and UTC day, default no limit; `nodeId`: the process that runs what this log
+ *   starts, as named in `nodes`; without one, rows are open until somebody closes them
+ */
+export function createExecutionLog(
+  store: Store,
+  now: () => number,
+  { usageLimit, nodeId }: { usageLimit?: number | undefined; nodeId?: string | undefined } = {},
+) {
   const at = () => new Date(now()).toISOString();
   const late = createLateRecords(store, at);
 

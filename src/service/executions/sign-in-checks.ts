@@ -18,17 +18,7 @@ const FRESH_MS = 60_000;
 type ReachedCall = Omit<PreparedCall, "file">;
 
 /** Tells the refusal of one operation from a sign-in that has ended. */
-export interface SignInChecks {
-  /**
-   * The error to answer a failed call with. After a 401 the sign-in is checked: with the app's own check, else by a
-   * read that succeeded before. Where it still holds, the operation alone was refused (403 `forbidden`) and the
-   * connection stays as it is; otherwise the connection asks for a new sign-in. After `needs_scope_upgrade` it does so, too,
-   * and the next sign-in asks for the scopes that were missing.
-   */
-  judge(error: ServiceError, call: ReachedCall): Promise<ServiceError>;
-  /** Marks the connection of a successful call as healthy, if {@link SignInChecks.judge} had marked it otherwise. */
-  succeeded(call: ReachedCall): Promise<void>;
-}
+export type SignInChecks = ReturnType<typeof createSignInChecks>;
 
 interface CheckParts {
   readonly catalog: Catalog;
@@ -41,7 +31,7 @@ interface CheckParts {
 type Verdict = "holds" | "ended" | "unknown";
 
 /** Creates the checks of one process. */
-export function createSignInChecks(parts: CheckParts): SignInChecks {
+export function createSignInChecks(parts: CheckParts) {
   const fresh = new Map<string, { readonly until: number; readonly settings: Connection["settings"] }>();
   /** Tools that were refused since a call of the connection succeeded. */
   const refused = new Map<string, Set<string>>();
@@ -60,7 +50,13 @@ export function createSignInChecks(parts: CheckParts): SignInChecks {
   }
 
   return {
-    async judge(error, call) {
+    /**
+     * The error to answer a failed call with. After a 401 the sign-in is checked: with the app's own check, else by a
+     * read that succeeded before. Where it still holds, the operation alone was refused (403 `forbidden`) and the
+     * connection stays as it is; otherwise the connection asks for a new sign-in. After `needs_scope_upgrade` it does so,
+     * too, and the next sign-in asks for the scopes that were missing.
+     */
+    async judge(error: ServiceError, call: ReachedCall): Promise<ServiceError> {
       if (error.code === "needs_scope_upgrade") await askForScopes(parts, call.connection, error);
       if (error.status !== 401) return error;
       const { id } = call.connection;
@@ -72,7 +68,8 @@ export function createSignInChecks(parts: CheckParts): SignInChecks {
       return error;
     },
 
-    async succeeded({ connection }) {
+    /** Marks the connection of a successful call as healthy, if `judge` had marked it otherwise. */
+    async succeeded({ connection }: ReachedCall): Promise<void> {
       refused.delete(connection.id);
       if (ended.delete(connection.id)) await setState(parts.connections, connection, "healthy");
     },

@@ -97,25 +97,22 @@ const CONNECT_MS = 10_000;
 const CLOSE_MS = 5_000;
 
 /** Connections to an added app over HTTP. */
-export interface AppAgent {
-  readonly dispatcher: Dispatcher;
-  /** Lets requests in flight end, for at most five seconds. */
-  close(): Promise<void>;
-}
+export type AppAgent = ReturnType<typeof createAppAgent>;
 
 /**
  * @param o.isPrivate the owner said that the address may be one of a private network, and without encryption. Otherwise
  * only public addresses are reached, checked after each lookup.
  * @param o.silenceMs longest silence of the app in milliseconds; 0 means no limit.
  */
-export function createAppAgent(o: { readonly isPrivate: boolean; readonly silenceMs: number }): AppAgent {
+export function createAppAgent(o: { readonly isPrivate: boolean; readonly silenceMs: number }) {
   const connect = o.isPrivate
     ? { timeout: CONNECT_MS }
     : createGuardedConnector(SYSTEM_NETWORK, CONNECT_MS, { anyPort: true });
   const agent = new Agent({ headersTimeout: o.silenceMs, bodyTimeout: o.silenceMs, connect });
   return {
-    dispatcher: agent,
-    async close() {
+    dispatcher: agent as Dispatcher,
+    /** Lets requests in flight end, for at most five seconds. */
+    async close(): Promise<void> {
       const timer = setTimeout(() => void agent.destroy(), CLOSE_MS);
       await agent.close().catch(() => {});
       clearTimeout(timer);

@@ -8,30 +8,19 @@ import { refuseSize, refuseUrl } from "./url-refusal.ts";
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Longest waits in milliseconds. */
-export interface FetchLimits {
-  /** For a connection, and again for the headers of an answer. */
-  readonly headersMs: number;
-  /** Between two pieces of a body. */
-  readonly idleMs: number;
-  /** For one URL with its redirects and its preview. */
-  readonly totalMs: number;
-}
+/**
+ * Longest waits in milliseconds: for a connection and again for the headers of an answer, between two pieces of a body,
+ * and for one URL with its redirects and its preview.
+ */
+export const FETCH_LIMITS = { headersMs: 10_000, idleMs: 15_000, totalMs: 30_000 };
 
-/** 10 s for headers, 15 s without a byte, 30 s in all. */
-export const FETCH_LIMITS: FetchLimits = { headersMs: 10_000, idleMs: 15_000, totalMs: 30_000 };
+export type FetchLimits = Readonly<typeof FETCH_LIMITS>;
 
-/** Connections of one fetch: made for it, gone with it, never shared with another. */
-export interface FetchRoutes {
-  /** Reaches the public internet only. */
-  readonly guarded: Dispatcher;
-  /** Reaches hosts the owner allowed. */
-  readonly trusted: Dispatcher;
-  close(): Promise<void>;
-}
-
-/** Opens the two routes. No proxy and no global dispatcher is used: either would resolve names behind the guard's back. */
-export function openRoutes(network: Network, limits: FetchLimits): FetchRoutes {
+/**
+ * Connections of one fetch, made for it, gone with it, never shared with another. No proxy and no global dispatcher is used:
+ * either would resolve names behind the guard's back.
+ */
+export function openRoutes(network: Network, limits: FetchLimits) {
   const options = {
     headersTimeout: limits.headersMs,
     bodyTimeout: limits.idleMs,
@@ -44,17 +33,17 @@ export function openRoutes(network: Network, limits: FetchLimits): FetchRoutes {
   const connect = buildConnector({ allowH2: false, timeout: limits.headersMs });
   const trusted = new Agent({ ...options, connect });
   return {
+    /** Reaches the public internet only. */
     guarded,
+    /** Reaches hosts the owner allowed. */
     trusted,
-    close: async () => {
-      await Promise.all([guarded.destroy(), trusted.destroy()]);
-    },
+    close: () => Promise.all([guarded.destroy(), trusted.destroy()]),
   };
 }
 
 /** Options of {@link openUrl}. */
 export interface OpenUrlOptions {
-  readonly routes: FetchRoutes;
+  readonly routes: Pick<ReturnType<typeof openRoutes>, "guarded" | "trusted">;
   readonly allowed: AllowedHosts;
   /** False for an address that a page chose: the allow-list does not apply then. */
   readonly mayTrust: boolean;

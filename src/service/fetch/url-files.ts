@@ -39,13 +39,7 @@ interface UrlFile {
 }
 
 /** Fetches files that arguments name by URL. */
-export interface UrlFiles {
-  /**
-   * Throws ServiceErrors with the codes of {@link refuseUrl}, their messages beginning with "The URL", and 503
-   * `client_gone` when `signal` aborts.
-   */
-  fetch(reference: string, signal?: AbortSignal): Promise<UrlFile>;
-}
+export type UrlFiles = ReturnType<typeof createUrlFiles>;
 
 /** True for text that can only be meant as a web address. */
 export function isWebUrl(reference: string): boolean {
@@ -137,11 +131,15 @@ export function createUrlFiles(o: {
   readonly allowed: AllowedHosts;
   readonly network?: Network;
   readonly limits?: FetchLimits;
-}): UrlFiles {
+}) {
   const { blobs, allowed, network = SYSTEM_NETWORK, limits = FETCH_LIMITS } = o;
   const gate = createGate(MAX_FETCHES);
   return {
-    async fetch(reference, signal) {
+    /**
+     * Throws ServiceErrors with the codes of {@link refuseUrl}, their messages beginning with "The URL", and 503
+     * `client_gone` when `signal` aborts.
+     */
+    async fetch(reference: string, signal?: AbortSignal): Promise<UrlFile> {
       const url = readUrl(reference);
       const leave = await gate.enter(signal).catch((error: unknown) => {
         throw explainFailure(error, { isOver: false, isCallerGone: true });

@@ -33,7 +33,7 @@ export interface ExecuteBody {
 
 /** Options of {@link readExecuteBody}. */
 export interface ReadBodyOptions {
-  readonly contentLength?: number;
+  readonly contentLength?: number | undefined;
   readonly blobs: BlobStore;
   readonly account: string;
   readonly signal?: AbortSignal;
@@ -41,14 +41,9 @@ export interface ReadBodyOptions {
   readonly rate?: BodyRate;
 }
 
-function refuseSize(what: string): ServiceError {
-  return refuseBare(413, "request_too_large", what);
-}
-
 function refuseTotal(): ServiceError {
-  return refuseSize(
-    `files hold more than ${MAX_REQUEST_FILE_BYTES / MIB} MB of decoded bytes; send fewer files per request or upload them one by one.`,
-  );
+  const limit = `files hold more than ${MAX_REQUEST_FILE_BYTES / MIB} MB of decoded bytes`;
+  return refuseBare(413, "request_too_large", `${limit}; send fewer files per request or upload them one by one.`);
 }
 
 function malformed(message: string): ServiceError {
@@ -75,36 +70,33 @@ async function split(bytes: AsyncIterable<Uint8Array>, options: ReadBodyOptions,
   } catch (error) {
     if (!(error instanceof SplitError)) throw error;
     if (error.reason === "malformed") throw malformed("The request body is not valid JSON (UTF-8).");
-    throw refuseSize(`The request without its file bytes is larger than ${MAX_REST_BYTES / MIB} MB.`);
+    const limit = `The request without its file bytes is larger than ${MAX_REST_BYTES / MIB} MB.`;
+    throw refuseBare(413, "request_too_large", limit);
   } finally {
     leave?.();
   }
 }
 
 /** Where the files of one request go and how their sum is watched. */
-interface FileTarget {
-  readonly stage: () => Promise<StagedFile>;
-  /** Takes the size of a decoded part; throws above 100 MB in all. */
-  readonly count: (bytes: number) => void;
-  discardAll(): Promise<void>;
-}
+type FileTarget = ReturnType<typeof createFileTarget>;
 
-function createFileTarget(blobs: BlobStore): FileTarget {
+function createFileTarget(blobs: BlobStore) {
   const staged: StagedFile[] = [];
   let decoded = 0;
   return {
-    stage: async () => {
+    async stage(): Promise<StagedFile> {
       // The list itself can be counted only once its end was read.
       if (staged.length >= MAX_ENTRIES) throw malformed(`files holds more than ${MAX_ENTRIES} files.`);
       const file = await blobs.stage();
       staged.push(file);
       return file;
     },
-    count: (size) => {
+    /** Takes the size of a decoded part; throws above 100 MB in all. */
+    count(size: number): void {
       decoded += size;
       if (decoded > MAX_REQUEST_FILE_BYTES) throw refuseTotal();
     },
-    async discardAll() {
+    async discardAll(): Promise<void> {
       for (const file of staged.splice(0)) await file.discard();
     },
   };

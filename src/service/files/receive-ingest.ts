@@ -33,15 +33,6 @@ export interface IngestServices {
   readonly rate?: BodyRate;
 }
 
-/** Answer of `POST /api/files/ingest`, with HTTP 201. */
-export interface IngestReceipt {
-  readonly s3key: string;
-  readonly name: string;
-  readonly mimetype: string;
-  readonly size: number;
-  readonly md5: string;
-}
-
 function refuseSize(): ServiceError {
   return refuseBare(413, "file_too_large", `The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`);
 }
@@ -116,13 +107,14 @@ async function receiveMultipart(
 }
 
 /**
- * Takes one file: raw bytes, or a multipart body with one file part. The token is spent before a byte of the body is read.
+ * Takes one file: raw bytes, or a multipart body with one file part, and gives the answer of `POST /api/files/ingest`. The
+ * token is spent before a byte of the body is read.
  *
  * Throws ServiceErrors, all bare: 503 without an ingest secret, 401 for a token that is wrong, expired or spent (it does not
  * say which), 413 above 25 MB (already by the announced length), 400 for an empty file, a malformed multipart body or a
  * sender below the minimum rate. Nothing is kept when it throws. The source is left open for the caller to close.
  */
-export async function receiveIngest(request: IngestRequest, services: IngestServices): Promise<IngestReceipt> {
+export async function receiveIngest(request: IngestRequest, services: IngestServices) {
   const { tokens, blobs } = services;
   if (tokens === undefined)
     throw refuseBare(

@@ -19,17 +19,7 @@ export interface FileDigests {
 }
 
 /** Bytes on their way into the blob store: one private file (0600) that disappears unless it is adopted. */
-export interface StagedFile {
-  readonly path: string;
-  readonly size: number;
-  /** Up to 64 KiB from the start of the file. */
-  readonly head: Uint8Array;
-  write(bytes: Uint8Array): Promise<void>;
-  /** Ends the writing, closes and returns the digests; calling it again gives the same digests. Does not wait for the disk. */
-  seal(): Promise<FileDigests>;
-  /** Closes and removes the file; harmless after an adoption or a second time. Never rejects: what stays is swept later. */
-  discard(): Promise<void>;
-}
+export type StagedFile = Awaited<ReturnType<typeof createStagedFile>>;
 
 /** Conditions of a disk that pass, or that a human repairs without touching the request. */
 export const DISK_FAULTS: ReadonlySet<string> = new Set(
@@ -65,7 +55,7 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
  *
  * @throws ServiceError 503 `file_store_unavailable`; so does `write`.
  */
-export async function createStagedFile(folder: string): Promise<StagedFile> {
+export async function createStagedFile(folder: string) {
   const path = join(folder, randomBytes(16).toString("hex"));
   const handle = await onDisk(async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -88,10 +78,11 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
     get size() {
       return size;
     },
-    get head() {
+    /** Up to 64 KiB from the start of the file. */
+    get head(): Uint8Array {
       return Buffer.concat(heads);
     },
-    async write(bytes) {
+    async write(bytes: Uint8Array): Promise<void> {
       if (headSize < HEAD_BYTES) {
         const part = Uint8Array.prototype.slice.call(bytes, 0, HEAD_BYTES - headSize);
         heads.push(part);
@@ -102,11 +93,13 @@ export async function createStagedFile(folder: string): Promise<StagedFile> {
       sha256.update(bytes);
       await onDisk(() => handle.writeFile(bytes));
     },
-    seal() {
+    /** Ends the writing, closes and returns the digests; calling it again gives the same digests. Does not wait for the disk. */
+    seal(): Promise<FileDigests> {
       sealed ??= close().then(() => ({ size, md5: md5.digestHex(), sha256: sha256.digest("hex") }));
       return sealed;
     },
-    async discard() {
+    /** Closes and removes the file; harmless after an adoption or a second time. Never rejects: what stays is swept later. */
+    async discard(): Promise<void> {
       // Whatever the file was for has ended: a disk that fails now must not turn a done write into a failed one.
       await close().catch(() => {});
       await rm(path, { force: true }).catch(() => {});

@@ -6,18 +6,6 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { errorCode } from "../../base/disk.ts";
 import { SvcError } from "../../errors.ts";
 
-/** An open port. */
-export interface Listener {
-  readonly port: number;
-  /** How many requests are being received or answered now. */
-  running(): number;
-  /**
-   * Takes no new connections, ends those without a request at once, gives running requests `graceMs` to finish, then
-   * cuts them. Requests that are still incomplete after five seconds are cut then.
-   */
-  close(graceMs: number): Promise<void>;
-}
-
 /**
  * Slow requests must not hold connections for ever: headers within 15 s, a whole request within 10 minutes. Idle ones
  * are kept longer than clients use them: a service that was busy for some seconds would else close a connection on
@@ -29,7 +17,7 @@ const SERVER_OPTIONS = { headersTimeout: 15_000, requestTimeout: 600_000, keepAl
 const RECEIVE_MS = 5000;
 
 /**
- * Serves a fetch handler.
+ * Serves a fetch handler on an open port.
  *
  * @throws SvcError `invalid_config`, field `port` or `host`, when the address cannot be used.
  */
@@ -38,7 +26,7 @@ export async function listen(o: {
   host: string;
   port: number;
   discardLimits?: DiscardLimits;
-}): Promise<Listener> {
+}) {
   const server = createServer(SERVER_OPTIONS);
   // First of all listeners, so that a stop is known before an answer begins.
   const requests = watchRequests(server);
@@ -57,7 +45,16 @@ export async function listen(o: {
     throw explainListenError(cause, o);
   }
   const { port } = server.address() as AddressInfo;
-  return { port, running: requests.count, close: (graceMs) => closeServer(server, requests, graceMs) };
+  return {
+    port,
+    /** How many requests are being received or answered now. */
+    running: requests.count,
+    /**
+     * Takes no new connections, ends those without a request at once, gives running requests `graceMs` to finish, then
+     * cuts them. Requests that are still incomplete after five seconds are cut then.
+     */
+    close: (graceMs: number) => closeServer(server, requests, graceMs),
+  };
 }
 
 /** Node counts a connection without data as busy, and keeps connections that become idle after the stop. */
@@ -125,16 +122,13 @@ function explainListenError(cause: unknown, { host, port }: { host: string; port
   }
 }
 
-/** How much of a body that nobody reads is taken from its sender before the connection is cut. */
-interface DiscardLimits {
-  readonly bytes: number;
-  /** Longest pause between two pieces, in milliseconds. */
-  readonly pauseMs: number;
-  readonly totalMs: number;
-}
+/**
+ * How much of a body that nobody reads is taken from its sender before the connection is cut, with the longest pause between
+ * two pieces: more than the largest body of any route, and as long as a slow but willing sender needs to notice the answer.
+ */
+const DISCARD_LIMITS = { bytes: 256 * 1024 * 1024, pauseMs: 5000, totalMs: 30_000 };
 
-/** More than the largest body of any route, and as long as a slow but willing sender needs to notice the answer. */
-const DISCARD_LIMITS: DiscardLimits = { bytes: 256 * 1024 * 1024, pauseMs: 5000, totalMs: 30_000 };
+type DiscardLimits = Readonly<typeof DISCARD_LIMITS>;
 
 /**
  * Gives an answer at once, and ends it only when its request has come whole. A connection that is closed with unread

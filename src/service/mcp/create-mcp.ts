@@ -7,7 +7,7 @@ import type { ServiceLog } from "../service-error.ts";
 import { answerRequest, type McpHeaders, renderRpcError } from "./answer-request.ts";
 import type { McpFeatures, McpPrompt, McpResource, McpTool } from "./mcp-features.ts";
 import { createRequestStates } from "./open-call.ts";
-import { isUnreadable, readMessage } from "./protocol.ts";
+import { readMessage } from "./protocol.ts";
 import { describeFeatures, runMethod } from "./run-method.ts";
 import { identifyServer } from "./server-card.ts";
 import { createConnectionTools } from "./tools/connection-tools.ts";
@@ -39,7 +39,7 @@ export function createMcp(
     async answer(request: { text: string; headers: McpHeaders; principal: Principal; clientGone: AbortSignal }) {
       const { text, headers, principal, clientGone } = request;
       const message = readMessage(text);
-      if (isUnreadable(message)) return renderRpcError(message.error, { id: message.id, status: 400 });
+      if ("error" in message) return renderRpcError(message.error, { id: message.id, status: 400 });
       const states = await getStates();
       const methodParts = { principal, clientGone, states, features, serverInfo, instructions: INSTRUCTIONS };
       return answerRequest(message, headers, {

@@ -98,11 +98,6 @@ export function readMessage(text: string): RpcMessage | UnreadableMessage {
   return { id: body.id, method: body.method, params: body.params ?? {} };
 }
 
-/** True for a message that {@link readMessage} could not read. */
-export function isUnreadable(message: RpcMessage | UnreadableMessage): message is UnreadableMessage {
-  return "error" in message;
-}
-
 function isId(value: unknown): value is RpcId {
   return value === null || typeof value === "string" || Number.isSafeInteger(value);
 }

@@ -6,14 +6,11 @@ import { MCP_VERSIONS } from "./protocol.ts";
 
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 
-/** The bytes of the "MCP server card" with their strong `ETag`. */
-interface RenderedCard {
-  readonly body: string;
-  readonly etag: string;
-}
-
-/** Renders the card of the service at this address. Tools, prompts and resources are deliberately not on it. */
-export function renderServerCard(baseUrl: string): RenderedCard {
+/**
+ * The bytes of the "MCP server card" of the service at this address, with their strong `ETag`. Tools, prompts and resources
+ * are deliberately not on it.
+ */
+export function renderServerCard(baseUrl: string) {
   const card: ServerCard = {
     $schema: SCHEMA,
     ...identifyServer(baseUrl),
@@ -38,7 +35,7 @@ export function renderServerCard(baseUrl: string): RenderedCard {
 }
 
 /** True when a caller that sends this `If-None-Match` has the current card (weak comparison, RFC 9110, 13.1.2). */
-export function isKnownCard(ifNoneMatch: string | undefined, { etag }: RenderedCard): boolean {
+export function isKnownCard(ifNoneMatch: string | undefined, { etag }: { readonly etag: string }): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);
@@ -49,18 +46,11 @@ const VERSION = "1.0.0";
 const TITLE = "svc";
 const DESCRIPTION = "Finds and runs actions of your connected apps, with a human approving every change.";
 
-/** Name and version of the MCP server, the same in the card and the handshake. */
-interface ServerIdentity {
-  /** Reverse host name and name, e.g. `org.example.svc/svc`; an address without a host name of its own is `localhost/svc`. */
-  readonly name: string;
-  readonly title: string;
-  readonly version: string;
-  readonly description: string;
-  readonly websiteUrl: string;
-}
-
-/** The identity of the service at this address. */
-export function identifyServer(baseUrl: string): ServerIdentity {
+/**
+ * Name and version of the MCP server at this address, the same in the card and the handshake. The name is a reverse host
+ * name and a name, e.g. `org.example.svc/svc`; an address without a host name of its own is `localhost/svc`.
+ */
+export function identifyServer(baseUrl: string) {
   const { hostname } = new URL(baseUrl);
   const hasName = isIP(hostname.replaceAll(/[[\]]/g, "")) === 0;
   const space = hasName ? hostname.split(".").reverse().join(".") : "localhost";

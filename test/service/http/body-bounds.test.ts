@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Listener, listen } from "../../../src/service/http/listen.ts";
+import { listen } from "../../../src/service/http/listen.ts";
 import { renderBare } from "../../../src/service/http/render-outcome.ts";
 import { KEYLESS_BODY, readJsonObject } from "../../../src/service/http/request.ts";
 import { OAUTH_PATHS } from "../../../src/service/oauth/create-provider.ts";
@@ -35,7 +35,7 @@ function head(path: string, headers: Record<string, string | number>): string {
 }
 
 /** Refuses every request unread, but for `/in-time`, which answers at once, and `/read`, which reads. */
-async function startRefusing(limits: { bytes: number; pauseMs: number; totalMs: number }): Promise<Listener> {
+async function startRefusing(limits: { bytes: number; pauseMs: number; totalMs: number }) {
   const fetch = async (request: Request) => {
     if (request.url.endsWith("/in-time")) return new Response("ok");
     return renderBare(new ServiceError(401, "unauthorized", "No key.", { bare: true }));

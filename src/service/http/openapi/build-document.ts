@@ -173,7 +173,7 @@ function describeSchema(schema: ZodType, registry: ShapeRegistry): object {
   const { $defs: _components, ...described } = dropHead(
     z.toJSONSchema(schema, { ...JSON_SCHEMA, metadata: registry }),
   ) as { $defs?: unknown };
-  return moveReferences(described) as object;
+  return JSON.parse(JSON.stringify(described).replaceAll('"$ref":"#/$defs/', `"$ref":"${COMPONENTS}`));
 }
 
 const JSON_SCHEMA = {
@@ -188,17 +188,6 @@ const JSON_SCHEMA = {
 
 function dropHead({ $schema: _schema, $id: _id, ...rest }: { $schema?: unknown; $id?: unknown }): object {
   return rest;
-}
-
-function moveReferences(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(moveReferences);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", COMPONENTS) : moveReferences(member),
-    ]),
-  );
 }
 
 /** Every operation of the service except pages and the endpoints of the OAuth library. */

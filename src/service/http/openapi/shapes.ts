@@ -47,20 +47,25 @@ import { RESULT_OFFLOAD } from "../render-outcome.ts";
  * missing; an answer that leaves one of these out is off the document.
  */
 
-const tool = toolSchema.required({ integration: true, name: true, description: true, inputSchema: true });
-const toolList = toolListSchema
-  .required({ count: true, total: true, truncated: true, integration: true })
-  .extend({ tools: z.array(tool) });
-const toolSearch = toolSearchSchema
-  .required({ count: true, query: true, integration: true })
-  .extend({ tools: z.array(tool) });
+function need<Shape extends z.core.$ZodLooseShape>(
+  schema: z.ZodObject<Shape, z.core.$loose>,
+  ...names: (keyof Shape & string)[]
+) {
+  return schema.required(Object.fromEntries(names.map((name) => [name, true])) as Record<string, never>);
+}
+
+const tool = need(toolSchema, "integration", "name", "description", "inputSchema");
+const toolList = need(toolListSchema, "count", "total", "truncated", "integration").extend({ tools: z.array(tool) });
+const toolSearch = need(toolSearchSchema, "count", "query", "integration").extend({ tools: z.array(tool) });
 const toolDescription = z.looseObject({
-  tool: tool.required({ canonical: true }).extend({ name: z.string(), inputSchema: z.looseObject({}) }),
+  tool: need(tool, "canonical").extend({ name: z.string(), inputSchema: z.looseObject({}) }),
 });
 
-const summaryHead = executionSummarySchema
-  .required({ integration_id: true, action_id: true })
-  .extend({ started_at: z.string(), finished_at: z.string(), display: displaySchema });
+const summaryHead = need(executionSummarySchema, "integration_id", "action_id").extend({
+  started_at: z.string(),
+  finished_at: z.string(),
+  display: displaySchema,
+});
 const refusal = {
   error_code: z.enum(CANONICAL_ERROR_CODES),
   message: z.string(),
@@ -87,12 +92,7 @@ const storedResult = z.object({
   preview: z.string().describe("The beginning of that JSON."),
 });
 
-const envelopeHead = executionEnvelopeSchema.required({
-  toolName: true,
-  integration: true,
-  requiresConfirmation: true,
-  meta: true,
-});
+const envelopeHead = need(executionEnvelopeSchema, "toolName", "integration", "requiresConfirmation", "meta");
 const succeededEnvelope = envelopeHead.extend({
   ok: z.literal(true),
   result: z.unknown(),
@@ -101,54 +101,49 @@ const succeededEnvelope = envelopeHead.extend({
 });
 const failedEnvelope = envelopeHead.extend({
   ok: z.literal(false),
-  error: toolErrorSchema.required({ type: true, retryable: true }),
+  error: need(toolErrorSchema, "type", "retryable"),
   canonical: z.union([blockedSummary, failedSummary]),
 });
 
-const integrationItem = integrationItemSchema.required({
-  name: true,
-  connected: true,
-  connection_state: true,
-  capabilities: true,
+const integrationItem = need(integrationItemSchema, "name", "connected", "connection_state", "capabilities");
+const integrationPage = need(integrationPageSchema, "page", "page_size", "total").extend({
+  items: z.array(integrationItem),
 });
-const integrationPage = integrationPageSchema
-  .required({ page: true, page_size: true, total: true })
-  .extend({ items: z.array(integrationItem) });
-const actionItem = actionItemSchema
-  .required({ title: true, description: true })
-  .extend({ side_effect_level: sideEffectLevelSchema });
+const actionItem = need(actionItemSchema, "title", "description").extend({ side_effect_level: sideEffectLevelSchema });
 const actionList = actionListSchema.extend({ items: z.array(actionItem) });
-const actionDetail = actionDetailSchema
-  .required({
-    title: true,
-    description: true,
-    input_schema: true,
-    input_summary: true,
-    requires_confirmation: true,
-    examples: true,
-    preconditions: true,
-  })
-  .extend({ side_effect_level: sideEffectLevelSchema, input_schema: z.looseObject({}) });
+const actionDetail = need(
+  actionDetailSchema,
+  "title",
+  "description",
+  "input_schema",
+  "input_summary",
+  "requires_confirmation",
+  "examples",
+  "preconditions",
+).extend({ side_effect_level: sideEffectLevelSchema, input_schema: z.looseObject({}) });
 const catalogSearch = catalogSearchSchema.extend({
   items: z.array(
-    catalogSearchItemSchema
-      .required({ action_id: true, title: true, summary: true, connected: true, connection_state: true })
-      .extend({ kind: z.enum(["action", "integration"]) }),
+    need(catalogSearchItemSchema, "action_id", "title", "summary", "connected", "connection_state").extend({
+      kind: z.enum(["action", "integration"]),
+    }),
   ),
 });
 
-const flow = flowSchema
-  .required({ name: true, templateKey: true, input: true, context: true, createdAt: true, updatedAt: true })
-  .extend({ id: z.string(), status: z.enum(FLOW_STATUSES), triggerType: z.enum(FLOW_TRIGGER_TYPES) });
+const flow = need(flowSchema, "name", "templateKey", "input", "context", "createdAt", "updatedAt").extend({
+  id: z.string(),
+  status: z.enum(FLOW_STATUSES),
+  triggerType: z.enum(FLOW_TRIGGER_TYPES),
+});
 const flowView = flowViewSchema.extend({
   flow,
   steps: z.array(
-    flowStepSchema
-      .required({ attemptCount: true })
-      .extend({ stepType: z.enum(FLOW_STEP_TYPES), status: z.enum(FLOW_STEP_STATUSES) }),
+    need(flowStepSchema, "attemptCount").extend({
+      stepType: z.enum(FLOW_STEP_TYPES),
+      status: z.enum(FLOW_STEP_STATUSES),
+    }),
   ),
 });
-const flowTemplate = flowTemplateSchema.required({ name: true, description: true });
+const flowTemplate = need(flowTemplateSchema, "name", "description");
 
 const pairStatus = z.enum(PAIR_STATUSES);
 const bootstrapStatus = z.enum(BOOTSTRAP_STATUSES);
@@ -183,15 +178,13 @@ export const shapes = {
   FlowTemplates: flowTemplatesSchema.extend({ templates: z.array(flowTemplate) }),
   FlowStarted: flowStartReplySchema.extend({ flowId: z.string(), flow: flowView, templates: z.array(flowTemplate) }),
   FlowList: flowListSchema.extend({ flows: z.array(flow) }),
-  PairStarted: pairStartReplySchema.required({ displayCode: true, status: true, pollIntervalMs: true }),
+  PairStarted: need(pairStartReplySchema, "displayCode", "status", "pollIntervalMs"),
   PairStatus: z.looseObject({ status: pairStatus, displayCode: z.string(), expiresAt: z.string() }),
-  PairExchanged: pairExchangeReplySchema.required({ session: true }),
-  BootstrapStarted: bootstrapStartReplySchema
-    .required({ poll_interval_ms: true, display: true })
-    .extend({ status: bootstrapStatus }),
-  BootstrapPolled: bootstrapPollReplySchema
-    .required({ session_id: true, expires_at: true, poll_interval_ms: true })
-    .extend({ status: bootstrapStatus }),
+  PairExchanged: need(pairExchangeReplySchema, "session"),
+  BootstrapStarted: need(bootstrapStartReplySchema, "poll_interval_ms", "display").extend({ status: bootstrapStatus }),
+  BootstrapPolled: need(bootstrapPollReplySchema, "session_id", "expires_at", "poll_interval_ms").extend({
+    status: bootstrapStatus,
+  }),
 } as const;
 
 /** The opt-in to {@link shapes.StoredResult}. */

@@ -1,7 +1,6 @@
 import type { Hono } from "hono";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
-import type { Principal } from "../../auth/api-keys.ts";
-import { blockedOutcome, type ExecutionOutcome } from "../../executions/outcome.ts";
+import { blockedOutcome } from "../../executions/outcome.ts";
 import { readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
@@ -9,7 +8,7 @@ import { ServiceError } from "../../service-error.ts";
 import { bare, envelope, type Operation, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderEnvelope } from "../render-outcome.ts";
-import { type IncomingBody, openBody, type RouteEnv, unauthorized } from "../request.ts";
+import { openBody, type RouteEnv, unauthorized } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 /** OpenAPI description of these endpoints. */
@@ -46,43 +45,28 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
     const toolName = c.req.param("name");
     const principal = await parts.keys.authenticate(c.req.raw.headers);
     if (principal === undefined) return renderRefusal(toolName, unauthorized({ bare: false }), parts);
-    const incoming = openBody(c.env);
+    const { bytes, contentLength, clientGone } = openBody(c.env);
+    const account = principal.accountId;
     let request: ExecuteBody;
     try {
-      request = await readBody(incoming, principal, parts);
+      request = await readExecuteBody(bytes, { contentLength, blobs: parts.blobs, account, signal: clientGone });
     } catch (error) {
       if (error instanceof ServiceError) return renderRefusal(toolName, error, parts);
       throw error;
     }
     try {
-      const outcome = await execute(parts, { toolName, principal, request, incoming });
+      const received = parts.fileEnvelopes ? request.files : undefined;
+      const outcome = await parts.executor.execute({
+        ...readToolRequest(request.body),
+        toolName,
+        principal,
+        clientGone,
+        ...createFileAccess(parts, { account, toolName, received }),
+      });
       return renderEnvelope(outcome, readRenderOptions(c.req.raw.headers));
     } finally {
       await request.dispose();
     }
-  });
-}
-
-function readBody(incoming: IncomingBody, { accountId }: Principal, parts: ServiceParts): Promise<ExecuteBody> {
-  return readExecuteBody(incoming.bytes, {
-    ...(incoming.contentLength !== undefined && { contentLength: incoming.contentLength }),
-    blobs: parts.blobs,
-    account: accountId,
-    signal: incoming.clientGone,
-  });
-}
-
-function execute(
-  parts: ServiceParts,
-  o: { toolName: string; principal: Principal; request: ExecuteBody; incoming: IncomingBody },
-): Promise<ExecutionOutcome> {
-  const received = parts.fileEnvelopes ? o.request.files : undefined;
-  return parts.executor.execute({
-    ...readToolRequest(o.request.body),
-    toolName: o.toolName,
-    principal: o.principal,
-    clientGone: o.incoming.clientGone,
-    ...createFileAccess(parts, { account: o.principal.accountId, toolName: o.toolName, received }),
   });
 }
 

@@ -12,15 +12,17 @@ import type { ServiceParts } from "../service-parts.ts";
 /** Largest body: as much as the tool-name endpoint takes besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
+const EXECUTIONS = { tag: "Executions", access: "key" } as const;
+const STORED = [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary] as const;
+
 /** OpenAPI description of these endpoints. */
 export const executionOperations: readonly Operation[] = [
   {
+    ...EXECUTIONS,
     method: "post",
     path: "/api/executions",
     summary:
       "Runs an action on the connection named as connection_id, else on the default one; an idempotency_key makes it safe to repeat for seven days.",
-    tag: "Executions",
-    access: "key",
     parameters: [RESULT],
     request: { required: true, content: { "application/json": canonicalExecuteRequestSchema } },
     answers: {
@@ -38,33 +40,25 @@ export const executionOperations: readonly Operation[] = [
     },
   },
   {
+    ...EXECUTIONS,
     method: "get",
     path: "/api/executions",
     summary: "Finds what was done under an idempotency_key, or is being done. Nothing is run.",
-    tag: "Executions",
-    access: "key",
     parameters: [query("idempotency_key", "1 to 200 characters, as sent to POST /api/executions.", true)],
     answers: {
-      200: {
-        description: "The execution that has the key",
-        body: [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary],
-      },
+      200: { description: "The execution that has the key", body: STORED },
       400: bare("`idempotency_key` is missing or too long"),
       404: bare("Nothing was done under this key so far"),
     },
   },
   {
+    ...EXECUTIONS,
     method: "get",
     path: "/api/executions/{id}",
     summary: "Reads an execution with its whole output.",
-    tag: "Executions",
-    access: "key",
     parameters: [segment("id", "An execution_id.")],
     answers: {
-      200: {
-        description: "The execution",
-        body: [shapes.SucceededSummary, shapes.FailedSummary, shapes.RunningSummary],
-      },
+      200: { description: "The execution", body: STORED },
       404: bare("No such execution of this account"),
     },
   },

@@ -1,4 +1,4 @@
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { API_KEY_HEADER, API_KEY_PREFIX } from "../../../wire/constants.ts";
 import {
   MCP_PATH,
@@ -24,12 +24,7 @@ import type { ServiceParts } from "../service-parts.ts";
 /** Largest body: as much as the endpoints that execute take besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
 
-const IF_NONE_MATCH = {
-  name: "if-none-match",
-  in: "header",
-  description: "The etag of a card that is known.",
-} as const;
-
+const MCP = { path: MCP_PATH, tag: "MCP", access: "mcp" } as const;
 /** The card on one of its two paths. */
 function card(path: string): Operation {
   return {
@@ -38,7 +33,7 @@ function card(path: string): Operation {
     summary: "The MCP server card.",
     tag: "MCP",
     access: "anybody",
-    parameters: [IF_NONE_MATCH],
+    parameters: [{ name: "if-none-match", in: "header", description: "The etag of a card that is known." }],
     answers: {
       200: { description: "The card", body: serverCardSchema, contentType: SERVER_CARD_CONTENT_TYPE },
       304: { description: "The known card is the current one", body: "nothing" },
@@ -49,11 +44,9 @@ function card(path: string): Operation {
 /** OpenAPI description of these endpoints. */
 export const mcpOperations: readonly Operation[] = [
   {
+    ...MCP,
     method: "get",
-    path: MCP_PATH,
     summary: "Lists MCP tools, prompts and resources without a handshake.",
-    tag: "MCP",
-    access: "mcp",
     answers: {
       200: { description: "The listing", body: mcpListingSchema },
       403: bare("The access token lacks the scope openid"),
@@ -61,11 +54,9 @@ export const mcpOperations: readonly Operation[] = [
     },
   },
   {
+    ...MCP,
     method: "post",
-    path: MCP_PATH,
     summary: "Answers one JSON-RPC 2.0 message.",
-    tag: "MCP",
-    access: "mcp",
     request: { required: true, content: { "application/json": rpcRequestSchema } },
     answers: {
       200: { description: "The response", body: rpcResponseSchema },
@@ -103,10 +94,13 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const clientGone = watchClient(c.env);
     const bytes = await readBytes(c.env, { limit: BODY_LIMIT });
     createValueGuard()(bytes);
-    const text = bytes.toString("utf8");
     const { status, body } = await mcp.answer({
-      text,
-      headers: readHeaders(c),
+      text: bytes.toString("utf8"),
+      headers: {
+        version: c.req.header("mcp-protocol-version"),
+        method: c.req.header("mcp-method"),
+        name: c.req.header("mcp-name"),
+      },
       principal: access.principal,
       clientGone,
     });
@@ -136,14 +130,6 @@ export function addServerCardRoutes(app: Hono<RouteEnv>, { baseUrl }: ServicePar
     });
     app.options(path, (c) => c.body(null, 204, headers));
   }
-}
-
-function readHeaders(c: Context<RouteEnv>) {
-  return {
-    version: c.req.header("mcp-protocol-version"),
-    method: c.req.header("mcp-method"),
-    name: c.req.header("mcp-name"),
-  };
 }
 
 /** Says where a client learns how to sign in (RFC 9728, 5.1). */

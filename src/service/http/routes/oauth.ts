@@ -18,15 +18,8 @@ const MAX_NAME = 60;
 
 /** Metadata of OAuth, on one of its paths. */
 function metadata(path: string, summary: string): Operation {
-  const body = z.looseObject({});
-  return {
-    method: "get",
-    path,
-    summary,
-    tag: "OAuth",
-    access: "anybody",
-    answers: { 200: { description: "The metadata", body } },
-  };
+  const answers = { 200: { description: "The metadata", body: z.looseObject({}) } };
+  return { method: "get", path, summary, tag: "OAuth", access: "anybody", answers };
 }
 
 /** OpenAPI description of these endpoints. */
@@ -60,14 +53,9 @@ export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     await parts.oauth.answer(c.env);
     return RESPONSE_ALREADY_SENT;
   };
-  app.get(OAUTH_PATHS.authorizationServer, answer);
-  app.get(OAUTH_PATHS.openidConfiguration, answer);
-  app.get(OAUTH_PATHS.jwks, answer);
-  app.get(OAUTH_PATHS.authorize, answer);
-  app.get(`${OAUTH_PATHS.authorize}/:uid`, answer);
-  app.post(OAUTH_PATHS.token, answer);
-  app.post(OAUTH_PATHS.register, answer);
-  app.post(OAUTH_PATHS.revoke, answer);
+  const { authorizationServer, openidConfiguration, jwks, authorize, token, register, revoke } = OAUTH_PATHS;
+  app.on("GET", [authorizationServer, openidConfiguration, jwks, authorize, `${authorize}/:uid`], answer);
+  app.on("POST", [token, register, revoke], answer);
   addApprovalPage(app, parts);
 }
 
