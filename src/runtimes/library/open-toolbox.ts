@@ -11,7 +11,7 @@ import {
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
-import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
+import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../calls/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
 export type ToolboxOptions = ToolSessionOptions & {
@@ -88,9 +88,14 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     return {
       get tools() {
         const actions = buildTools(select(), { profile: session.profile, reserved: RESERVED_NAMES });
+        const leftOut = describeUnlisted(session.catalog, actions.length);
         return [
-          ...actions.map((action) => offerAction(session, action)),
-          ...always.map((tool) => offerTool(tool, describeUnlisted(session.catalog, actions.length))),
+          ...actions.map(({ toolName, ...tool }) =>
+            offer(tool, (args, call) => session.call({ ...call, toolName, arguments: args })),
+          ),
+          ...always.map(({ run, ...tool }) =>
+            offer(tool.name === "svc_search_tools" ? { ...tool, description: tool.description + leftOut } : tool, run),
+          ),
         ];
       },
       session,
@@ -102,23 +107,11 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
   }
 }
 
-function offerAction(session: ToolSession, { name, toolName, description, schema }: ToolDefinition): OfferedTool {
-  return {
-    name,
-    description,
-    schema,
-    run: async (args, call) => toReply(await session.call({ ...call, toolName, arguments: args })),
-  };
-}
-
-function offerTool(tool: StaticTool, leftOut: string): OfferedTool {
-  const { name, description, schema } = tool;
-  return {
-    name,
-    description: name === "svc_search_tools" ? description + leftOut : description,
-    schema,
-    run: async (args, call) => toReply(await tool.run(args, call)),
-  };
+function offer(
+  { name, description, schema }: Omit<OfferedTool, "run">,
+  run: (args: unknown, call: OfferedCall) => Promise<ToolOutcome>,
+): OfferedTool {
+  return { name, description, schema, run: async (args, call) => toReply(await run(args, call)) };
 }
 
 function toReply(outcome: ToolOutcome): ToolReply {

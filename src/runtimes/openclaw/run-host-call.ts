@@ -7,19 +7,14 @@ import { ASK_TO_PAIR } from "./setup/find-key.ts";
 import type { SvcHost } from "./svc-host.ts";
 import type { HostToolDefinition } from "./translate-tool.ts";
 
-interface Execution {
-  readonly toolCallId: string;
-  readonly arguments: unknown;
-  readonly signal: AbortSignal | undefined;
-  readonly onUpdate: ((partial: HostToolResult) => void) | undefined;
-}
-
 /** Runs a call and tells the host how it ended. Throws for a call that was stopped, and for nothing else. */
 export async function runHostCall(
   host: SvcHost,
   context: HostToolContext,
   definition: HostToolDefinition,
-  { toolCallId, signal, onUpdate, arguments: args }: Execution,
+  toolCallId: string,
+  args: unknown,
+  { signal, onUpdate }: { signal: AbortSignal | undefined; onUpdate: ((partial: HostToolResult) => void) | undefined },
 ): Promise<HostToolResult> {
   const askState = await host.openAskState();
   const callId = createCallId(context, toolCallId, askState.decisions.findRun(nameCall(context, toolCallId)));

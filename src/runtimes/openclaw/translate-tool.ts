@@ -37,7 +37,7 @@ export function createHostTool(host: SvcHost, context: HostToolContext, definiti
     prepareBeforeToolCallParams: (params) => repairSearchedParams(schema, params),
     async execute(toolCallId, params, signal, onUpdate) {
       const { runHostCall } = await import("./run-host-call.ts");
-      return runHostCall(host, context, definition, { toolCallId, arguments: params, signal, onUpdate });
+      return runHostCall(host, context, definition, toolCallId, params, { signal, onUpdate });
     },
   };
 }

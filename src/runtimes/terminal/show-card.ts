@@ -3,17 +3,6 @@ import type { ApprovalRequest } from "../../calls/ask/request.ts";
 import { layOutFacts } from "../../wire/card-layout.ts";
 import type { Terminal } from "./line-reader.ts";
 
-/** A card drawn for a window as it is now. */
-interface DrawnCard {
-  /** As many facts as fit together with the question. */
-  readonly rows: readonly string[];
-  /** Tool, effect and account, to stand right above the prompt. */
-  readonly question: readonly string[];
-  readonly isWhole: boolean;
-  /** Everything, in pieces that fit the window. */
-  readonly pages: readonly (readonly string[])[];
-}
-
 const COLUMNS = 80;
 const HEAD = "Approval needed";
 const EDITED = "[edited by you; files are looked at again before anything is sent]";
@@ -23,26 +12,23 @@ const UNBOUNDED_ROWS = 100;
 /** Draws a request for the window of `output`; `prompt` is shown below the question. */
 export function drawCard(
   request: ApprovalRequest,
-  {
-    output,
-    prompt,
-    isEdited,
-  }: { readonly output: Terminal["output"]; readonly prompt: string; readonly isEdited: boolean },
-): DrawnCard {
+  { output, prompt, isEdited }: { output: Terminal["output"]; prompt: string; isEdited: boolean },
+) {
   const columns = output.columns ?? COLUMNS;
   const { facts, question } = describeRequest({ ...request, expiresAt: toLocalTime(request.expiresAt) });
   const asked = layOutFacts([question], { columns, rows: Number.POSITIVE_INFINITY }).rows;
   const head = isEdited ? [HEAD, EDITED] : [HEAD];
   const taken = [...head, prompt].reduce((sum, line) => sum + Math.ceil(line.length / columns), asked.length);
   const rows = output.rows === undefined ? UNBOUNDED_ROWS : Math.max(1, output.rows - taken);
-  const fitted = layOutFacts(facts, { columns, rows });
   // One row of a page is its prompt, which may take two; below the last page stands the question.
   const size = output.rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, output.rows - 2);
   const all = [...head, ...layOutFacts(facts, { columns, rows: Number.POSITIVE_INFINITY }).rows];
   return {
-    rows: [...head, ...fitted.rows],
+    /** As many facts as fit together with the question. */
+    rows: [...head, ...layOutFacts(facts, { columns, rows }).rows],
+    /** Tool, effect and account, to stand right above the prompt. */
     question: asked,
-    isWhole: fitted.isWhole,
+    /** Everything, in pieces that fit the window. */
     pages: cutPages(all, size, rows),
   };
 }

@@ -1,19 +1,19 @@
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
-import { createDecisions, createExpiringMap, type Decisions } from "./decisions.ts";
+import { createDecisions, createExpiringMap } from "./decisions.ts";
 
 /** Decisions of humans and the cards they were shown; it outlives a reload of the plugin. */
-export interface AskState {
-  /** Answers to cards of calls that are about to run. */
-  readonly decisions: Decisions;
-  /** Calls that wait for a command of a human. */
-  readonly waitingCalls: WaitingCalls;
-  /** Cards the host shows cut, in full. */
-  readonly cards: ShownCards;
-}
+export type AskState = ReturnType<typeof createAskState>;
 
 /** Starts without any. */
-export function createAskState(): AskState {
-  return { decisions: createDecisions(), waitingCalls: createWaitingCalls(), cards: createShownCards() };
+export function createAskState() {
+  return {
+    /** Answers to cards of calls that are about to run. */
+    decisions: createDecisions(),
+    /** Calls that wait for a command of a human. */
+    waitingCalls: createWaitingCalls(),
+    /** Cards the host shows cut, in full. */
+    cards: createShownCards(),
+  };
 }
 
 /** A call that waits for a human where the host had nobody to ask. */

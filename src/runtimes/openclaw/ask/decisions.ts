@@ -7,16 +7,14 @@ type CardDecision = "allow-once" | "allow-always";
 /** Why a call was not approved. `unread`: allowed on a card that did not show all of it. */
 export type Refusal = "denied" | "timeout" | "no_route" | "unread";
 
-/**
- * Carries a human's answer from the host's card into the call, and remembers refusals for the rest of a run. In memory
- * only: a restart forgets every decision, so that none of them can be used later.
- */
-export type Decisions = ReturnType<typeof createDecisions>;
-
 const DECISION_MS = 2 * 60 * 1_000;
 const REFUSAL_MS = 60 * 60 * 1_000;
 
-/** Starts without decisions. Calls are named by {@link nameCall}. Of each kind the newest `limit` entries are kept. */
+/**
+ * Carries a human's answer from the host's card into the call, and remembers refusals for the rest of a run. In memory
+ * only: a restart forgets every decision, so that none of them can be used later. Calls are named by {@link nameCall}. Of
+ * each kind the newest `limit` entries are kept.
+ */
 export function createDecisions({ now = Date.now, limit = 500 }: { now?: () => number; limit?: number } = {}) {
   const decisions = createExpiringMap<CardDecision>(now, limit);
   const asked = createExpiringMap<true>(now, limit);

@@ -6,20 +6,11 @@ import { type ChangedAction, planSync, type SyncPlan } from "../actions/plan-syn
 import type { SvcHost } from "../svc-host.ts";
 import { answer, askYesNo, type CliCall, type CommandAnswer, canAsk, EXIT, type Flags, say } from "./command-answer.ts";
 
-/** A plan and the short hash by which a human agrees to exactly this one. */
-interface ShownPlan {
-  readonly plan: SyncPlan;
-  /** 8 hex digits over everything that would be applied. */
-  readonly hash: string;
-  readonly isEmpty: boolean;
-  /** For the human: every name that comes, changes and goes, and what is left out. */
-  readonly text: string;
-  /** The same as data, without the schemas. */
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-/** Works out what a sync would change, by the plugin's settings. A list longer than `maxLines` is cut, and says so. */
-export async function preparePlan(host: SvcHost, maxLines = Number.POSITIVE_INFINITY): Promise<ShownPlan> {
+/**
+ * Works out what a sync would change, by the plugin's settings: with the `hash`, 8 hex digits, by which a human agrees to
+ * exactly this plan, and its names as `text` (a list longer than `maxLines` is cut, and says so) and as `data`.
+ */
+export async function preparePlan(host: SvcHost, maxLines = Number.POSITIVE_INFINITY) {
   const account = await host.openAccount(undefined);
   const { integrations, limit } = host.settings().actions;
   const plan = await planSync(account, readActions(host.places.actions), { integrations, limit });

@@ -10,14 +10,11 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const SYNC = "openclaw svc sync";
 
-/** The account the actions should belong to; undefined where it is not known. */
-interface ActionsOwner {
-  readonly principal?: string | undefined;
-  readonly baseUrl?: string | undefined;
-}
-
-/** The state of the action tools on this machine. */
-export function diagnoseActions(places: Places, { principal, baseUrl }: ActionsOwner): Finding[] {
+/** The state of the action tools on this machine, which should belong to the account as far as it is known. */
+export function diagnoseActions(
+  places: Places,
+  { principal, baseUrl }: { readonly principal?: string | undefined; readonly baseUrl?: string | undefined },
+): Finding[] {
   let damage = "";
   const file = readActions(places.actions, (reason) => {
     damage = `: ${reason}`;

@@ -112,16 +112,14 @@ const CLOCK_WARN_MS = 60_000;
 /** A clock that is off by more than this makes them expire before anybody can answer. */
 const CLOCK_FAIL_MS = 10 * 60_000;
 
-/** The commands that a fix names. */
-interface FixCommands {
-  /** Makes a new key. */
-  readonly pair: string;
-  /** Sets another address; default: the one of the host's settings. */
-  readonly setBaseUrl?: string;
-}
-
-/** The answer of a service as findings: does it answer, does it take the key, does its clock agree? */
-export function diagnoseService(check: ServiceCheck, { pair, setBaseUrl }: FixCommands): Finding[] {
+/**
+ * The answer of a service as findings: does it answer, does it take the key, does its clock agree? A fix names the commands
+ * that make a new key (`pair`) and set another address (default: the one of the host's settings).
+ */
+export function diagnoseService(
+  check: ServiceCheck,
+  { pair, setBaseUrl }: { readonly pair: string; readonly setBaseUrl?: string },
+): Finding[] {
   const { baseUrl, problem, key, tools = 0 } = check;
   if (problem !== undefined) {
     const { code, message, hint } = problem;

@@ -1,25 +1,19 @@
 import { dirname, join } from "node:path";
-import type { SessionSettings } from "../../../calls/session.ts";
 
 /** Files and folders of the plugin below the host's state folder. */
-export interface Places {
-  /** The plugin's own folder; everything of ours is below it. */
-  readonly state: string;
-  /** The host's media folder: attachments arrive in its `inbound`. */
-  readonly media: string;
-  /** The generated action tools. */
-  readonly actions: string;
-  /** Folder of the generated companion plugin. */
-  readonly companion: string;
-}
+export type Places = Readonly<ReturnType<typeof createPlaces>>;
 
 /** The places in a host with this state folder and this media folder. Creates nothing. */
-export function createPlaces(stateDir: string, mediaDir: string = join(stateDir, "media")): Places {
+export function createPlaces(stateDir: string, media: string = join(stateDir, "media")) {
   const state = join(stateDir, "svc");
   return {
+    /** The plugin's own folder; everything of ours is below it. */
     state,
-    media: mediaDir,
+    /** The host's media folder: attachments arrive in its `inbound`. */
+    media,
+    /** The generated action tools. */
     actions: join(state, "actions.json"),
+    /** Folder of the generated companion plugin. */
     companion: join(state, "actions-plugin"),
   };
 }
@@ -48,19 +42,13 @@ const MEDIA_AREAS: readonly string[] = [
 /** In the state folder only these may hold a folder named in `mediaRoots`; the rest is configuration, keys and history. */
 const SHAREABLE = /^(media|canvas|sandboxes|workspace(-.+)?)$/;
 
-/** Settings of a session that say where its files may come from. */
-interface MediaPlaces {
-  readonly mediaRoots: NonNullable<SessionSettings["mediaRoots"]>;
-  readonly privateFolders: NonNullable<SessionSettings["privateFolders"]>;
-}
-
 /** Where files may be sent from in this host: parts of its media folder, and the folders a human configured. */
-export function listMediaPlaces(places: Pick<Places, "state" | "media">, configured: readonly string[]): MediaPlaces {
+export function listMediaPlaces(places: Pick<Places, "state" | "media">, configured: readonly string[]) {
   return {
     mediaRoots: [{ folder: places.media, areas: MEDIA_AREAS }, ...configured],
     privateFolders: [dirname(places.state), dirname(places.media)].map((folder) => ({
       folder,
-      mayHoldRoots: (name) => SHAREABLE.test(name),
+      mayHoldRoots: (name: string) => SHAREABLE.test(name),
     })),
   };
 }

@@ -12,24 +12,10 @@ import { ASK_TO_PAIR } from "./find-key.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 
 /** One account's way to its tools. Hold it for one call only: it is closed when settings or key change. */
-export interface AccountSession {
-  readonly session: ToolSession;
-  /** Static tools and flow tools, by name. */
-  readonly tools: ReadonlyMap<string, StaticTool>;
-  /** Whether the service still takes the key, as far as calls have shown it. */
-  readonly key: Pick<KeyWatch, "isRefused">;
-  /**
-   * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
-   * a listener that fails changes nothing, for the call and for other listeners.
-   */
-  onEvent(listener: (event: SessionEvent) => void): () => void;
-}
+export type AccountSession = Omit<OwnedAccountSession, "retire">;
 
 /** An account that can be closed. */
-export interface OwnedAccountSession extends AccountSession {
-  /** Closes the session as soon as no call runs in it any more; a call that runs is never cut off. */
-  retire(): Promise<void>;
-}
+export type OwnedAccountSession = Awaited<ReturnType<typeof openAccount>>;
 
 /**
  * Opens a session with its static and flow tools. Nothing is sent before the first call.
@@ -38,7 +24,7 @@ export interface OwnedAccountSession extends AccountSession {
  */
 export async function openAccount(
   options: Omit<SessionSettings, "onEvent"> & { readonly baseUrl: string; readonly apiKey: string },
-): Promise<OwnedAccountSession> {
+) {
   const listeners = new Set<(event: SessionEvent) => void>();
   const emit = (event: SessionEvent) => {
     for (const listener of listeners) listener(event);
@@ -57,21 +43,29 @@ export async function openAccount(
     ...tool,
     run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
   }));
+  const session: ToolSession = {
+    ...opened,
+    call: (call) => run(() => opened.call(call)),
+    preview: (call) => running.during(() => opened.preview(call)),
+    readResult: (page) => running.during(() => opened.readResult(page)),
+    close: running.end,
+  };
   return {
-    session: {
-      ...opened,
-      call: (call) => run(() => opened.call(call)),
-      preview: (call) => running.during(() => opened.preview(call)),
-      readResult: (page) => running.during(() => opened.readResult(page)),
-      close: running.end,
-    },
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    key,
-    onEvent(listener) {
+    session,
+    /** Static tools and flow tools, by name. */
+    tools: new Map<string, StaticTool>(tools.map((tool) => [tool.name, tool])),
+    /** Whether the service still takes the key, as far as calls have shown it. */
+    key: key as Pick<typeof key, "isRefused">,
+    /**
+     * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
+     * a listener that fails changes nothing, for the call and for other listeners.
+     */
+    onEvent(listener: (event: SessionEvent) => void) {
       const tell = createEmitter(listener);
       listeners.add(tell);
-      return () => listeners.delete(tell);
+      return () => void listeners.delete(tell);
     },
+    /** Closes the session as soon as no call runs in it any more; a call that runs is never cut off. */
     retire: running.end,
   };
 }
@@ -109,8 +103,6 @@ const ASK_MS = 10_000;
 export const KEY_REFUSED =
   "The service does not accept the key any more: it was revoked, or it belongs to another service. Nothing was run " +
   `and nobody was asked for approval. Do not make this call again before the user has paired anew. ${ASK_TO_PAIR}`;
-
-type KeyWatch = ReturnType<typeof watchKey>;
 
 /** Watches the key of this client by the answers of the service; to begin with it is taken for good. */
 function watchKey(client: Pick<ToolSession["client"], "listTools">) {

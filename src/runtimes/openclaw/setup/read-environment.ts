@@ -9,34 +9,27 @@ const LINE_OF_ENV = /^[ \t]*(?:export[ \t]+)?(?<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(
  * file in the folder it is started in, which need not be the user's own: key and address from there do not count, and
  * media folders are not read from variables at all.
  */
-export interface Environment {
-  readonly apiKey: string | undefined;
-  /** The `SVC_API_KEY` that does not count: the host may still hand it out as its own. */
-  readonly foreignKey: string | undefined;
-  readonly baseUrl: string | undefined;
-  /** State folder of the host, found as the host finds it. */
-  readonly stateDir: string;
-  /** Media folder of the host, which need not lie in its state folder. */
-  readonly mediaDir: string;
-  /** All variables, for the host's own resolution of secret references. */
-  readonly variables: Variables;
-}
+export type Environment = Readonly<ReturnType<typeof readEnvironment>>;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment of this process, or `env` of one started in `folder`. */
 // biome-ignore lint/style/noProcessEnv: the entry's own place to read the environment
-export function readEnvironment(env: Variables = process.env, folder = findFolder()): Environment {
+export function readEnvironment(env: Variables = process.env, folder = findFolder()) {
   const stateDir = findStateDir(env);
   const local = folder === undefined || folder === stateDir ? new Map() : readLocalVariables(folder);
   const read = (name: string) => (local.get(name) === env[name] ? undefined : env[name] || undefined);
   const apiKey = read("SVC_API_KEY");
   return {
     apiKey,
+    /** The `SVC_API_KEY` that does not count: the host may still hand it out as its own. */
     foreignKey: apiKey === undefined ? env.SVC_API_KEY || undefined : undefined,
     baseUrl: read("SVC_BASE_URL"),
+    /** State folder of the host, found as the host finds it. */
     stateDir,
+    /** Media folder of the host, which need not lie in its state folder. */
     mediaDir: findMediaDir(env),
+    /** All variables, for the host's own resolution of secret references. */
     variables: env,
   };
 }
