@@ -171,7 +171,7 @@ const REPETITIONS: readonly Sabotage[] = [
   },
   {
     name: "repetition: a graph's checkpoint does not keep what a call did",
-    file: "src/runtimes/langchain/graph-task.ts",
+    file: "src/runtimes/langchain/graph-steps.ts",
     original: "return { result: await task(kind, runStep)(), isFresh };",
     sabotaged: "return { result: await runStep(), isFresh };",
     suite: "test/runtimes/langchain/replayed-answers.test.ts",

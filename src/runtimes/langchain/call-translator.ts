@@ -7,8 +7,9 @@ import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import { digest, type GraphConfig } from "./graph-config.ts";
+import type { StepMemory } from "./graph-steps.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
-import { GraphTask, type StepMemory } from "./graph-task.ts";
+import { GraphTask } from "./graph-task.ts";
 import { type AskQuestion, type ChannelSubject, createHumanChannel } from "./human-channel.ts";
 import type { ProgressFeed } from "./progress.ts";
 import type { LangChainCall } from "./svc-tool.ts";
@@ -55,6 +56,7 @@ export class CallTranslator {
   }
 
   #findTask(config: GraphConfig): GraphTask | undefined {
+    if (config.interrupt === undefined) return undefined;
     const { now = Date.now } = this.#options;
     const { journal = this.#session.journal } = this.#findKept(config);
     const toKey = (name: string) => ({ callId: name, fingerprint: "step of a graph" });
@@ -154,7 +156,7 @@ export class CallTranslator {
   /** Journal and chosen accounts in the caller's store, when the run has one. */
   #findKept({ store }: GraphConfig): Pick<CallBase, "journal" | "memory"> {
     const { principal, journal } = this.#session;
-    if (!isGraphStore(store)) return {};
+    if (store === undefined || !isGraphStore(store)) return {};
     return { journal: createStoreJournal(store, journal, principal), memory: createStoreMemory(store, principal) };
   }
 }

@@ -3,7 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { isRecord } from "../../base/json.ts";
 import { isControlFlow } from "../../calls/ask/abort.ts";
-import { digest, type GraphConfig, markNotRetryable, readBatch, readText, readThread } from "./graph-config.ts";
+import { digest, type GraphConfig, markNotRetryable, readBatch, readThread } from "./graph-config.ts";
+import { GraphSteps, type StepMemory } from "./graph-steps.ts";
 import { judgeAnswer, namesAny, type Question, type ShownQuestion } from "./interrupt-answer.ts";
 import { createInterruptPayload } from "./interrupt-payload.ts";
 import { loadLangGraph } from "./load-peer.ts";
@@ -32,15 +33,6 @@ interface KeptCall<Result> {
   readonly taken: number;
 }
 
-/**
- * Steps of a task by name, beside the checkpoint: LangGraph gives the results of tasks back to a graph only that no other
- * graph has called.
- */
-export interface StepMemory {
-  find(name: string): Promise<unknown>;
-  keep(name: string, result: unknown): Promise<void>;
-}
-
 const tasks = new WeakMap<object, GraphTask>();
 /** Runs that have put a question, with the moment it is put. */
 const asking = new WeakMap<object, Promise<void>>();
@@ -58,16 +50,12 @@ export class GraphTask {
   readonly #config: GraphConfig;
   readonly #run: object;
   readonly #now: () => number;
-  readonly #memory: StepMemory;
+  readonly #steps: GraphSteps;
   readonly #queue = new TurnQueue();
   /** Runs a function where the node stands, also from inside a task. */
   readonly #inNode = AsyncLocalStorage.snapshot();
   /** Ended calls that the checkpoint gave while another one was looked for. */
   readonly #ended = new Map<string, KeptCall<unknown>>();
-  /** How many steps of each kind there were at a place. */
-  readonly #steps = new Map<string, number>();
-  /** The step that runs, or the node. */
-  #place: string;
   /** Answers taken from the node. */
   #taken = 0;
   /** The graph's interrupt, once it was thrown. */
@@ -76,11 +64,8 @@ export class GraphTask {
   private constructor(config: GraphConfig, run: object, memory: StepMemory, now: () => number) {
     this.#config = config;
     this.#run = run;
-    this.#memory = memory;
     this.#now = now;
-    this.#place = digest(
-      ["threadId", "checkpointId", "checkpointNs"].map((key) => readText(config.executionInfo, key)),
-    );
+    this.#steps = new GraphSteps(config.executionInfo, memory);
   }
 
   /** The running task; undefined outside a conversation of a graph. */
@@ -141,36 +126,11 @@ export class GraphTask {
           return { taken: this.#taken - before };
         }
       };
-      const { result: kept, isFresh } = await this.#once("svc_call", call);
+      const { result: kept, isFresh } = await this.#steps.once("svc_call", call);
       if (failure !== undefined) throw failure.error;
       if (!isFresh) await this.#takeAgain(kept.taken);
       if ("key" in kept) this.#ended.set(kept.key, kept);
     }
-  }
-
-  /** Does a step once for as long as the graph repeats the node from the same checkpoint. */
-  async #once<Result>(kind: string, step: () => Promise<Result>): Promise<{ result: Result; isFresh: boolean }> {
-    const { task } = await loadLangGraph();
-    const around = this.#place;
-    const count = digest([around, kind]);
-    const nth = this.#steps.get(count) ?? 0;
-    this.#steps.set(count, nth + 1);
-    const name = digest([around, kind, nth]);
-    let isFresh = false;
-    const runStep = async () => {
-      const known = await this.#memory.find(name);
-      if (known !== undefined) return known as Result;
-      isFresh = true;
-      this.#place = name;
-      try {
-        const result = await step();
-        await this.#memory.keep(name, result);
-        return result;
-      } finally {
-        this.#place = around;
-      }
-    };
-    return { result: await task(kind, runStep)(), isFresh };
   }
 
   /**
@@ -202,7 +162,7 @@ export class GraphTask {
     };
     const { shown, early } = await this.#show(questions, ask, last?.earlier ?? []);
     if (shown === null) return undefined;
-    const { result, isFresh } = await this.#once("svc_answer", async (): Promise<KeptAnswer> => {
+    const { result, isFresh } = await this.#steps.once("svc_answer", async (): Promise<KeptAnswer> => {
       const { earlier } = shown;
       if (early === undefined) await this.#takeAgain(shown.passed);
       let value: unknown;
@@ -232,7 +192,7 @@ export class GraphTask {
     const expiresAt = Object.fromEntries(questions.map((question) => [question.id, question.expiresAt]));
     let stop: unknown;
     let early: { readonly value: unknown } | undefined;
-    const { result: shown } = await this.#once("svc_question", async (): Promise<KeptQuestion | null> => {
+    const { result: shown } = await this.#steps.once("svc_question", async (): Promise<KeptQuestion | null> => {
       const other = asking.get(this.#run);
       if (other !== undefined) {
         // Of several tasks that stop, the graph shows the question of the first.

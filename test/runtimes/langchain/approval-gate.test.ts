@@ -1,7 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
+import { DynamicStructuredTool } from "@langchain/core/tools";
+import { InMemoryStore, interrupt, MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
@@ -146,6 +148,19 @@ describe("the journal in the caller's store", () => {
     expect(await readTitles(service)).toEqual(["w1"]);
   });
 
+  it("that cannot keep how far a graph is costs no approval", async () => {
+    const store = new InMemoryStore();
+    const put = store.put.bind(store);
+    store.put = async (...[namespace, key, value, index]) => {
+      if (value.fingerprint === "step of a graph") throw new Error("disk full");
+      return put(namespace, key, value, index);
+    };
+    const agent = await start(NODE, { toolkit: await open(), model: script([note("w1"), note("w2")]), store });
+    const { state } = await answerAll(agent, await agent.invoke(ask, config), () => ({ type: "approve" }));
+    expect(readStatuses(state)).toEqual(["succeeded", "succeeded"]);
+    expect(await readTitles(service)).toEqual(["w1", "w2"]);
+  });
+
   it("that cannot be written sends nothing", async () => {
     const store = new InMemoryStore();
     store.put = () => Promise.reject(new Error("disk full at /var/lib/store"));
@@ -155,6 +170,22 @@ describe("the journal in the caller's store", () => {
     expect(message).toMatchObject({ artifact: { status: "failed", code: "internal" } });
     expect(JSON.stringify(message)).not.toContain("/var/lib");
     expect(await service.effects()).toEqual([]);
+  });
+});
+
+describe("a question of the host's own tool", () => {
+  it("comes after the approval middleware's, which asks before any tool runs", async () => {
+    const question = new DynamicStructuredTool({
+      name: "ask_user",
+      description: "Asks.",
+      schema: z.object({}),
+      func: async () => String(interrupt("Which colour?")),
+    });
+    const batch = [note("w1"), { name: "ask_user", args: {}, id: "q1" }];
+    const agent = await start(FIRST, { toolkit: await open(), model: script(batch), more: [question] });
+    expect(readAsked(await agent.invoke(ask, config)).map(({ title }) => title)).toEqual(["w1"]);
+    await agent.invoke(resume(yes), config);
+    expect(await readTitles(service)).toEqual(["w1"]);
   });
 });
 
