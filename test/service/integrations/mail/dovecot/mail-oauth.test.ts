@@ -141,7 +141,7 @@ test("an ended sign-in stops the calls until the owner signs in again", async ()
   expect((await search()).status).not.toBe(200);
   expect(provider.seen).toHaveLength(1);
   const page = await browser.open(`${service.url}/connections/${id}`);
-  expect(page.text).toContain(`href="/connections/${id}/reconnect">Reconnect</a>`);
+  expect(page.text).toContain(`href="/connections/${id}/reconnect">Sign in again</a>`);
 
   const again = await connect({}, { path: `/connections/${id}/reconnect` });
   expect(again.headers.location).toBe(`/connections/${id}?notice=reconnected`);

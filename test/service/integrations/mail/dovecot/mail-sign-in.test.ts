@@ -113,8 +113,8 @@ test("a sign-in that was withdrawn at the provider is over until the owner signs
   const { id, state } = await findConnection();
   expect(state).toBe("reauth_required");
   const page = await owner.browser.open(`${service.url}/connections/${id}`);
-  expect(page.text).toContain(`href="/connections/${id}/reconnect">Reconnect</a>`);
-  expect(page.text).toContain("<p>Mail: The sign-in has ended or was withdrawn");
+  expect(page.text).toContain(`href="/connections/${id}/reconnect">Sign in again</a>`);
+  expect(page.text).toContain("Mail: The sign-in has ended or was withdrawn");
   expect((await search()).json.error.code).toBe("needs_reauth");
   expect(await reconnect()).toBe(`/connections/${id}?notice=reconnected`);
   expect((await search()).status).toBe(200);
