@@ -35,7 +35,7 @@ export interface SignInFacts {
   /** Mail address or name, where the provider says it. */
   readonly account: string | undefined;
   readonly scopes: readonly string[];
-  /** Why it is over; undefined while it lasts. */
+  /** Why it is over, or has to get more rights, in a sentence; undefined while neither. */
   readonly ended: string | undefined;
 }
 
@@ -115,8 +115,10 @@ export function createAccessTokens(o: { store: Store; box: SecretBox; now: () =>
       const id = readSignInId(settings);
       const record = id === undefined ? undefined : await records.find(id);
       if (record === undefined) return undefined;
-      const { provider, account, scopes, ended } = record;
-      return { provider: provider.name, account, scopes, ended };
+      const { provider, account, scopes, wantedScopes, ended } = record;
+      const missing = wantedScopes.filter((scope) => !scopes.includes(scope));
+      const lack = missing.length === 0 ? undefined : `The app asks for more rights: ${missing.join(", ")}.`;
+      return { provider: provider.name, account, scopes, ended: ended ?? lack };
     },
 
     async askForScopes(settings, scopes) {
