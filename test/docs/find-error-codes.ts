@@ -7,12 +7,12 @@ export type StatusesByCode = ReadonlyMap<string, ReadonlySet<number>>;
 
 /** Files that make an error from a code which is not written beside `new ServiceError`, and how it stands there. */
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
-  "service/executions/read-requests.ts": /refuse\(\s*(?<code>"\w+")/g,
-  "service/files/receive-ingest.ts": /refuse\(\s*(?<status>\d+),\s*(?<code>"\w+")/g,
   "service/fetch/url-refusal.ts": /^ {2}\| (?<code>"\w+")/gm,
   "service/http/routes/catalog.ts": /missing\((?<name>"\w+")/g,
   "service/integrations/mail/mail-settings.ts": /(?<code>"rate_limit\w*")/g,
   "service/auth/registration/pairing.ts": /refuse\((?<status>\d+)/g,
+  // Takes both from its caller.
+  "service/service-error.ts": /(?!)/g,
 };
 
 /** Files that pass on what was made elsewhere: the same error in other words or without secrets, one from the store, those of OAuth. */
@@ -100,9 +100,9 @@ function findConstants(): Map<string, string> {
   return found;
 }
 
-/** The first two arguments of every `new ServiceError(…)`. */
+/** The first two arguments of every `new ServiceError(…)` and `refuseBare(…)`. */
 function findNewErrors(text: string): string[][] {
-  const calls = text.matchAll(/new ServiceError\(\s*([^,]+?),\s*([^,)]+?)\s*[,)]/g);
+  const calls = text.matchAll(/(?:new ServiceError|(?<!function )refuseBare)\(\s*([^,]+?),\s*([^,)]+?)\s*[,)]/g);
   return [...calls].map(([, status = "", code = ""]) => [status, code]);
 }
 
