@@ -37,15 +37,14 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 
 /** How long a lock is believed in, and waited for. */
 export interface LockLimits {
-  /** A lock that is older was left by a crash. */
-  readonly staleAfterMs: number;
-  readonly giveUpAfterMs: number;
+  /** A lock that is older was left by a crash. Default 10 s: changing a file takes milliseconds. */
+  readonly staleAfterMs?: number;
+  /** Default 15 s. */
+  readonly giveUpAfterMs?: number;
   /** The setting that the lock file belongs to. Default `credentials`. */
   readonly field?: string;
 }
 
-/** Changing the file takes milliseconds. */
-const FILE_CHANGE: LockLimits = { staleAfterMs: 10_000, giveUpAfterMs: 15_000 };
 const RETRY_MS = 20;
 
 /**
@@ -57,11 +56,7 @@ const RETRY_MS = 20;
  * @throws SvcError `invalid_config` when the lock does not become free within 15 s, or `limits.giveUpAfterMs`; only its
  *   `cause` holds the path, since a model may read the rest
  */
-export async function withWriteLock<T>(
-  lockFile: string,
-  work: () => Promise<T>,
-  limits: LockLimits = FILE_CHANGE,
-): Promise<T> {
+export async function withWriteLock<T>(lockFile: string, work: () => Promise<T>, limits: LockLimits = {}): Promise<T> {
   await takeLock(lockFile, limits);
   try {
     return await work();
@@ -70,10 +65,8 @@ export async function withWriteLock<T>(
   }
 }
 
-async function takeLock(
-  lockFile: string,
-  { staleAfterMs, giveUpAfterMs, field = "credentials" }: LockLimits,
-): Promise<void> {
+async function takeLock(lockFile: string, limits: LockLimits): Promise<void> {
+  const { staleAfterMs = 10_000, giveUpAfterMs = 15_000, field = "credentials" } = limits;
   const giveUpAt = performance.now() + giveUpAfterMs;
   while (!(await createLock(lockFile))) {
     if (await isStale(lockFile, staleAfterMs)) {

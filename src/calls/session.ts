@@ -11,7 +11,7 @@ import {
   createStandingRules,
   type StandingRules,
 } from "./ask/standing-rules.ts";
-import { type CatalogOptions, createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
+import { createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";
@@ -100,17 +100,17 @@ const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
  * @throws SvcError `invalid_config` for a bad address, number or choice, media root or state folder
  */
 export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
-  const { now = Date.now, stateDir } = options;
+  const { now = Date.now, stateDir, mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
   const settings = readSettings(options);
   const allowed = readAllowed(options);
   const isOwnClient = !("client" in options);
-  const { mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
   const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
   const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
   const emit = createEmitter((event: SessionEvent) => options.onEvent?.(event));
   const state = stateDir ? await openStateFile(stateDir) : undefined;
   const journal = await openJournal(state, { now });
-  const catalog = openCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit }, allowed);
+  const known = createCatalog({ client, cacheDir: stateDir && join(stateDir, "catalog"), now, onEvent: emit });
+  const catalog = allowed === undefined ? known : limitCatalog(known, allowed);
   const folder = stateDir && join(stateDir, "results");
   const results = createResultStore({ folder, maxChars: options.maxResultChars, now });
   const pipeline: Pipeline = {
@@ -164,11 +164,6 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
       if (isOwnClient) await client.close();
     },
   };
-}
-
-function openCatalog(options: CatalogOptions, allowed: AllowedTools | undefined): ToolCatalog {
-  const catalog = createCatalog(options);
-  return allowed === undefined ? catalog : limitCatalog(catalog, allowed);
 }
 
 function readSettings(options: SessionSettings): PipelineSettings {

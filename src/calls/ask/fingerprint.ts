@@ -1,19 +1,10 @@
 import { sha256Hex } from "../../base/hash.ts";
+import type { InspectedFile } from "../../media/send/inspect-files.ts";
 
 const MAX_DEPTH = 200;
 
-export interface FingerprintFile {
-  /** Path in the arguments, e.g. `attachments[0]`. */
-  readonly field: string;
-  readonly name: string;
-  readonly mimetype: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Hex MD5 of the bytes, short enough to be shown. */
-  readonly md5: string;
-  /** Hex SHA-256 of the bytes; the decision is valid only for these bytes. */
-  readonly sha256: string;
-}
+/** A local file as a decision is bound to it. */
+export type FingerprintFile = Pick<InspectedFile, "field" | "name" | "mimetype" | "size" | "md5" | "sha256">;
 
 /** The facts that a decision is bound to, or that identify a call. */
 export interface FingerprintSubject {

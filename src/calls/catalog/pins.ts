@@ -95,14 +95,12 @@ export async function openPins(options: PinOptions): Promise<Pins> {
   };
 }
 
-const LOCK_LIMITS = { staleAfterMs: 10_000, giveUpAfterMs: 15_000, field: "stateDir" };
-
 /** Serialises changes to one file, within this process and across processes, so that none is lost. */
 function takeTurns(file: string | undefined): (change: () => Promise<void>) => Promise<void> {
   const alone = async (change: () => Promise<void>): Promise<void> => {
     if (file === undefined) return change();
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await withWriteLock(`${file}.lock`, change, LOCK_LIMITS);
+    await withWriteLock(`${file}.lock`, change, { field: "stateDir" });
   };
   let last: Promise<void> = Promise.resolve();
   return (change) => {

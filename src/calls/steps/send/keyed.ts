@@ -76,16 +76,10 @@ interface KeyedSend {
  */
 export async function sendKeyed(context: CallContext, plan: CallPlan, send: KeyedSend): Promise<Step<Answered>> {
   const answer = await trySeveralTimes(context, plan.entry, send);
-  switch (answer.kind) {
-    case "reply":
-      return proceed({ reply: answer.reply, confirmed: true, hasEnvelope: false });
-    case "stopped":
-      return stop(createUnknownOutcome(context, plan.entry, answer.why, plan.notes));
-    case "refused":
-      return stop(describeRefusal(plan, answer.error));
-    case "lost":
-      return stop(describeLostAnswer(context, plan, answer.error));
-  }
+  if (answer.kind === "reply") return proceed({ reply: answer.reply, confirmed: true, hasEnvelope: false });
+  if (answer.kind === "stopped") return stop(createUnknownOutcome(context, plan.entry, answer.why, plan.notes));
+  const { kind, error } = answer;
+  return stop(kind === "refused" ? describeRefusal(plan, error) : describeLostAnswer(context, plan, error));
 }
 
 async function trySeveralTimes(context: CallContext, entry: CatalogEntry, send: KeyedSend): Promise<KeyedAnswer> {
