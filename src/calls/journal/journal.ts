@@ -154,13 +154,6 @@ function createHeldCalls(): CallTable {
     records.delete(key);
     unanswered.delete(key);
   };
-  const dropOldest = () => {
-    for (const [key, record] of records) {
-      if (isUnanswered(record)) continue;
-      remove(key);
-      return;
-    }
-  };
   return {
     find: (key) => records.get(toMapKey(key)),
     listUnanswered: (fingerprint) => [...unanswered.values()].filter((record) => isEqualTo(record, fingerprint)),
@@ -169,7 +162,10 @@ function createHeldCalls(): CallTable {
       remove(key);
       records.set(key, record);
       if (needsWarning(record)) unanswered.set(key, record);
-      if (records.size > MAX_RECORDS) dropOldest();
+      for (const [oldest, other] of records) {
+        if (records.size <= MAX_RECORDS) break;
+        if (!isUnanswered(other)) remove(oldest);
+      }
     },
     drop(record) {
       const found = records.get(toMapKey(record));

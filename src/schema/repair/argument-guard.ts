@@ -86,13 +86,31 @@ function readRoot(given: unknown): Root | GuardResult {
       value = parseJson(value);
     }
     if (!isRecord(value)) return refuse("object", showValue(given, []));
-    const plain: unknown = JSON.parse(JSON.stringify(value));
+    const plain: unknown = isPlain(value) ? value : JSON.parse(JSON.stringify(value));
     if (isRecord(plain)) return { args: value, plain, repairs: value === given ? [] : [note] };
   } catch (error) {
     // Nested too deeply to be judged here.
     if (error instanceof RangeError && isRecord(value)) return { ok: true, args: value, repairs: [], problems: [] };
   }
   return refuse("values JSON can hold", "something it cannot");
+}
+
+/** False for values that JSON changes or drops, such as undefined, NaN, a date or a function, and for very many. */
+function isPlain(args: unknown): boolean {
+  const open = [args];
+  for (let seen = 0; open.length > 0; seen++) {
+    const value = open.pop();
+    if (seen > MAX_SIZE) return false;
+    if (typeof value === "object" && value !== null) {
+      const prototype: unknown = Object.getPrototypeOf(value);
+      const isOwn = Array.isArray(value) || prototype === Object.prototype || prototype === null;
+      if (!isOwn || "toJSON" in value) return false;
+      for (const part of Object.values(value)) open.push(part);
+    } else if (!(value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Undefined for good arguments, and those that cannot be judged in time. */
