@@ -23,6 +23,8 @@ export type ArgumentGuard = (args: unknown) => GuardResult;
 const MAX_ROOT_TEXT = 256 * 1024;
 /** Larger arguments, by {@link measureSize}, are not judged. */
 const MAX_SIZE = 20_000;
+/** Deeper arguments are written as JSON first, which ends where a check would run out of stack. */
+const MAX_DEPTH = 500;
 /** Errors that are looked at when there is no time to repair. */
 const MAX_TOLD = 20;
 /** A repair checks the arguments that many times. */
@@ -95,22 +97,28 @@ function readRoot(given: unknown): Root | GuardResult {
   return refuse("values JSON can hold", "something it cannot");
 }
 
-/** False for values that JSON changes or drops, such as undefined, NaN, a date or a function, and for very many. */
+/** False for values that JSON changes or drops, such as undefined, NaN, a date or a function; also for very many. */
 function isPlain(args: unknown): boolean {
-  const open = [args];
-  for (let seen = 0; open.length > 0; seen++) {
-    const value = open.pop();
-    if (seen > MAX_SIZE) return false;
-    if (typeof value === "object" && value !== null) {
-      const prototype: unknown = Object.getPrototypeOf(value);
-      const isOwn = Array.isArray(value) || prototype === Object.prototype || prototype === null;
-      if (!isOwn || "toJSON" in value) return false;
-      for (const part of Object.values(value)) open.push(part);
-    } else if (!(value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))) {
-      return false;
+  let level = [args];
+  for (let left = MAX_SIZE, depth = 0; level.length > 0; depth++) {
+    left -= level.length;
+    if (left < 0 || depth > MAX_DEPTH) return false;
+    const below: unknown[] = [];
+    for (const value of level) {
+      if (!isPlainValue(value)) return false;
+      if (typeof value === "object" && value !== null) for (const part of Object.values(value)) below.push(part);
     }
+    level = below;
   }
   return true;
+}
+
+function isPlainValue(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) {
+    return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (Array.isArray(value) || prototype === Object.prototype || prototype === null) && !("toJSON" in value);
 }
 
 /** Undefined for good arguments, and those that cannot be judged in time. */
