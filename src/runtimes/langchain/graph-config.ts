@@ -4,7 +4,7 @@ import { isRecord } from "../../base/json.ts";
 
 /**
  * The configuration that a LangGraph run hands to its nodes and tools, as far as it is used here. Everything is optional:
- * the same tools run outside graphs too, and `@langchain/langgraph` is never imported.
+ * the same tools run outside graphs too.
  */
 export interface GraphConfig {
   readonly configurable?: Record<string, unknown> | undefined;
@@ -14,6 +14,7 @@ export interface GraphConfig {
   readonly writer?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly executionInfo?: unknown;
+  /** The same object for all nodes of a run. */
   readonly control?: unknown;
   readonly state?: unknown;
 }
