@@ -440,6 +440,27 @@ const SERVICE: readonly Sabotage[] = [
     suite: "test/service/http/pages/pages.test.ts",
   },
   {
+    name: "apps: the word of an untrusted server decides a level",
+    file: "src/service/added/action-levels.ts",
+    original: "policy.trusted && own.level !== undefined",
+    sabotaged: "own.level !== undefined",
+    suite: "test/service/added/action-levels.test.ts",
+  },
+  {
+    name: "apps: a level is lowered without a question",
+    file: "src/cli/commands/review.ts",
+    original: "lowered.length > 0 &&",
+    sabotaged: "lowered.length < 0 &&",
+    suite: "test/cli/levels.test.ts",
+  },
+  {
+    name: "apps: a decision counts for other actions and levels than were shown",
+    file: "src/service/http/pages/review.ts",
+    original: 'form.get("digest") === digestShown(source) && ',
+    sabotaged: "",
+    suite: "test/service/http/pages/added-apps.test.ts",
+  },
+  {
     name: "service: a started program inherits every variable",
     file: "src/service/added/mcp/connect-mcp.ts",
     original: 'return isListed && value !== undefined && !value.startsWith("()")',

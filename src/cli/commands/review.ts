@@ -86,9 +86,9 @@ async function changeLevelsOf(
   }
   if (!(await apps.setLevels(source, change))) throw changedMeanwhile(slug);
   const waits = proposal === undefined ? "" : ` Changes wait for you: "svc review ${slug}".`;
-  const policy = { ...source.levels, ...change };
+  const now = listLevels({ ...next, levels: { ...source.levels, ...change } });
   terminal.answer(
-    { slug, changed: changed.map(({ id }) => id), ...listLevels({ ...next, levels: policy }) },
+    { slug, changed: changed.map(({ id }) => id), ...now },
     () => `${changed.length} levels have changed; a running service follows within seconds.${waits}`,
   );
   return EXIT.ok;
@@ -97,11 +97,12 @@ async function changeLevelsOf(
 /** Levels and what decides them, for JSON output. */
 function listLevels(source: IntegrationSource) {
   const { levels: rules = [], trusted } = source.levels;
-  const sources = source.content.actions.map((action) => {
-    const { from, rule } = judgeLevel(action, source.levels);
-    return { from, ...(rule !== undefined && { rule }) };
+  const named = listActions(source);
+  const actions = source.content.actions.map((action, at) => {
+    const { level: effect, ...why } = judgeLevel(action, source.levels);
+    return { ...named[at], effect, ...why };
   });
-  return { trusted, rules, actions: listActions(source).map((action, at) => ({ ...action, ...sources[at] })) };
+  return { trusted, rules, actions };
 }
 
 function changedMeanwhile(slug: string): SvcError {

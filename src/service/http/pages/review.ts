@@ -4,7 +4,6 @@ import { type IntegrationSource, isStopped } from "../../added/source.ts";
 import {
   compareContents,
   type Difference,
-  digestContent,
   type StoredAction,
   summariseDifferences,
 } from "../../added/source-content.ts";
@@ -53,26 +52,26 @@ export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage("/apps/:slug/review", async (c, { csrfToken }) =>
     show(await requireSource(parts, c.req.param("slug")), csrfToken),
   );
-  addForm("/apps/:slug/accept", async (c, { owner, form }) => {
-    const source = await requireSource(parts, c.req.param("slug"));
-    const change = readLevelChoice(form, source, parts.now());
-    const isShown = form.get("digest") === findDigest(source);
-    if (isShown && (await parts.sources.setLevels(source, change, { takesProposal: true }))) {
+  const addDecision = (
+    name: "accept" | "dismiss",
+    decide: (source: IntegrationSource, form: URLSearchParams) => Promise<boolean>,
+  ) =>
+    addForm(`/apps/:slug/${name}`, async (c, { owner, form }) => {
+      const source = await requireSource(parts, c.req.param("slug"));
+      const isDone = form.get("digest") === digestShown(source) && (await decide(source, form));
+      if (!isDone) return show(await requireSource(parts, source.slug), owner.csrfToken, CHANGED_AGAIN);
       await parts.refreshApps();
-      return `/connections?notice=${source.proposal === undefined ? "levels" : "accepted"}`;
-    }
-    return show(await requireSource(parts, source.slug), owner.csrfToken, CHANGED_AGAIN);
-  });
-  addForm("/apps/:slug/dismiss", async (c, { owner, form }) => {
-    const { slug } = await requireSource(parts, c.req.param("slug"));
-    if (await parts.sources.dismiss(slug, form.get("digest") ?? "")) return "/connections?notice=dismissed";
-    return show(await requireSource(parts, slug), owner.csrfToken, CHANGED_AGAIN);
-  });
+      return `/connections?notice=${source.proposal === undefined ? "levels" : `${name}ed`}`;
+    });
+  addDecision("accept", (source, form) =>
+    parts.sources.setLevels(source, readLevelChoice(form, source, parts.now()), { takesProposal: true }),
+  );
+  addDecision("dismiss", ({ slug, proposal }) => parts.sources.dismiss(slug, proposal?.digest ?? ""));
 }
 
-/** Of all that a page shows of an app: actions that are used, or would be, with their levels. */
-function findDigest({ proposal, content }: IntegrationSource): string {
-  return proposal?.digest ?? digestContent(content);
+/** Changes with everything that the page shows of an app. */
+function digestShown({ revision, proposal }: IntegrationSource): string {
+  return `${revision}.${proposal?.digest ?? ""}`;
 }
 
 async function requireSource({ sources }: ServiceParts, slug: string): Promise<IntegrationSource> {
@@ -99,7 +98,7 @@ interface ReviewPage {
 function reviewBody({ source, csrfToken, now, problem }: ReviewPage): Markup {
   const { slug, name, content, proposal } = source;
   const notice = problem === undefined ? "" : html`<p class="notice warn" role="alert">${problem}</p>`;
-  const fields = html`${csrfField(csrfToken)}<input type="hidden" name="digest" value="${findDigest(source)}">`;
+  const fields = html`${csrfField(csrfToken)}<input type="hidden" name="digest" value="${digestShown(source)}">`;
   const agree = (
     button: string,
     others: Markup,
@@ -120,7 +119,7 @@ ${notice}
   const { added, removed, changed } = differences;
   const told = new Set([...added, ...changed].map(({ id }) => id));
   const same = proposal.content.actions.filter(({ id }) => !told.has(id));
-  const find = (id: string) => proposal.content.actions.filter((action) => action.id === id);
+  const level = new Map(proposal.content.actions.map((action) => [action.id, levelField(action, source)]));
   const words = chooseWords(source);
   const summary = words === FIRST ? "None is used before you agree." : summariseDifferences(differences);
   return html`<h1>${words.title} ${name}</h1>
@@ -129,12 +128,7 @@ ${notice}
 ${part(
   "changed",
   "Changed",
-  changed.map((one) =>
-    changedAction(
-      one,
-      find(one.id).map((action) => levelField(action, source)),
-    ),
-  ),
+  changed.map((one) => changedAction(one, level.get(one.id))),
 )}
 ${part(
   "removed",
@@ -144,7 +138,7 @@ ${part(
 ${part(
   "added",
   words.added,
-  added.map((action) => newAction(action, levelField(action, source))),
+  added.map((action) => newAction(action, level.get(action.id))),
 )}
 ${same.length === 0 ? "" : html`<details class="card"><summary>Levels of all other actions (${same.length})</summary>${levelRows(same, source)}</details>`}
 <section class="card" aria-labelledby="decide">
@@ -164,7 +158,7 @@ function part(id: string, heading: string, entries: readonly Markup[]): Markup {
 
 function changedAction(
   { id, differences }: { id: string; differences: readonly Difference[] },
-  level: readonly Markup[],
+  level: Markup | undefined,
 ): Markup {
   return html`<li><h3><code>${showHidden(id)}</code></h3>${differences.map(
     ({ path, was, is }) =>
@@ -172,7 +166,7 @@ function changedAction(
   )}${level}</li>`;
 }
 
-function newAction({ id, title, description, inputSchema }: StoredAction, level: Markup): Markup {
+function newAction({ id, title, description, inputSchema }: StoredAction, level: Markup | undefined): Markup {
   return html`<li><h3><code>${showHidden(id)}</code></h3>
 <p class="text">${showHidden(description || title)}</p>
 <details><summary>Arguments<span class="hidden"> of ${showHidden(id)}</span></summary><pre tabindex="0">${showHidden(JSON.stringify(inputSchema, null, 2))}</pre></details>${level}</li>`;
