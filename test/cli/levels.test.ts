@@ -128,10 +128,14 @@ test("a level is raised at once, and lowered after a yes; the service follows, a
   expect(await readLevels()).toMatchObject({ put_page: "write", delete_page: "delete" });
 
   await waitForTool(service, "wiki_put_page");
+  const env = { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey };
+  expect((await runSvc(["tools", "--pin"], home, { env })).code).toBe(0);
   expect((await svc([...lower, "--level", "delete_page=own"], "y\n")).code).toBe(0);
   expect(await readLevels()).toMatchObject({ put_page: "read", delete_page: "delete", list_pages: "write" });
   const look = async () => (await call(`${service.url}/api/tools/wiki_put_page`, { key: service.apiKey })).json.tool;
   await expect.poll(look, { timeout: 30_000 }).toMatchObject({ accessLevel: "read", requiresConfirmation: false });
+  const checked = await runSvc(["tools", "--check"], home, { env });
+  expect(checked.stdout).toMatch(/changed +read +wiki_put_page: .* its effect \(write before, read now\)/);
   expect(logged.join("\n")).toMatch(/"wiki_put_page" has the level read now\. \*_page=read, set by command \d/);
 }, 60_000);
 
