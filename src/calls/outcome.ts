@@ -59,6 +59,24 @@ export function createOutcome(
   return { status, toolName, ...present, notes: [...notes] };
 }
 
+/** Code of a call that waits for the owner of the service. */
+export const AWAITING_OWNER = "awaiting_owner";
+
+/** Most characters of a human's message that a model is shown. */
+const REASON_MAX = 300;
+
+/** The outcome of a declined call: the facts, the human's message, and advice not to retry. */
+export function decline(toolName: string, message: string | undefined, notes: readonly string[]): ToolOutcome {
+  const reason = message === undefined || message.trim() === "" ? "" : ` Reason: ${cleanText(message, REASON_MAX)}`;
+  const told = {
+    code: "declined",
+    message: `The user declined this call. Nothing was run.${reason}`,
+    hint: "Do not make this call again unless the user asks for it.",
+    retryable: false,
+  };
+  return createOutcome("declined", toolName, told, notes);
+}
+
 const MESSAGE_MAX = 600;
 const LINE_MAX = 240;
 const MAX_LINES = 8;

@@ -116,6 +116,8 @@ export interface PipelineSettings {
    * also says that a request may name its account · off: never.
    */
   readonly idempotencyKeys: "when_known" | "off";
+  /** True when only the owner of the service approves, in its inbox; see `approve` of a session. */
+  readonly ownerApproves: boolean;
   /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
   readonly approvalTtlMs: number;
   /** Milliseconds to wait while a human connects an app, at most 24 days. Default 10 minutes. */

@@ -22,6 +22,14 @@ export type SessionEvent =
   | { readonly type: "schema_changed"; readonly change: SchemaChange }
   | { readonly type: "tool_not_pinned"; readonly change: PinChange }
   | { readonly type: "approval_requested"; readonly callId: string; readonly toolName: string }
+  /** The service holds the call; its owner decides at `url`. */
+  | {
+      readonly type: "awaiting_owner";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly approvalId: string;
+      readonly url: string | undefined;
+    }
   | { readonly type: "sending"; readonly callId: string; readonly toolName: string; readonly confirmed: boolean }
   | { readonly type: "uploading"; readonly callId: string; readonly toolName: string; readonly field: string }
   | {

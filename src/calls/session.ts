@@ -5,6 +5,7 @@ import { SvcClient } from "../client/client.ts";
 import { sleepFor } from "../client/retry.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
+import type { Approver } from "./ask/request.ts";
 import {
   type ConnectionMemory,
   createConnectionMemory,
@@ -30,7 +31,14 @@ export type ToolSessionOptions = SessionSettings &
 
 type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-export interface SessionSettings extends Choices<PipelineSettings>, HumanChannel {
+export interface SessionSettings
+  extends Choices<Omit<PipelineSettings, "ownerApproves">>,
+    Omit<HumanChannel, "approve"> {
+  /**
+   * Asked before every call that may change something. `owner`: nobody is asked here; the service holds such calls for its
+   * owner's inbox, and they end with the owner's decision. Without it they end as `needs_approval`.
+   */
+  readonly approve?: Approver | "owner" | undefined;
   /** The tools allowed to the model: all others are neither listed, found, described nor run. Default: all. */
   readonly allow?: AllowedTools | undefined;
   /** Folders from which local files may be read, whole or in part; default none. */
@@ -128,7 +136,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     memory: createConnectionMemory(state),
     results,
     settings,
-    approve: options.approve,
+    approve: options.approve === "owner" ? undefined : options.approve,
     chooseConnection: options.chooseConnection,
     presentConnectLink: options.presentConnectLink,
     receiveResult: options.receiveResult,
@@ -188,5 +196,6 @@ function readSettings(options: SessionSettings): PipelineSettings {
     approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     timeoutMs: options.timeoutMs,
+    ownerApproves: options.approve === "owner",
   };
 }

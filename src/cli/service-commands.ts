@@ -51,6 +51,14 @@ export function addServiceCommands(program: Command, run: Run): void {
     )
     .addOption(
       new Option(
+        "--approvals <who>",
+        "who approves calls that change something: device (a paired device asks its human) or owner (each waits in the inbox)",
+      )
+        .choices(["device", "owner"])
+        .default("device"),
+    )
+    .addOption(
+      new Option(
         "--flow-approvals <where>",
         "where a waiting flow may be approved: api (by a paired device too) or dashboard (by the owner's browser only)",
       )

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { z } from "zod";
+import * as approvals from "../wire/approval.ts";
 import * as catalog from "../wire/catalog.ts";
 import { FLOW_PAGE, TOOL_PAGE } from "../wire/constants.ts";
 import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../wire/execution.ts";
@@ -12,7 +13,14 @@ import { createDispatcher, readClientOptions, type SvcClientOptions } from "./cl
 import * as ingest from "./ingest.ts";
 import * as mcp from "./mcp.ts";
 import * as registration from "./registration.ts";
-import { type ExecuteReply, readExecuteReply, readExecution, readResource, recogniseShape } from "./reply.ts";
+import {
+  type ExecuteReply,
+  readExecuteReply,
+  readExecution,
+  readResource,
+  readStoredReply,
+  recogniseShape,
+} from "./reply.ts";
 import type { RequestBody } from "./request.ts";
 import { type ApiCall, type CallOptions, createTransport, encodeSegment, type Transport } from "./transport.ts";
 
@@ -121,6 +129,29 @@ export class SvcClient {
     const reply = await this.#transport.call({ method: "GET", path: "/api/executions", query, options });
     const isNothing = reply.status === 404 && recogniseShape(reply.json)?.kind === "bare";
     return isNothing ? undefined : readExecution(reply);
+  }
+
+  /**
+   * `GET /api/approvals/{id}` (not in the document): an approval that the service holds, after waiting for a change for
+   * at most 30 seconds. `reply` is the answer of the stored call once it is `done`.
+   */
+  async getApproval(
+    id: string,
+    { waitSeconds }: { readonly waitSeconds?: number | undefined } = {},
+    options?: CallOptions,
+  ): Promise<{ readonly approval: approvals.Approval; readonly reply: ExecuteReply | undefined }> {
+    const path = `/api/approvals/${encodeSegment(id, "id")}`;
+    const query = {
+      wait: waitSeconds === undefined ? undefined : capLimit(waitSeconds, approvals.MAX_APPROVAL_WAIT_SECONDS),
+    };
+    const { approval, result } = await this.#get(approvals.approvalReplySchema, path, options, query);
+    return { approval, reply: readStoredReply(result) };
+  }
+
+  /** `POST /api/approvals/{id}/cancel` (not in the document): withdraws a request; one that is decided throws. */
+  async cancelApproval(id: string, options?: CallOptions): Promise<approvals.Approval> {
+    const path = `/api/approvals/${encodeSegment(id, "id")}/cancel`;
+    return (await this.#post(approvals.approvalReplySchema, path, options, {})).approval;
   }
 
   /** `GET /api/integrations`. */

@@ -86,6 +86,15 @@ export function readExecuteReply(reply: ApiReply): ExecuteReply {
   return { ...shape, status: reply.status, ...wait };
 }
 
+/** A stored answer of an execute endpoint; undefined when it has no known shape. */
+export function readStoredReply(result: unknown): ExecuteReply | undefined {
+  const shape = recogniseShape(result);
+  if (shape === undefined) return undefined;
+  const hasSucceeded =
+    shape.kind === "envelope" ? shape.envelope.ok : shape.kind === "summary" && shape.summary.status === "succeeded";
+  return { ...shape, status: hasSucceeded ? 200 : 500 };
+}
+
 /** The error for an answer that fits no documented shape; quotes at most a short, clean piece of it. */
 export function badResponse(reply: ApiReply, issue?: string): SvcError {
   const { status, label } = reply;

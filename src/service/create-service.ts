@@ -1,4 +1,5 @@
 import type { OpenSources } from "./added/open-sources.ts";
+import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
@@ -146,7 +147,7 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   const keys = createApiKeys(store, o.now);
   const allowedHosts = listHosts(o, listener.port);
   try {
-    app.resolve(createApp({ ...(await createParts(o, parts, { url, keys })), keys, sessions, allowedHosts }));
+    app.resolve(createApp({ ...(await createParts(o, parts, { url, keys, onClose })), keys, sessions, allowedHosts }));
   } catch (error) {
     // Requests that wait for it would hold up the end.
     app.reject(error);
@@ -158,18 +159,33 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
 async function createParts(
   o: CheckedOptions,
   { infrastructure, core, added, flows, watch, accountId }: ServedParts,
-  { url, keys }: { url: string; keys: ApiKeys },
+  { url, keys, onClose }: { url: string; keys: ApiKeys; onClose: (undo: () => Promise<unknown>) => void },
 ) {
   const { now } = o;
   const { store, node } = infrastructure;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
   const ingestTokens =
     secret === null ? undefined : createIngestTokens({ secret, baseUrl: url, spend: createTokenSpender(store), now });
+  const idempotencyKeys = createIdempotencyKeys(store, now);
+  const approvals = createApprovals({
+    ...core,
+    ...infrastructure,
+    // Nobody is there to upload a file by a hint.
+    ingestTokens: undefined,
+    idempotencyKeys,
+    now,
+    log: o.log,
+    baseUrl: url,
+    mode: o.approvals ?? "device",
+    checkEveryMs: o.heartbeatMs,
+  });
+  onClose(() => approvals.close());
   const canonical = createCanonicalExecutions({
     ...core,
     log: core.executionLog,
     ingestTokens,
-    idempotencyKeys: createIdempotencyKeys(store, now),
+    idempotencyKeys,
+    findHold: approvals.findHold,
     now,
     waitForTwinMs: o.providerTimeoutMs,
   });
@@ -178,6 +194,7 @@ async function createParts(
     refreshApps: added.refresh,
     pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
+    approvals,
     canonical,
     providerSignIns: createProviderSignIns({
       ...infrastructure,

@@ -82,6 +82,7 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     allowed: "an object with lists of tools, prompts and resources",
   },
   flowApprovals: { schema: z.enum(["api", "dashboard"]), allowed: '"api" or "dashboard"' },
+  approvals: { schema: z.enum(["device", "owner"]), allowed: '"device" or "owner"' },
   integrations: {
     schema: z.array(z.looseObject({ slug: z.string(), actions: z.array(record), checkSettings: callable })),
     allowed: "a list of integrations",

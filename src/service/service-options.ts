@@ -76,6 +76,12 @@ export interface ServiceOptions {
    * Default `api`.
    */
   readonly flowApprovals?: "api" | "dashboard";
+  /**
+   * Who approves calls that need it. `device`: a paired device confirms for itself, as the API document says; the owner
+   * can change that for each, and MCP clients that sign in need the owner. `owner`: every such call waits in the inbox
+   * for the owner, and a confirmation in a call counts for nothing. Default `device`.
+   */
+  readonly approvals?: "device" | "owner";
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */

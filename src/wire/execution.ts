@@ -74,6 +74,10 @@ export const executionSummarySchema = z.looseObject({
   recommended_next_action: recommendedNextActionSchema.nullish(),
   /** Ours: true when the action started and its effect is unknown. Not in the document. */
   outcome_unknown: z.boolean().nullish().catch(undefined),
+  approval: z
+    .lazy(() => heldApprovalSchema)
+    .optional()
+    .catch(undefined),
 });
 export type ExecutionSummary = z.infer<typeof executionSummarySchema>;
 
@@ -88,12 +92,17 @@ export const uploadInstructionSchema = z.looseObject({
 });
 export type UploadInstruction = z.infer<typeof uploadInstructionSchema>;
 
+/** Reference to an approval that the service holds, in a refusal. Ours: not in the document. */
+const heldApprovalSchema = z.looseObject({ id: z.string().min(1), status: z.string(), url: z.string() });
+export type HeldApprovalRef = z.infer<typeof heldApprovalSchema>;
+
 export const toolErrorSchema = z.looseObject({
   code: z.string(),
   type: z.string().nullish(),
   message: z.string(),
   retryable: z.boolean().nullish(),
   upload: uploadInstructionSchema.optional().catch(undefined),
+  approval: heldApprovalSchema.optional().catch(undefined),
 });
 export type ToolError = z.infer<typeof toolErrorSchema>;
 

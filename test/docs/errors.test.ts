@@ -21,6 +21,7 @@ const SENTENCES = readTable(FOR_PROGRAMS, "Sentences without a code");
 /** How the page says what each judgement leads to. */
 const SAID: Readonly<Record<Judgement["kind"], RegExp>> = {
   success: /(?!)/,
+  held: /(?!)/,
   confirmation: /^asks for approval/,
   accounts: /^asks which account/,
   needs_connection: /^shows the connect link/,

@@ -47,6 +47,7 @@ describe("the tables", () => {
       retentionDays: true,
       allowHosts: true,
       fileEnvelopes: true,
+      approvals: true,
       flowApprovals: true,
       providerTimeoutMs: true,
       heartbeatMs: true,

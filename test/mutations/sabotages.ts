@@ -293,9 +293,23 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: an unconfirmed write runs",
     file: "src/service/executions/execute-tool.ts",
-    original: "entry.action.requiresConfirmation && !call.confirmed",
-    sabotaged: "entry.action.requiresConfirmation && call.confirmed === undefined",
+    original: "hold === undefined && !call.confirmed",
+    sabotaged: "hold === undefined && call.confirmed === undefined",
     suite: "test/contract/execute.test.ts",
+  },
+  {
+    name: "service: a confirmation runs a call that the owner approves",
+    file: "src/service/executions/execute-tool.ts",
+    original: "if (hold !== undefined) throw",
+    sabotaged: "if (hold !== undefined && !call.confirmed) throw",
+    suite: "test/service/approvals/held-calls.test.ts",
+  },
+  {
+    name: "service: an approved call runs on a changed account",
+    file: "src/service/approvals/run-approved.ts",
+    original: "(await digestConnection(transaction, connectionId)) !== row.connection_digest",
+    sabotaged: "(await digestConnection(transaction, connectionId)) === undefined",
+    suite: "test/service/approvals/held-calls.test.ts",
   },
   {
     name: "service: a revoked key works",

@@ -25,6 +25,8 @@ export interface CatalogEntry {
   readonly policyReason?: string | undefined;
   /** Set when the service's description of this tool promises idempotency keys for canonical executions. */
   readonly keys?: KeyPromise | undefined;
+  /** True when the service says that it holds calls of this tool for its owner. */
+  readonly ownerApproves?: boolean | undefined;
 }
 
 export interface KeyPromise {
@@ -68,6 +70,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
     policyReason: readText(tool.policyReason),
     ...readKeyPromise(canonical),
+    ...(canonical.approvals === "owner" ? { ownerApproves: true } : {}),
   };
 }
 

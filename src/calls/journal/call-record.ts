@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "../ask/request.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
-import type { ToolOutcome } from "../outcome.ts";
+import { AWAITING_OWNER, type ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { beginCall, type CallJournal, toMapKey } from "./journal.ts";
 import { hasLeft, isUnanswered, type JournalKey, type JournalRecord, type JournalState } from "./journal-record.ts";
@@ -39,6 +39,8 @@ interface RecordChange {
   readonly request?: ApprovalRequest | undefined;
   /** The approved fingerprint; after an edit it differs from the request's. */
   readonly approved?: string | undefined;
+  /** The approval that the service holds. */
+  readonly held?: string | undefined;
 }
 
 export async function openCallRecord(
@@ -63,9 +65,9 @@ export async function openCallRecord(
       return asked;
     },
     duplicates,
-    async save(state, { request, approved } = {}) {
+    async save(state, { request, approved, held } = {}) {
       asked = toApproval(request ?? (approved === undefined && state === "approved" ? undefined : asked), approved);
-      last = describe(state);
+      last = { ...describe(state), ...(held === undefined ? {} : { held }) };
       seen.push(last);
       await journal.record(last);
     },
@@ -82,7 +84,9 @@ export async function openCallRecord(
       if (last !== undefined) await journal.forget(last);
     },
     async finish(outcome) {
-      if (last === undefined || outcome.status === "unknown") return outcome;
+      // A call that waits for the owner continues when it is made again.
+      const isWaiting = outcome.code === AWAITING_OWNER;
+      if (last === undefined || outcome.status === "unknown" || isWaiting) return outcome;
       const comesAgain = mayComeAgain(outcome, last);
       // All other calls are answered from the journal, or by the service under the same key.
       if (comesAgain && last.repeatable !== undefined) retireKey(endedKeys, last.repeatable.key);

@@ -23,6 +23,8 @@ export interface JournalRecord extends JournalKey {
   readonly tool: string;
   /** The approval the state rests on: its fingerprint covers edits, files and the chosen connection. */
   readonly approval?: { readonly id: string; readonly fingerprint: string; readonly expiresAt: string } | undefined;
+  /** Set while `pending` with the owner of the service: the id of the approval. */
+  readonly held?: string | undefined;
   /** Set once a request that may act has left: fingerprint of the sent request, after edits and account choice. */
   readonly request?: string | undefined;
   /**
@@ -154,6 +156,7 @@ const recordSchema = z.object({
   at: z.number(),
   tool: z.string(),
   approval: z.object({ id: z.string(), fingerprint: z.string(), expiresAt: z.string() }).optional(),
+  held: z.string().optional(),
   request: z.string().optional(),
   repeatable: z
     .object({ key: z.string(), arguments: jsonObject, until: z.number(), approved: approvedSchema.optional() })

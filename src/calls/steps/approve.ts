@@ -9,7 +9,7 @@ import {
   decide,
 } from "../ask/request.ts";
 import type { RuleSubject } from "../ask/standing-rules.ts";
-import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
+import { createOutcome, decline, type ToolOutcome } from "../outcome.ts";
 import { check } from "./check.ts";
 import { inspect, locate } from "./locate.ts";
 import {
@@ -21,6 +21,7 @@ import {
   fingerprintRequest,
   followEffect,
   isApproved,
+  isForOwner,
   proceed,
   type Step,
   stop,
@@ -36,6 +37,7 @@ const WARNING = "An equal call was sent before and never answered: it may alread
 export async function approve(context: CallContext, given: CallPlan): Promise<Step<CallPlan>> {
   const plan = followEffect(context, given);
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
+  if (isForOwner(context, plan)) return proceed({ ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   // Checked again: the tool may have changed while the human was asked.
   return agreed.ok ? again(agreed.value) : agreed;
@@ -67,7 +69,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     const answered = await ask(context, request);
     if (!answered.ok) return answered;
     const decision = answered.value;
-    if (decision.type === "decline") return stop(decline(current, decision.message));
+    if (decision.type === "decline") return stop(decline(current.entry.name, decision.message, current.notes));
     if (decision.type === "approve") return agree(await accept(context, current, request.fingerprint, decision.always));
     if (context.own !== undefined) return stop(refuseEdit(current));
     const edited = await applyEdit(apart, current, decision.arguments);
@@ -78,12 +80,13 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     current = edited.plan;
     reason = edited.reason;
   }
-  return stop(decline(current, "The arguments were edited too often; start again with a new call."));
+  const message = "The arguments were edited too often; start again with a new call.";
+  return stop(decline(current.entry.name, message, current.notes));
 }
 
 /** The first request that a call would put before a human; undefined when no approval is needed. */
 export async function previewRequest(context: CallContext, plan: CallPlan): Promise<ApprovalRequest | undefined> {
-  if (!plan.mustAsk || isApproved(context, plan)) return undefined;
+  if (!plan.mustAsk || isApproved(context, plan) || isForOwner(context, plan)) return undefined;
   await context.record.duplicates.find(fingerprintRequest(context, plan));
   if (isAllowedByRule(context, plan)) return undefined;
   return createRequest(context, plan, { reason: explainReason(context, plan), round: 0 });
@@ -195,21 +198,6 @@ function refuseEdit({ entry, notes }: CallPlan): ToolOutcome {
     retryable: false,
   };
   return createOutcome("declined", entry.name, told, notes);
-}
-
-/** Most characters of a human's message that a model is shown. */
-const REASON_MAX = 300;
-
-/** The outcome of a declined call: the facts, the human's message, and advice not to retry. */
-function decline(plan: CallPlan, message: string | undefined): ToolOutcome {
-  const reason = message === undefined || message.trim() === "" ? "" : ` Reason: ${cleanText(message, REASON_MAX)}`;
-  const told = {
-    code: "declined",
-    message: `The user declined this call. Nothing was run.${reason}`,
-    hint: "Do not make this call again unless the user asks for it.",
-    retryable: false,
-  };
-  return createOutcome("declined", plan.entry.name, told, plan.notes);
 }
 
 interface AppliedEdit {

@@ -205,6 +205,15 @@ export function isApproved(context: Pick<CallContext, "client">, plan: CallPlan)
   return plan.approved !== undefined && plan.approved === fingerprintPlan(context, plan);
 }
 
+/**
+ * True for a call that the owner of the service approves, so that nobody is asked here. It is sent unconfirmed; if the
+ * service wants a confirmation all the same, the device asks.
+ */
+export function isForOwner({ own, settings }: Pick<CallContext, "own" | "settings">, plan: CallPlan): boolean {
+  if (own !== undefined || plan.objections.includes("confirmation")) return false;
+  return settings.ownerApproves || plan.entry.ownerApproves === true;
+}
+
 /** True for a read that is never journaled. */
 export function isPlainRead(plan: CallPlan): boolean {
   return plan.entry.effect === "read" && !plan.mustAsk;

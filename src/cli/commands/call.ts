@@ -43,6 +43,8 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       presentConnectLink: person.presentConnectLink,
       onEvent: (event) => {
         if (event.type === "sending" || event.type === "uploading") terminal.progress(`  ${event.type} …`);
+        if (event.type === "awaiting_owner")
+          terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
         if (event.type === "finished") terminal.endProgress();
       },
     });

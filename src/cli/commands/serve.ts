@@ -16,6 +16,7 @@ interface ServeFlags {
   readonly keepDays?: string;
   readonly allowHost?: readonly string[];
   readonly flowApprovals: "api" | "dashboard";
+  readonly approvals: "device" | "owner";
   readonly fileEnvelopes: boolean;
 }
 
@@ -32,6 +33,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     log: printLog,
     fileEnvelopes: flags.fileEnvelopes,
     flowApprovals: flags.flowApprovals,
+    approvals: flags.approvals,
     allowHosts: flags.allowHost ?? [],
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.database === undefined ? {} : { database: flags.database }),

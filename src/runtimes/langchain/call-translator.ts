@@ -134,7 +134,9 @@ export class CallTranslator {
     if (task === undefined) return {};
     const ask: AskQuestion = async (question) =>
       call.answers?.get(question.id) ?? (await task.ask([question]))?.get(question.id);
-    return { ...createHumanChannel(ask, this.#describe(call), this.#options), ...this.#keepAnswers() };
+    const { approve, chooseConnection } = this.#options;
+    const own = { chooseConnection, approve: approve === "owner" ? undefined : approve };
+    return { ...createHumanChannel(ask, this.#describe(call), own), ...this.#keepAnswers() };
   }
 
   #describe({ callId }: LangChainCall): ChannelSubject {

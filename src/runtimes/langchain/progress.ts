@@ -9,6 +9,8 @@ export interface ProgressEvent {
   /** Id the model gave the call. */
   readonly toolCallId: string | undefined;
   readonly step: "waiting_for_approval" | "uploading" | "sending" | "flow" | "finished";
+  /** Page on which the owner of the service decides, when the call waits for them. */
+  readonly url?: string | undefined;
   /** Which file is uploaded, e.g. `attachments[0]`. */
   readonly field?: string;
   /** How the call ended, or how the flow stands. */
@@ -96,6 +98,8 @@ function toProgress(event: SessionEvent, toolCallId: string | undefined): Progre
   switch (event.type) {
     case "approval_requested":
       return { ...base, step: "waiting_for_approval" };
+    case "awaiting_owner":
+      return { ...base, step: "waiting_for_approval", url: event.url };
     case "uploading":
       return { ...base, step: "uploading", field: event.field };
     case "sending":

@@ -28,9 +28,12 @@ export function createApiKeys(store: Store, now: () => number) {
   }
 
   return {
-    /** Makes a key; pass `db` to do it inside a transaction. `apiKey` exists only here: the store keeps its SHA-256. */
-    async issue(key: { accountId: string; label: string; client: string | null }, db = store) {
-      const { accountId, label, client } = key;
+    /**
+     * Makes a key, which takes over the approval mode that was chosen for `session`; pass `db` to do it inside a
+     * transaction. `apiKey` exists only here: the store keeps its SHA-256.
+     */
+    async issue(key: { accountId: string; label: string; client: string | null; session?: string }, db = store) {
+      const { accountId, label, client, session } = key;
       const apiKey = `${API_KEY_PREFIX}${createSecret()}`;
       const id = createId("key");
       const row: ApiKeyRow = {
@@ -45,6 +48,9 @@ export function createApiKeys(store: Store, now: () => number) {
         revoked_at: null,
       };
       await db.insertInto("api_keys").values(row).execute();
+      if (session !== undefined) {
+        await db.updateTable("approval_modes").set({ subject: id }).where("subject", "=", session).execute();
+      }
       return { apiKey, apiKeyId: id };
     },
 

@@ -3,6 +3,7 @@ import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import type { Tool } from "../../wire/tool.ts";
 import { type Connection, findDefaultConnection } from "../connections/connections.ts";
 import type { Integration } from "../integrations/integration.ts";
+import type { ApprovalMode } from "../store/schema.ts";
 import type { Catalog } from "./catalog.ts";
 import type { CatalogEntry } from "./search-index.ts";
 
@@ -40,14 +41,21 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
 /** What a client may count on: a key is kept so long, its request may name its account, and it can be looked up. */
 const KEY_PROMISE = { kept_seconds: IDEMPOTENCY_KEPT_MS / 1000, connection_id: true, lookup: true } as const;
 
-/** A tool with everything needed to call it: full schema, connections, what to ask the human. */
-export function describeTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
+/**
+ * A tool with everything needed to call it: full schema, connections, what to ask the human, and the owner as approver
+ * where the service holds calls of this caller.
+ */
+export function describeTool(entry: CatalogEntry, connections: readonly Connection[], approvals: ApprovalMode): Tool {
   const { integration, action } = entry;
   const own = connections.filter((connection) => connection.integration === integration.slug);
   const summary = summariseTool(entry, connections);
   return {
     ...summary,
-    canonical: { ...summary.canonical, idempotency_key: KEY_PROMISE },
+    canonical: {
+      ...summary.canonical,
+      idempotency_key: KEY_PROMISE,
+      ...(approvals === "owner" && action.requiresConfirmation && { approvals }),
+    },
     inputSchema: action.inputSchema,
     policyReason: explainPolicy(entry),
     askBefore: action.askBefore ?? [],

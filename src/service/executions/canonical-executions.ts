@@ -4,11 +4,10 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { actionNotFound } from "../catalog/not-found.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
-import type { ExecutionRow } from "../store/schema.ts";
-import type { Executor, ToolCall } from "./execute-tool.ts";
+import type { Executor, Hold, ToolCall } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
-import { blockedOutcome, type ExecutionOutcome, restoreError, type StoredExecution } from "./outcome.ts";
+import { blockedOutcome, type ExecutionOutcome, readExecution, type StoredExecution } from "./outcome.ts";
 import type { CanonicalRequest } from "./read-requests.ts";
 import { createFileAccess, type FileAccessParts } from "./resolve-files.ts";
 import { phraseError } from "./summarise-outcome.ts";
@@ -26,6 +25,11 @@ interface CanonicalParts extends FileAccessParts {
   readonly executor: Executor;
   readonly log: ExecutionLog;
   readonly idempotencyKeys: IdempotencyKeys;
+  /** Holds the calls of a caller for the owner, with the key that they use; see `Approvals.findHold`. */
+  findHold(
+    principal: Principal,
+    request: { readonly shape: "summary"; readonly idempotency_key: string | null; readonly input_hash: string | null },
+  ): Promise<Hold | undefined>;
   readonly now: () => number;
   /** Milliseconds to wait for an equal request that another process runs. */
   readonly waitForTwinMs: number;
@@ -49,7 +53,7 @@ export function createCanonicalExecutions(parts: CanonicalParts) {
         return block(parts, call, { entry, error: actionNotFound(parts.catalog, call.integrationId, call.actionId) });
       }
       const { idempotencyKey: key, principal } = call;
-      if (key === undefined) return phrase(await run(parts, call, entry));
+      if (key === undefined) return phrase(await run(parts, { call, entry }));
       const named = call.connectionId === undefined ? [] : [call.connectionId];
       const inputHash = hashInput([entry.integration.slug, entry.action.id, call.input, ...named]);
       const use = { accountId: principal.accountId, key, inputHash };
@@ -82,8 +86,7 @@ async function runOnce(
 ): Promise<StoredExecution> {
   const known = await parts.idempotencyKeys.find(use.accountId, use.key);
   if (known === undefined) {
-    const onStart: ToolCall["onStart"] = (transaction, id) => parts.idempotencyKeys.claim(transaction, use, id);
-    const outcome = await run(parts, call, entry, onStart);
+    const outcome = await run(parts, { call, entry, use });
     // Another process can have started the same request since the key was looked up.
     return outcome.error?.code === KEY_TAKEN ? runOnce(parts, { call, entry, use }) : outcome;
   }
@@ -95,11 +98,10 @@ async function runOnce(
 
 async function run(
   parts: CanonicalParts,
-  call: CanonicalCall,
-  entry: CatalogEntry,
-  onStart?: ToolCall["onStart"],
+  { call, entry, use }: { call: CanonicalCall; entry: CatalogEntry; use?: KeyUse },
 ): Promise<ExecutionOutcome> {
   const { toolName } = entry;
+  const claim: ToolCall["onStart"] = use && ((transaction, id) => parts.idempotencyKeys.claim(transaction, use, id));
   const { principal, input, confirm, connectionId, clientGone } = call;
   const outcome = await parts.executor.execute({
     principal,
@@ -107,8 +109,13 @@ async function run(
     arguments: input,
     connectionId,
     confirmed: confirm,
+    hold: await parts.findHold(principal, {
+      shape: "summary",
+      idempotency_key: use?.key ?? null,
+      input_hash: use?.inputHash ?? null,
+    }),
     clientGone,
-    ...(onStart && { onStart }),
+    ...(claim && { onStart: claim }),
     ...createFileAccess(parts, { account: principal.accountId, toolName }),
   });
   if (outcome.status !== "blocked" || outcome.error === undefined || isBlocking(outcome.error)) return outcome;
@@ -159,22 +166,6 @@ function at({ now }: CanonicalParts): string {
 
 function phrase(outcome: StoredExecution): StoredExecution {
   return outcome.error === undefined ? outcome : { ...outcome, error: phraseError(outcome.error, outcome.entry) };
-}
-
-/** Turns a stored row back into its outcome. A refused call reads as failed: it has an id. */
-function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
-  const base = {
-    executionId: row.id,
-    toolName: row.tool_name,
-    entry: catalog.find(row.tool_name),
-    asked: { integrationId: row.integration, actionId: row.action_id },
-    connectionId: row.connection_id || null,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-  };
-  if (row.status === "started") return { ...base, status: "running" };
-  if (row.status === "succeeded") return { ...base, status: "succeeded", output: JSON.parse(row.output ?? "null") };
-  return { ...base, status: "failed", error: restoreError(row.error) };
 }
 
 /** The outcome for a key whose execution was removed from the log: the key was used, its result is unknown. */

@@ -20,6 +20,8 @@ export interface ToolCall {
   readonly connectionId?: string | undefined;
   /** True only when a human approved this very call. */
   readonly confirmed: boolean;
+  /** Keeps a call for the owner, whatever `confirmed` says; undefined where the confirmation of the caller counts. */
+  readonly hold: Hold | undefined;
   /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
   readonly onStart?: OnStart;
   readonly clientGone: AbortSignal;
@@ -28,6 +30,9 @@ export interface ToolCall {
   /** Keeps bytes that an action produced as a file of the caller's account. */
   keepFile: NonNullable<ActionContext["keepFile"]>;
 }
+
+/** Keeps a call that passed every check until the owner has decided, and gives the refusal to answer it with. */
+export type Hold = (call: PreparedCall) => Promise<ServiceError>;
 
 /** Parts that {@link createExecutor} needs. */
 export interface ExecutorParts extends RunParts {
@@ -107,13 +112,16 @@ async function prepare(
   checkConnection(entry, connection);
   const args = checkArguments(entry, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
-  if (entry.action.requiresConfirmation && !call.confirmed) {
+  const hold = entry.action.requiresConfirmation ? call.hold : undefined;
+  if (entry.action.requiresConfirmation && hold === undefined && !call.confirmed) {
     throw new ServiceError(412, "confirmation_required", `"${entry.action.title}" needs the approval of a human.`, {
       type: "confirmation",
       hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
     });
   }
-  return { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
+  const prepared = { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
+  if (hold !== undefined) throw await hold(prepared);
+  return prepared;
 }
 
 function refuseUnknown(catalog: Catalog, toolName: string): ServiceError {

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { cutText, shortenText } from "../../base/text.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
+import type { ExecutionRow } from "../store/schema.ts";
 
 /** How one call ended. Every endpoint that executes renders this value in its own shape. */
 export interface ExecutionOutcome {
@@ -70,6 +72,22 @@ export function restoreError(json: string | null): ServiceError {
   const { code, message, status, ...rest } = storedErrorSchema.parse(JSON.parse(json ?? "{}"));
   const options = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return new ServiceError(status as ServiceErrorStatus, code, message, options);
+}
+
+/** Turns a stored row back into its outcome. A refused call reads as failed: it has an id. */
+export function readExecution(row: ExecutionRow, catalog: Catalog): StoredExecution {
+  const base = {
+    executionId: row.id,
+    toolName: row.tool_name,
+    entry: catalog.find(row.tool_name),
+    asked: { integrationId: row.integration, actionId: row.action_id },
+    connectionId: row.connection_id || null,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+  if (row.status === "started") return { ...base, status: "running" };
+  if (row.status === "succeeded") return { ...base, status: "succeeded", output: JSON.parse(row.output ?? "null") };
+  return { ...base, status: "failed", error: restoreError(row.error) };
 }
 
 /** Longest arguments that are kept whole, in characters of JSON: as many as the log shows. */

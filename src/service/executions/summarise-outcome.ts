@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/json.ts";
 import type { CanonicalErrorCode, ExecutionSummary } from "../../wire/execution.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError, type ServiceErrorStatus } from "../service-error.ts";
@@ -32,8 +33,17 @@ export function summariseOutcome(outcome: StoredExecution): ExecutionSummary {
     ...(hint !== undefined && { hint }),
     ...(details !== undefined && { details }),
     ...(leavesDoubt(outcome, error) && { outcome_unknown: true }),
+    ...nameApproval(error),
     ...recommendAction(outcome, error),
   };
+}
+
+/** The approval that the owner holds, spelled like the members around it. */
+function nameApproval({ options: { extra = {} } }: ServiceError): Partial<ExecutionSummary> {
+  const { approval } = extra;
+  if (!isRecord(approval)) return {};
+  const { id, status, url, requestedAt: requested_at, expiresAt: expires_at } = approval;
+  return { approval: { id: String(id), status: String(status), url: String(url), requested_at, expires_at } };
 }
 
 /** Codes of an action that started and did not end as it should: it may have taken effect. */
@@ -109,7 +119,7 @@ function adviseFor({ code, options }: ServiceError, entry: CatalogEntry | undefi
   if (entry === undefined) return undefined;
   const { integration, action, toolName } = entry;
   const byName = `POST /api/tools/${toolName}/execute`;
-  if (code === "confirmation_required") {
+  if (code === "confirmation_required" && options.extra?.approval === undefined) {
     return "Show the human the action and its final input; after approval send the same request with `confirm` true.";
   }
   if (code === "invalid_arguments") {

@@ -83,6 +83,8 @@ async function execute(
     connectionId,
     arguments: o.call.arguments,
     confirmed: o.isApproved,
+    // The owner approves the flow, not each of its calls.
+    hold: undefined,
     ...(onStart && { onStart }),
     // Nobody waits at the other end; a flow is stopped between its calls.
     clientGone: new AbortController().signal,

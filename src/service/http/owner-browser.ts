@@ -27,6 +27,7 @@ const RETURN_PAGES: readonly RegExp[] = [
   /^\/connect\/[a-z0-9_-]{1,64}$/,
   /^\/connections\/[a-z0-9_]{1,40}\/reconnect$/,
   /^\/apps\/[a-z0-9-]{1,31}\/review$/,
+  /^\/inbox(\/[A-Za-z0-9_-]{1,64})?$/,
   /^\/flows\/[A-Za-z0-9_-]{1,64}$/,
   /^\/oauth\/approve\/[A-Za-z0-9_-]{20,64}$/,
 ];

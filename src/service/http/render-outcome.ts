@@ -18,9 +18,13 @@ export function renderBare(error: ServiceError): Response {
 export function renderEnvelope(full: ExecutionOutcome, options: RenderOptions = {}): Response {
   const { error } = full;
   if (error?.options.bare) return renderBare(error);
-  const outcome = shrinkOutput(full, options);
-  const entry = outcome.entry;
-  const body: ExecutionEnvelope = {
+  return respond(describeEnvelope(shrinkOutput(full, options)), toEnvelopeStatus(error), error);
+}
+
+/** The body of envelope 2. */
+export function describeEnvelope(outcome: ExecutionOutcome): ExecutionEnvelope {
+  const { entry, error } = outcome;
+  return {
     ok: error === undefined,
     toolName: outcome.toolName,
     integration: entry?.integration.slug ?? null,
@@ -37,7 +41,6 @@ export function renderEnvelope(full: ExecutionOutcome, options: RenderOptions = 
       requestId: outcome.executionId,
     },
   };
-  return respond(body, toEnvelopeStatus(error), error);
 }
 
 /** 413 of this endpoint is about its own body and always bare; a file too large for an app is an invalid argument. */

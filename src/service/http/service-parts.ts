@@ -1,4 +1,5 @@
 import type { SourceStore } from "../added/source-store.ts";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
 import type { Bootstrap } from "../auth/registration/bootstrap.ts";
@@ -40,6 +41,7 @@ export interface ServiceParts {
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;
+  readonly approvals: Approvals;
   readonly oauth: OAuth;
   readonly serviceKeys: ServiceKeys;
   /** Served at the MCP endpoint beside the tools of the service. */

@@ -141,7 +141,7 @@ function refuse(path: string, reason: string, hint: string, cause?: unknown): Sv
 export async function hasSealed(store: Store): Promise<boolean> {
   const connections = store.selectFrom("connections").select("id").where("settings", "like", '%"sealed"%');
   if ((await connections.limit(1).execute()).length > 0) return true;
-  for (const table of ["service_keys", "sign_ins", "provider_clients", "provider_sign_ins"] as const) {
+  for (const table of ["service_keys", "sign_ins", "provider_clients", "provider_sign_ins", "approvals"] as const) {
     const rows = await store
       .selectFrom(table)
       .select((e) => e.lit(1).as("one"))

@@ -77,6 +77,18 @@ const FIRST_TABLES: readonly string[] = [
   `create table nodes (id text primary key, beats integer not null)`,
   `create table upkeep (id integer primary key, reached_at text not null, seen_at text not null)`,
 
+  // Calls that wait for the owner, and who must approve the calls of a key or OAuth client.
+  `create table approvals (
+    id text primary key, account_id text not null, api_key_id text not null, tool_name text not null,
+    integration text not null, connection_id text not null, level text not null, content text not null,
+    fingerprint text not null, tool_digest text not null, connection_digest text not null, shape text not null,
+    idempotency_key text, input_hash text, status text not null, requested_at text not null, expires_at text not null,
+    decided_at text, decided_by text, reason text, execution_id text)`,
+  `create index approvals_by_status on approvals (account_id, status, requested_at, id)`,
+  `create index approvals_by_call on approvals (api_key_id, fingerprint)`,
+  `create index approvals_by_execution on approvals (execution_id)`,
+  `create table approval_modes (subject text primary key, mode text not null)`,
+
   // Flows.
   `create table flows (
     id text primary key, account_id text not null, api_key_id text not null, template_key text not null,

@@ -25,7 +25,7 @@ interface Forgetting {
 /**
  * Removes executions and flows that ended more than `days` days before `time` (milliseconds since the epoch, see
  * `advanceUpkeep`), the oldest first, a few at a time. What runs or waits
- * stays, and so does an execution that a flow or a valid idempotency key refers to: without it a write could be made again.
+ * stays (an approval waits for a day at most), and so does an execution that a flow or a valid idempotency key refers to: without it a write could be made again.
  */
 export async function forgetEnded(o: {
   store: Store;
@@ -41,6 +41,7 @@ export async function forgetEnded(o: {
     await walk(work, (after) => findFlows(work, id, after), forgetFlows);
     await walk(work, (after) => findExecutions(work, id, after), forgetExecutions);
   }
+  await store.deleteFrom("approvals").where("requested_at", "<", before).execute();
   await store.deleteFrom("usage_days").where("day", "<", before.slice(0, 10)).execute();
 }
 

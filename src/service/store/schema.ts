@@ -1,10 +1,14 @@
 import type { Generated, Selectable } from "kysely";
+import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 
 /** State of one connection, as `connection_state` on the wire. */
 export type ConnectionState = "healthy" | "reauth_required" | "error";
+
+/** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
+export type ApprovalMode = "device" | "owner";
 
 /**
  * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
@@ -139,6 +143,37 @@ export interface Tables {
     /** Counts the keys in the order they were taken, whatever the clock says. */
     number: Generated<number>;
   };
+  /** Calls that wait for the owner, or waited. Statuses `done` and `expired` follow from the other columns. */
+  approvals: {
+    id: string;
+    account_id: string;
+    /** Id of the key, or `oauth_` and the client id. */
+    api_key_id: string;
+    tool_name: string;
+    integration: string;
+    connection_id: string;
+    level: SideEffectLevel;
+    /** The call as JSON; encrypted. */
+    content: string;
+    /** SHA-256 of caller, tool, account, arguments and files: equal for duplicates. */
+    fingerprint: string;
+    /** SHA-256 of the action and of the settings of the account, to notice changes. */
+    tool_digest: string;
+    connection_digest: string;
+    /** Shape in which the caller expects the result. */
+    shape: "envelope" | "summary";
+    idempotency_key: string | null;
+    input_hash: string | null;
+    status: Exclude<ApprovalStatus, "done" | "expired">;
+    requested_at: string;
+    expires_at: string;
+    decided_at: string | null;
+    decided_by: string | null;
+    reason: string | null;
+    execution_id: string | null;
+  };
+  /** Who approves the calls of a key or OAuth client, where that differs from the default. */
+  approval_modes: { subject: string; mode: ApprovalMode };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {
@@ -200,6 +235,8 @@ export interface Tables {
   usage_days: { account_id: string; day: string; executions: number };
 }
 
+/** A row of `approvals`. */
+export type ApprovalRow = Selectable<Tables["approvals"]>;
 /** A row of `api_keys`. */
 export type ApiKeyRow = Selectable<Tables["api_keys"]>;
 /** A row of `bootstrap_sessions`. */

@@ -25,6 +25,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "catalog",
   "added",
   "executions",
+  "approvals",
   "flows",
   "oauth",
   "mcp",

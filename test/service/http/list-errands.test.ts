@@ -7,7 +7,7 @@ import type { Flow } from "../../../src/wire/flow.ts";
 function listWith(get: () => Promise<never>): ReturnType<typeof listErrands> {
   const flow = { id: "flw_old", status: "failed" } as Flow;
   const flows = { list: async () => [flow], listWaiting: async () => [], get };
-  return listErrands({ flows } as unknown as ServiceParts, "acc", []);
+  return listErrands({ flows, approvals: { list: async () => [] } } as unknown as ServiceParts, "acc", []);
 }
 
 test("a flow that is removed while the home page is made is left out", async () => {

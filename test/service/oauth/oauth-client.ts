@@ -116,9 +116,13 @@ export async function openOwnerBrowser(signInUrl: string) {
     browser,
     follow,
     /** Opens an authorization request, presses a button on the approval page and returns where the browser is sent. */
-    async decide(url: string, decision: "approve" | "decline"): Promise<string> {
+    async decide(
+      url: string,
+      decision: "approve" | "decline",
+      more: Readonly<Record<string, string>> = {},
+    ): Promise<string> {
       const asked = await follow(url);
-      const answer = await browser.submit(asked.url, { csrf: readCsrf(asked.page), decision });
+      const answer = await browser.submit(asked.url, { csrf: readCsrf(asked.page), decision, ...more });
       if (answer.status !== 303) throw new Error(`The approval page answered ${answer.status}: ${answer.text}`);
       return (await follow(new URL(String(answer.headers.location), asked.url).href)).url;
     },

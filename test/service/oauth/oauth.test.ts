@@ -21,10 +21,10 @@ afterEach(() => service.close());
 const openOwner = async () => openOwnerBrowser(await service.service.signInUrl());
 
 /** The whole way to a token. */
-async function getTokens(from = client, scope = "openid") {
+async function getTokens(from = client, scope = "openid", more: Readonly<Record<string, string>> = {}) {
   const owner = await openOwner();
   const started = await from.start({ scope });
-  return from.redeem(started, await owner.decide(started.url, "approve"));
+  return from.redeem(started, await owner.decide(started.url, "approve", more));
 }
 
 function callMcp(token: string, method = "tools/list") {
@@ -599,9 +599,8 @@ describe("an access token", () => {
     expect(reply.headers["www-authenticate"]).toMatch(/error="insufficient_scope".*scope="openid"/);
   });
 
-  test("runs tools for the account that approved it", async () => {
-    const { access_token: token } = await getTokens();
-    const reply = await call(`${service.url}/api/mcp`, {
+  const write = (token: string) =>
+    call(`${service.url}/api/mcp`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify({
@@ -614,8 +613,21 @@ describe("an access token", () => {
         },
       }),
     });
-    expect(reply.json.result.structuredContent).toMatchObject({ status: "succeeded" });
+
+  test("runs tools for the account that approved it, when its owner lets the app confirm", async () => {
+    const { access_token: token } = await getTokens(client, "openid", { approvals: "device" });
+    expect((await write(token)).json.result.structuredContent).toMatchObject({ status: "succeeded" });
     expect(await service.effects()).toMatchObject([{ toolName: "notes_create_page", status: "succeeded" }]);
+  });
+
+  test("of an app whose calls the owner approves: a confirmation of its own runs nothing", async () => {
+    const { access_token: token } = await getTokens();
+    expect((await write(token)).json.result.structuredContent).toMatchObject({
+      status: "blocked",
+      error_code: "policy_blocked",
+      approval: { status: "pending", url: expect.stringContaining("/inbox/apr_") },
+    });
+    expect(await service.effects()).toEqual([]);
   });
 
   test("outlives a restart, with the clients and refresh tokens", async () => {

@@ -6,7 +6,8 @@ import { cleanText, createOutcome } from "../../outcome.ts";
 import { askForConnection, choose, findGivenConnection, forgetConnection } from "../choose.ts";
 import { describeFailure, describeSvcError } from "../outcome.ts";
 import { again, type CallContext, type CallPlan, isApproved, isPlainRead, proceed, type Step, stop } from "../plan.ts";
-import { awaitConnection } from "./await-connection.ts";
+import { awaitConnection, toSafeLink } from "./await-connection.ts";
+import { awaitOwner } from "./await-owner.ts";
 import { type Answered, type Failure, type Judgement, judgeReply, type Objection } from "./read-reply.ts";
 
 /**
@@ -19,6 +20,11 @@ export async function answer(context: CallContext, plan: CallPlan): Promise<Step
   const judgement = judgeReply(answered);
   if (judgement.kind === "success") return proceed(plan);
   const { kind, failure } = judgement;
+  if (kind === "held") {
+    const { id = "", url = "" } = failure.approval ?? {};
+    await context.record.withdraw();
+    return awaitOwner(context, plan, { id, url: toSafeLink(url, context.client.baseUrl) });
+  }
   const name = nameObjection(judgement);
   const isNew = !plan.objections.includes(name);
   const met: CallPlan = { ...plan, answered: undefined, objections: [...plan.objections, name] };

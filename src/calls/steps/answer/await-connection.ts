@@ -102,7 +102,7 @@ export async function findConnectUrl(
  * Accepts https on any host (accounts live on other hosts) and plain http only on the service's own origin. The result
  * is spelled as a browser reads it: look-alike host letters and other non-ASCII characters are encoded.
  */
-function toSafeLink(text: string, baseUrl: string): string | undefined {
+export function toSafeLink(text: string, baseUrl: string): string | undefined {
   const url = text.length <= MAX_LINK ? URL.parse(text) : null;
   if (url === null || url.username !== "" || url.password !== "" || url.href.length > MAX_LINK) return undefined;
   const isOwn = url.protocol === "http:" && url.origin === new URL(baseUrl).origin;

@@ -1,13 +1,13 @@
 import { isRecord } from "../../../base/json.ts";
 import type { ExecuteReply } from "../../../client/reply.ts";
 import type { NextAction } from "../../../errors.ts";
-import { type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
+import { type HeldApprovalRef, type UploadInstruction, uploadInstructionSchema } from "../../../wire/execution.ts";
 import { type ConnectionChoice, limitAction } from "../../outcome.ts";
 
 /** The meaning of an answer for the call. Objections can be handled, each at most once per call. */
 export type Judgement =
   | { readonly kind: "success"; readonly result: unknown }
-  | { readonly kind: Objection | "needs_connection" | "key" | "failure"; readonly failure: Failure };
+  | { readonly kind: Objection | "held" | "needs_connection" | "key" | "failure"; readonly failure: Failure };
 
 export type Objection = "confirmation" | "accounts" | "missing_bytes" | "envelope_refused" | "arguments";
 
@@ -41,6 +41,7 @@ export function judgeReply({ reply, ...sent }: Answered): Judgement {
 
 function classify(failure: Failure, sent: Omit<Answered, "reply">): Exclude<Judgement["kind"], "success"> {
   const { code, canonicalCode, status } = failure;
+  if (failure.approval !== undefined) return "held";
   if (code === "missing_file_bytes") return "missing_bytes";
   if (isEnvelopeRefused(failure, sent)) return "envelope_refused";
   if (status === 412 || code === "confirmation_required") return "confirmation";
@@ -82,6 +83,8 @@ export interface Failure {
   readonly retryAfterMs: number | undefined;
   readonly nextAction: NextAction | undefined;
   readonly upload: UploadInstruction | undefined;
+  /** The approval that the owner of the service decides about. */
+  readonly approval: HeldApprovalRef | undefined;
   /** The arguments at fault, as dotted paths without a leading `arguments.`. */
   readonly fields: readonly string[];
   readonly choices: readonly ConnectionChoice[];
@@ -141,6 +144,7 @@ function readFailure(reply: ExecuteReply): Failure {
     retryAfterMs: reply.retryAfterMs,
     nextAction: limitAction(next && { tool: next.tool, input: next.input }),
     upload: readUpload(error?.upload ?? envelope.upload),
+    approval: error?.approval ?? summary?.approval,
     fields: readFields({ ...envelope, ...error }),
     choices: readChoices(
       error?.connections ?? envelope.connections,

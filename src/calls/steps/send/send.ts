@@ -4,6 +4,7 @@ import { toMapKey } from "../../journal/journal.ts";
 import type { JournalRecord } from "../../journal/journal-record.ts";
 import { answerFromJournal } from "../../journal/recall.ts";
 import { createOutcome, type ToolOutcome } from "../../outcome.ts";
+import { awaitOwner } from "../answer/await-owner.ts";
 import type { Answered } from "../answer/read-reply.ts";
 import { attach, describeChangedFile } from "../attach.ts";
 import { describeLostAnswer, describeRefusal, isLostAnswer } from "../outcome.ts";
@@ -16,6 +17,7 @@ import {
   fingerprintRequest,
   followEffect,
   isApproved,
+  isForOwner,
   isPlainRead,
   proceed,
   type Step,
@@ -38,15 +40,21 @@ const MAX_CHANGES = 8;
  */
 export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   const repeatable = isApproved(context, plan) ? await planKeyedSend(context, plan) : undefined;
-  const { own } = context;
+  const { own, record } = context;
+  const isForOther = isForOwner(context, plan) && plan.mustAsk && !isApproved(context, plan);
+  const heldBefore = isApproved(context, plan) ? undefined : record.known?.held;
+  if (heldBefore !== undefined) return awaitOwner(context, plan, { id: heldBefore, url: undefined });
   const same = own && (await planAgain(context, plan));
   if (same?.ok === false) return same;
   const changed = findChange(context, plan);
   if (changed !== undefined) return changed;
   // The human agreed to the tool in its current form.
-  if (findPinObjection(context, plan.entry) !== undefined) await context.pins.accept(plan.entry);
+  if (isApproved(context, plan) && findPinObjection(context, plan.entry) !== undefined)
+    await context.pins.accept(plan.entry);
   throwIfAborted(context.signal);
-  const obstacle = isPlainRead(plan) ? undefined : await begin(context, plan, repeatable);
+  // A service that holds the call runs nothing now, and recognises it when it comes again.
+  const isRecorded = !isPlainRead(plan) && !isForOther;
+  const obstacle = isRecorded ? await begin(context, plan, repeatable) : undefined;
   if (obstacle !== undefined) return stepAside(context, plan, obstacle);
   throwIfAborted(context.signal);
   if (own !== undefined) return stop(await sendOwnCall(context, plan, own));

@@ -100,7 +100,8 @@ async function pollSession({ store, keys, now, baseUrl }: BootstrapParts, pollHa
     if (taken?.account_id != null) {
       const label = taken.client_label ?? taken.hostname ?? "Unnamed client";
       const client = taken.agent ?? "installer";
-      const { apiKey } = await keys.issue({ accountId: taken.account_id, label, client }, transaction);
+      const session = taken.approval_hash;
+      const { apiKey } = await keys.issue({ accountId: taken.account_id, label, client, session }, transaction);
       const install = { server_name: "svc", url: `${baseUrl}${MCP_PATH}`, headers: { [API_KEY_HEADER]: apiKey } };
       return { ...describePoll({ ...taken, status: "approved" }, now()), install };
     }

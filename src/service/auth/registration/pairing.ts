@@ -106,7 +106,10 @@ async function exchangePairing({ store, keys, now }: PairingParts, tokenHash: st
     if (closed?.account_id == null) throw await explainNotApproved(transaction, tokenHash);
     const label = closed.device_label ?? "Unnamed device";
     return {
-      ...(await keys.issue({ accountId: closed.account_id, label, client: closed.client }, transaction)),
+      ...(await keys.issue(
+        { accountId: closed.account_id, label, client: closed.client, session: tokenHash },
+        transaction,
+      )),
       session: {
         displayCode: closed.display_code,
         deviceLabel: closed.device_label,

@@ -4,6 +4,7 @@ import { API_KEY_HEADER } from "../../../wire/constants.ts";
 import { bareErrorSchema } from "../../../wire/execution.ts";
 import { OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import type { RouteEnv } from "../request.ts";
+import { approvalOperations } from "../routes/approvals.ts";
 import { catalogOperations, toolOperations } from "../routes/catalog.ts";
 import { executeOperations } from "../routes/execute.ts";
 import { executionOperations } from "../routes/executions.ts";
@@ -195,6 +196,7 @@ export const allOperations: readonly Operation[] = [
   ...toolOperations,
   ...executeOperations,
   ...executionOperations,
+  ...approvalOperations,
   ...catalogOperations,
   ...flowOperations,
   ...mcpOperations,

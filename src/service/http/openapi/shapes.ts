@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { APPROVAL_STATUSES, approvalListSchema, approvalReplySchema, approvalSchema } from "../../../wire/approval.ts";
 import {
   actionDetailSchema,
   actionItemSchema,
@@ -105,6 +106,12 @@ const failedEnvelope = envelopeHead.extend({
   canonical: z.union([blockedSummary, failedSummary]),
 });
 
+const approval = approvalSchema.extend({
+  status: z.enum(APPROVAL_STATUSES),
+  requestedAt: z.string(),
+  expiresAt: z.string(),
+});
+
 const integrationItem = need(integrationItemSchema, "name", "connected", "connection_state", "capabilities");
 const integrationPage = need(integrationPageSchema, "page", "page_size", "total").extend({
   items: z.array(integrationItem),
@@ -173,6 +180,8 @@ export const shapes = {
     error: z.string(),
     problems: z.array(z.looseObject({ code: z.enum(PROBLEM_CODES), message: z.string() })).min(1),
   }),
+  ApprovalReply: approvalReplySchema.extend({ approval }),
+  ApprovalList: approvalListSchema.extend({ approvals: z.array(approval) }),
   Flow: flow,
   FlowView: flowView,
   FlowTemplates: flowTemplatesSchema.extend({ templates: z.array(flowTemplate) }),

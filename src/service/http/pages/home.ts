@@ -52,17 +52,32 @@ function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string
   return isReturnPage(path) ? path : undefined;
 }
 
+/** Most calls that wait for an approval; the inbox has all. */
+const MAX_CALLS = 10;
 /** Most flows that wait for an approval, and recent ones among which failed ones are looked for. */
 const MAX_FLOWS = 30;
 
-/** Tasks of the owner: approvals of flows first, then connections, then failed flows. */
+/** Tasks of the owner: approvals of calls and flows first, then connections, then failed flows. */
 export async function listErrands(
   parts: ServiceParts,
   accountId: string,
   connections: readonly Connection[],
 ): Promise<Errand[]> {
   const { approvals, failures } = await listFlowErrands(parts, accountId);
-  return [...approvals, ...connections.flatMap((connection) => describeConnection(parts, connection)), ...failures];
+  const held = await parts.approvals.list(accountId, { status: "pending" });
+  const calls = held.slice(0, MAX_CALLS).map(({ id, toolName, content }) => ({
+    title: content?.title ?? toolName,
+    text: `A call waits for your approval: ${content?.account ?? toolName}.`,
+    href: `/inbox/${id}`,
+    action: "Review",
+    isUrgent: true,
+  }));
+  return [
+    ...calls,
+    ...approvals,
+    ...connections.flatMap((connection) => describeConnection(parts, connection)),
+    ...failures,
+  ];
 }
 
 async function listFlowErrands({ flows }: ServiceParts, accountId: string) {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
 import type { ServiceError } from "../../service-error.ts";
+import type { ApprovalMode } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
@@ -11,6 +12,7 @@ export type Markup = ReturnType<typeof html>;
 /** The parts of the dashboard, as the navigation shows them. */
 const SECTIONS = {
   home: { path: "/", name: "Home" },
+  inbox: { path: "/inbox", name: "Inbox" },
   devices: { path: "/devices", name: "Devices" },
   connections: { path: "/connections", name: "Connections" },
   flows: { path: "/flows", name: "Flows" },
@@ -29,6 +31,8 @@ export interface Page {
   readonly session?: SessionMark | undefined;
   /** Default 200. */
   readonly status?: PageStatus;
+  /** Seconds after which the browser loads the page again. Default: never. */
+  readonly refreshSeconds?: number;
 }
 
 async function renderPage({ title, body, csrfToken, section, session }: Omit<Page, "status">): Promise<string> {
@@ -86,13 +90,17 @@ function signOutForm(csrfToken: string): Markup {
  * Answers with a page and the full set of page headers. Links and forms, which pages write as
  * paths of the service, stay below the session path of the browser.
  */
-export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: Page): Promise<Response> {
+export async function sendPage(
+  c: Context<RouteEnv>,
+  { status = 200, refreshSeconds, ...page }: Page,
+): Promise<Response> {
   const sessionPath = readSessionPath(c.req.url);
   const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
   const text = await renderPage({ ...page, session: mark });
   const rules = PAGE_HEADERS["content-security-policy"] ?? "";
   return c.body(text.replaceAll(/ (href|action)="(?=\/)/g, `$&${sessionPath}`), status, {
     ...PAGE_HEADERS,
+    ...(refreshSeconds !== undefined && { refresh: String(refreshSeconds) }),
     ...(mark !== undefined && { "content-security-policy": `${rules}; script-src ${SESSION_SCRIPT_SOURCE}` }),
   });
 }
@@ -125,6 +133,8 @@ export interface RequestCard {
   readonly action: string;
   readonly csrfToken: string;
   readonly approveLabel: string;
+  /** Preset of the choice who approves its calls; undefined where the service leaves no choice: then the owner does. */
+  readonly approvals: ApprovalMode | undefined;
 }
 
 /** Renders the request with its two buttons. */
@@ -139,6 +149,7 @@ ${code === undefined ? "" : html`<div class="code"><p>Must match the code ${code
 <p class="muted">${card.footnote}</p>
 <form method="post" action="${card.action}">
 ${csrfField(card.csrfToken)}
+${card.approvals === undefined ? "" : approvalsChoice(card.approvals)}
 <div class="actions">
 <button class="primary" name="decision" value="approve">${card.approveLabel}</button>
 <button class="secondary" name="decision" value="decline">Decline</button>
@@ -147,11 +158,36 @@ ${csrfField(card.csrfToken)}
 </section>`;
 }
 
-/** The rights that an approval gives. `apps` are names of connected apps; `others` is all that only the owner approves. */
-export function listRights(apps: readonly string[], others = "devices"): string[] {
+/** The choice who approves the calls of a key or app; its field is `approvals`. */
+export function approvalsChoice(chosen: ApprovalMode): Markup {
+  const option = (mode: ApprovalMode, text: string, help: string) =>
+    html`<div class="choice"><input type="radio" id="approvals-${mode}" name="approvals" value="${mode}"${mode === chosen ? html` checked` : ""}><label for="approvals-${mode}">${text} <span class="help">${help}</span></label></div>`;
+  return html`<fieldset><legend>Calls that change something</legend>
+${option("owner", "I approve each call in the inbox.", "Choose this for an app whose model could confirm by itself.")}
+${option("device", "It asks a person itself.", "A call that says so runs at once.")}
+</fieldset>`;
+}
+
+/** The chosen approver; `preset` when the form does not say. */
+export function readApprovals(form: URLSearchParams, preset: ApprovalMode): ApprovalMode {
+  const chosen = form.get("approvals");
+  return chosen === "owner" || chosen === "device" ? chosen : preset;
+}
+
+/**
+ * The rights that an approval gives.
+ *
+ * @param o.apps names of connected apps
+ * @param o.others all that only the owner approves
+ * @param o.mayChoose false where every change waits in the inbox
+ */
+export function listRights(o: { apps: readonly string[]; others?: string; mayChoose: boolean }): string[] {
+  const { apps, others = "devices" } = o;
   return [
     `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}) without asking you each time.`,
-    "Change things there when a call says that a person confirmed it.",
+    o.mayChoose
+      ? "Change things there after an approval, as you choose below."
+      : "Change things there only after you approved the call in the inbox.",
     `It cannot approve ${others}, sign in here or change your connections.`,
   ];
 }

@@ -2,11 +2,13 @@ import type { Hono } from "hono";
 import { html } from "hono/html";
 import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
+import { hashSecret } from "../../auth/secrets.ts";
+import type { ApprovalMode } from "../../store/schema.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { listConnectedApps } from "./log.ts";
-import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
+import { listRights, type Markup, messageBody, type RequestCard, readApprovals, requestCard } from "./page.ts";
 import { describeTime } from "./values.ts";
 
 /** The pages on which the owner approves or declines a request for a key. */
@@ -41,10 +43,17 @@ function addPages<Session extends KeyRequest>(
       return { title: titles[1], body: decidedBody(kind, session), status: session.status === "expired" ? 410 : 200 };
     }
     const apps = await listConnectedApps(parts);
-    return { title: titles[0], body: requestBody(kind, { session, token, csrfToken, apps, now: parts.now() }) };
+    const approvals = parts.approvals.isFixed ? undefined : kind.approvals;
+    return {
+      title: titles[0],
+      body: requestBody(kind, { session, token, csrfToken, apps, approvals, now: parts.now() }),
+    };
   });
   addForm(`/${path}/:token`, async (c, { owner, form }) => {
     const token = c.req.param("token");
+    if (!parts.approvals.isFixed) {
+      await parts.approvals.setMode(hashSecret(token), readApprovals(form, kind.approvals));
+    }
     // When another decision was faster, the next page shows how the session ended.
     await sessions.decide(token, owner.accountId, readDecision(form));
     return `/${path}/${encodeURIComponent(token)}`;
@@ -60,6 +69,8 @@ type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_
 interface RequestKind<Session extends KeyRequest> {
   /** First part of the address; the token of the session follows. */
   readonly path: "pair" | "install";
+  /** Preset of the choice who approves calls. */
+  readonly approvals: ApprovalMode;
   /** Titles of the page while the request waits, and afterwards. */
   readonly titles: readonly [waiting: string, decided: string];
   readonly card: Pick<RequestCard, "heading" | "intro" | "rightsHeading" | "footnote" | "approveLabel">;
@@ -75,6 +86,7 @@ interface RequestKind<Session extends KeyRequest> {
 
 const DEVICE: RequestKind<PairingSession> = {
   path: "pair",
+  approvals: "device",
   titles: ["Approve a device", "Device pairing"],
   card: {
     heading: "Approve this device?",
@@ -97,6 +109,7 @@ const DEVICE: RequestKind<PairingSession> = {
 
 const INSTALLER: RequestKind<BootstrapSession> = {
   path: "install",
+  approvals: "owner",
   titles: ["Approve an installation", "Installation"],
   card: {
     heading: "Approve this installation?",
@@ -131,7 +144,14 @@ function optional(name: string, value: string | null): (readonly [name: string, 
 
 function requestBody<Session extends KeyRequest>(
   kind: RequestKind<Session>,
-  o: { session: Session; token: string; csrfToken: string; apps: readonly string[]; now: number },
+  o: {
+    session: Session;
+    token: string;
+    csrfToken: string;
+    apps: readonly string[];
+    approvals: ApprovalMode | undefined;
+    now: number;
+  },
 ): Markup {
   const { session, now } = o;
   return requestCard({
@@ -142,7 +162,8 @@ function requestBody<Session extends KeyRequest>(
       ["Asked", describeTime(session.created_at, now)],
       ["Expires", describeTime(session.expires_at, now)],
     ],
-    rights: listRights(o.apps),
+    rights: listRights({ apps: o.apps, mayChoose: o.approvals !== undefined }),
+    approvals: o.approvals,
     action: `/${kind.path}/${o.token}`,
     csrfToken: o.csrfToken,
   });

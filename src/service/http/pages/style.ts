@@ -65,6 +65,7 @@ const BLOCKS = `
 .notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
+.rows+h2,form+form{margin-top:1.5rem}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}
 .rows>li>div{flex:1 1 10rem;min-width:0}
@@ -140,7 +141,7 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 `;
 
 const NARROW = `
-@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav{margin:0 -.375rem}nav ul{gap:0}nav a{padding:.375rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
+@media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav{margin:0 -.375rem}nav ul{gap:0}nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
 `;
 
 /** The style sheet of every page; no page loads anything else. */

@@ -36,7 +36,7 @@ export function executionTag(status: ExecutionRow["status"]): Markup {
 }
 
 /** A coloured dot and a word. */
-function tag(tone: Tone, text: string): Markup {
+export function tag(tone: Tone, text: string): Markup {
   return html`<span class="tag ${tone}">${text}</span>`;
 }
 
@@ -135,7 +135,11 @@ export function nameOf(key: string): string {
 
 function textView(text: string): Markup {
   const time = readableTime(text);
-  if (time !== undefined) return html`<time datetime="${text}" title="${text}">${time}</time>`;
+  return time === undefined ? exactView(text) : html`<time datetime="${text}" title="${text}">${time}</time>`;
+}
+
+/** A text as it is: invisible characters are written out, and the end of a long one is folded and counted. */
+export function exactView(text: string): Markup {
   const whole = toPlainText(text, { ...EXACT, keepLines: true });
   if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
   const shown = cutText(whole, MAX_TEXT);

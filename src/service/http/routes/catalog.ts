@@ -210,7 +210,8 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const name = c.req.param("name");
     const entry = parts.catalog.find(name);
     if (entry === undefined) throw toolNotFound(parts.catalog, name);
-    return c.json({ tool: describeTool(entry, await parts.connections.list()) }, 200);
+    const approvals = await parts.approvals.readMode(c.get("principal").apiKeyId);
+    return c.json({ tool: describeTool(entry, await parts.connections.list(), approvals) }, 200);
   });
 }
 

@@ -60,6 +60,7 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
         ...readToolRequest(request.body),
         toolName,
         principal,
+        hold: await parts.approvals.findHold(principal, { shape: "envelope" }),
         clientGone,
         ...createFileAccess(parts, { account, toolName, received }),
       });

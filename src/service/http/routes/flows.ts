@@ -100,12 +100,12 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addMoveRoutes(app, parts);
 }
 
-function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, baseUrl }: ServiceParts): void {
+function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, approvals, baseUrl }: ServiceParts): void {
   app.post("/api/flows/:id/approve", async (c) => {
     const { accountId, apiKeyId } = c.get("principal");
     const id = c.req.param("id");
     const { stepKey } = readApproval(await readJsonObject(c.env));
-    if (flowApprovals === "dashboard") {
+    if (flowApprovals === "dashboard" || (await approvals.readMode(apiKeyId)) === "owner") {
       await flows.get(accountId, id);
       throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}/flows/${id}`);
     }

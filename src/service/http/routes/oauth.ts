@@ -5,10 +5,11 @@ import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
 import { MCP_PATH, OAUTH_SCOPES } from "../../../wire/mcp.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
+import type { ApprovalMode } from "../../store/schema.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import { listConnectedApps } from "../pages/log.ts";
-import { listRights, type Markup, messageBody, requestCard, sendPage } from "../pages/page.ts";
+import { listRights, type Markup, messageBody, readApprovals, requestCard, sendPage } from "../pages/page.ts";
 import { cutLateBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath } from "../session-path.ts";
@@ -77,6 +78,7 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
       ...describeApp(pending.clientName, pending.redirectUri),
       scopes: pending.scopes,
       apps: await listConnectedApps(parts),
+      approvals: parts.approvals.isFixed ? undefined : "owner",
       action: c.req.path,
       csrfToken,
     });
@@ -90,6 +92,9 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addForm(path, async (c, { form }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
     if (pending === undefined) return NOTHING;
+    if (readDecision(form) === "approve" && !parts.approvals.isFixed) {
+      await parts.approvals.setMode(`oauth_${pending.clientId}`, readApprovals(form, "owner"));
+    }
     return `${parts.baseUrl}${c.req.path}/${await oauth.sign(pending.id, readDecision(form))}`;
   });
   // Outside of the session path, where the browser shows that it began the request.
@@ -150,6 +155,7 @@ function approvalBody(
     readonly scopes: readonly string[];
     /** Names of connected apps. */
     readonly apps: readonly string[];
+    readonly approvals: ApprovalMode | undefined;
     readonly action: string;
     readonly csrfToken: string;
   },
@@ -168,7 +174,11 @@ function approvalBody(
       ["Scopes", o.scopes.join(", ")],
     ],
     rightsHeading: "What it may do",
-    rights: [...o.scopes.flatMap((scope) => SCOPE_TEXT[scope] ?? []), ...listRights(o.apps, "devices or apps")],
+    rights: [
+      ...o.scopes.flatMap((scope) => SCOPE_TEXT[scope] ?? []),
+      ...listRights({ ...o, others: "devices or apps", mayChoose: o.approvals !== undefined }),
+    ],
+    approvals: o.approvals,
     footnote: "You can withdraw the access on the Devices page at any time.",
     action: o.action,
     csrfToken: o.csrfToken,

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { ApprovalStatus } from "../../wire/approval.ts";
+import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { Store } from "../store/open-store.ts";
+import type { ApprovalRow } from "../store/schema.ts";
+
+/** A file of a held call: the bytes are in the store under `s3key`. */
+const fileSchema = z.object({
+  /** As a caller writes it: `file`, `attachments[0]`. */
+  field: z.string(),
+  s3key: z.string(),
+  name: z.string(),
+  mimetype: z.string(),
+  size: z.number(),
+  sha256: z.string(),
+});
+
+/** The call as the owner sees it and as it runs. */
+const contentSchema = z.object({
+  arguments: z.record(z.string(), z.unknown()),
+  files: z.array(fileSchema),
+  app: z.string(),
+  title: z.string(),
+  description: z.string(),
+  account: z.string(),
+  policyReason: z.string().optional(),
+  askBefore: z.array(z.string()),
+});
+export type ApprovalContent = z.output<typeof contentSchema>;
+
+/** A held call with its state. */
+export interface HeldApproval {
+  readonly id: string;
+  readonly accountId: string;
+  /** The key, or the OAuth client, that asked. */
+  readonly apiKeyId: string;
+  readonly toolName: string;
+  readonly integration: string;
+  readonly connectionId: string;
+  readonly level: SideEffectLevel;
+  readonly status: ApprovalStatus;
+  /** SHA-256 of all that the owner decides about. */
+  readonly fingerprint: string;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+  readonly decidedAt: string | null;
+  readonly decidedBy: string | null;
+  /** The owner's reason, or the reason why it is void. */
+  readonly reason: string | null;
+  readonly executionId: string | null;
+  readonly row: ApprovalRow;
+  /** Undefined when the key that it was encrypted with is lost. */
+  readonly content: ApprovalContent | undefined;
+}
+
+/** Where the content of an approval is sealed. */
+export function placeOf(id: string): string {
+  return `approvals.${id}`;
+}
+
+/** Rows of approvals with the end of their executions. */
+export function selectApprovals(store: Store) {
+  return store
+    .selectFrom("approvals")
+    .leftJoin("executions", "executions.id", "approvals.execution_id")
+    .selectAll("approvals")
+    .select("executions.finished_at as ended_at");
+}
+
+/** Reads a row as it stands at `now` (milliseconds since the epoch). */
+export function readApproval(
+  row: ApprovalRow & { readonly ended_at: string | null },
+  { box, now }: { box: SecretBox; now: number },
+): HeldApproval {
+  const { ended_at: endedAt, ...own } = row;
+  const opened = box.open(row.content, placeOf(row.id));
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    apiKeyId: row.api_key_id,
+    toolName: row.tool_name,
+    integration: row.integration,
+    connectionId: row.connection_id,
+    level: row.level,
+    status: findStatus(own, endedAt, now),
+    fingerprint: row.fingerprint,
+    requestedAt: row.requested_at,
+    expiresAt: row.expires_at,
+    decidedAt: row.decided_at,
+    decidedBy: row.decided_by,
+    reason: row.reason,
+    executionId: row.execution_id,
+    row: own,
+    content: opened === undefined ? undefined : contentSchema.parse(JSON.parse(opened)),
+  };
+}
+
+function findStatus({ status, expires_at }: ApprovalRow, endedAt: string | null, now: number): ApprovalStatus {
+  if (status === "running") return endedAt === null ? "running" : "done";
+  return status === "pending" && Date.parse(expires_at) <= now ? "expired" : status;
+}

@@ -1,0 +1,183 @@
+import { sha256Hex } from "../../base/hash.ts";
+import type { Principal } from "../auth/api-keys.ts";
+import { createId } from "../auth/secrets.ts";
+import { explainPolicy } from "../catalog/describe-catalog.ts";
+import type { CatalogEntry } from "../catalog/search-index.ts";
+import { hashInput } from "../executions/idempotency-keys.ts";
+import type { PreparedCall } from "../executions/run-action.ts";
+import { findFileFields, findUrlFields } from "../files/file-fields.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import { ServiceError } from "../service-error.ts";
+import { type Store, takeTurn } from "../store/open-store.ts";
+import type { ApprovalRow } from "../store/schema.ts";
+import { type ApprovalContent, type HeldApproval, placeOf, readApproval, selectApprovals } from "./approval-rows.ts";
+
+/** How long the owner may take, in milliseconds. */
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** How long a duplicate of a declined call is answered with the decline, in milliseconds. */
+const DECLINED_MS = 10 * 60 * 1000;
+/** Pending requests of an account; a model in a loop must not fill the inbox. */
+const MAX_PENDING = 500;
+
+/** A call that only the owner may approve. */
+type HeldCall = PreparedCall & { readonly principal: Principal } & Pick<ApprovalRow, "shape"> &
+  Partial<Pick<ApprovalRow, "idempotency_key" | "input_hash">>;
+
+interface HoldParts {
+  readonly store: Store;
+  readonly box: SecretBox;
+  readonly now: () => number;
+  urlOf(id: string): string;
+}
+
+/**
+ * Keeps a call for the owner, or joins its pending duplicate, and gives the refusal that names the approval
+ * (412 `confirmation_required`); 429 when 500 requests are pending.
+ */
+export async function holdCall(parts: HoldParts, call: HeldCall): Promise<ServiceError> {
+  const { store } = parts;
+  const fingerprint = fingerprintCall(call);
+  const approval = await store.transaction().execute(async (transaction) => {
+    await takeTurn(transaction, "approvals");
+    const known = await findDuplicate(transaction, parts, { call, fingerprint });
+    return known ?? insert(transaction, parts, { call, fingerprint });
+  });
+  return refuse(parts, approval, call.entry);
+}
+
+/** Storage keys are new with each upload: equal bytes make equal calls. */
+function fingerprintCall({ principal, entry, connection, args, file }: HeldCall): string {
+  const copy = structuredClone(args);
+  const { inputSchema } = entry.action;
+  for (const { value } of findFileFields(inputSchema, copy)) value.s3key = file(String(value.s3key)).sha256;
+  for (const { reference, replace } of findUrlFields(inputSchema, copy)) replace(file(reference).sha256);
+  return hashInput([principal.apiKeyId, entry.toolName, digestTool(entry), connection.id, copy]);
+}
+
+/** Changes with anything that the owner is told about an action. */
+export function digestTool({ action, integration }: CatalogEntry): string {
+  const { title, description, level, inputSchema } = action;
+  return hashInput([integration.slug, action.id, title, description, level, inputSchema]);
+}
+
+/** Changes when a connection is signed in again, changed or renamed; undefined when it is gone. */
+export async function digestConnection(store: Store, id: string): Promise<string | undefined> {
+  const row = await store
+    .selectFrom("connections")
+    .select(["settings", "label"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && sha256Hex(JSON.stringify([row.label, row.settings]));
+}
+
+async function findDuplicate(
+  store: Store,
+  { box, now }: HoldParts,
+  { call, fingerprint }: { call: HeldCall; fingerprint: string },
+): Promise<HeldApproval | undefined> {
+  const rows = await selectApprovals(store)
+    .where("approvals.api_key_id", "=", call.principal.apiKeyId)
+    .where("approvals.fingerprint", "=", fingerprint)
+    .where("approvals.status", "in", ["pending", "approved", "running", "declined"])
+    .orderBy("approvals.requested_at", "desc")
+    .limit(20)
+    .execute();
+  const isOpen = ({ status, decidedAt }: HeldApproval) =>
+    status === "declined"
+      ? Date.parse(decidedAt ?? "") + DECLINED_MS > now()
+      : ["pending", "approved", "running"].includes(status);
+  return rows.map((row) => readApproval(row, { box, now: now() })).find(isOpen);
+}
+
+async function insert(
+  store: Store,
+  { box, now }: HoldParts,
+  { call, fingerprint }: { call: HeldCall; fingerprint: string },
+): Promise<HeldApproval> {
+  const { principal, entry, connection, shape, idempotency_key = null, input_hash = null } = call;
+  const waiting = await store
+    .selectFrom("approvals")
+    .select((e) => e.fn.countAll<number | string>().as("count"))
+    .where("account_id", "=", principal.accountId)
+    .where("status", "=", "pending")
+    .where("expires_at", ">", new Date(now()).toISOString())
+    .executeTakeFirstOrThrow();
+  if (Number(waiting.count) >= MAX_PENDING) throw inboxFull();
+  const id = createId("apr");
+  const row: ApprovalRow = {
+    id,
+    account_id: principal.accountId,
+    api_key_id: principal.apiKeyId,
+    tool_name: entry.toolName,
+    integration: entry.integration.slug,
+    connection_id: connection.id,
+    level: entry.action.level,
+    content: box.seal(JSON.stringify(describeCall(call)), placeOf(id)),
+    fingerprint,
+    tool_digest: digestTool(entry),
+    connection_digest: (await digestConnection(store, connection.id)) ?? "",
+    shape,
+    idempotency_key,
+    input_hash,
+    status: "pending",
+    requested_at: new Date(now()).toISOString(),
+    expires_at: new Date(now() + LIFETIME_MS).toISOString(),
+    decided_at: null,
+    decided_by: null,
+    reason: null,
+    execution_id: null,
+  };
+  await store.insertInto("approvals").values(row).execute();
+  return readApproval({ ...row, ended_at: null }, { box, now: now() });
+}
+
+function describeCall({ entry, connection, args, file }: HeldCall): ApprovalContent {
+  const { action, integration } = entry;
+  const copy = structuredClone(args);
+  const references = [
+    ...findFileFields(action.inputSchema, copy).map(({ field, value }) => ({ field, s3key: String(value.s3key) })),
+    ...findUrlFields(action.inputSchema, copy).map(({ field, reference }) => ({ field, s3key: reference })),
+  ];
+  const files = references.map(({ field, s3key }) => {
+    const { name, mimetype, size, sha256 } = file(s3key);
+    return { field, s3key, name, mimetype, size, sha256 };
+  });
+  return {
+    arguments: args,
+    files,
+    app: integration.name,
+    title: action.title,
+    description: action.description,
+    account: connection.label,
+    policyReason: explainPolicy(entry) ?? undefined,
+    askBefore: [...(action.askBefore ?? [])],
+  };
+}
+
+function refuse({ urlOf }: HoldParts, approval: HeldApproval, { action }: CatalogEntry): ServiceError {
+  const { id, status, requestedAt, expiresAt, reason } = approval;
+  const extra = { approval: { id, status, url: urlOf(id), requestedAt, expiresAt } };
+  if (status === "declined") {
+    const why = reason === null ? "" : ` Reason: ${reason}`;
+    return new ServiceError(412, "confirmation_required", `The owner declined this call; it was not run.${why}`, {
+      type: "confirmation",
+      hint: "Do not send this call again unless the human asks for it.",
+      extra,
+    });
+  }
+  return new ServiceError(412, "confirmation_required", `"${action.title}" waits for the owner of this service.`, {
+    type: "confirmation",
+    hint: `The owner decides at ${urlOf(id)}. GET /api/approvals/${id}?wait=30 waits for the decision and has the result; a confirmation in the call changes nothing.`,
+    extra,
+  });
+}
+
+function inboxFull(): ServiceError {
+  const message = `${MAX_PENDING} calls wait for the owner already.`;
+  return new ServiceError(429, "too_many_approvals", message, {
+    type: "rate_limit",
+    retryable: true,
+    retryAfterSeconds: 600,
+    hint: "Stop, and tell the human that their inbox is full.",
+  });
+}

@@ -1,0 +1,150 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Executor } from "../executions/execute-tool.ts";
+import type { IdempotencyKeys } from "../executions/idempotency-keys.ts";
+import { createFileAccess, type FileAccessParts } from "../executions/resolve-files.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import { ServiceError, type ServiceLog } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
+import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
+import { digestConnection, digestTool } from "./hold-call.ts";
+
+/** Parts that run approved calls. */
+export interface RunParts extends FileAccessParts {
+  readonly store: Store;
+  readonly box: SecretBox;
+  readonly catalog: Catalog;
+  readonly executor: Executor;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly now: () => number;
+  readonly log: ServiceLog;
+  readonly checkEveryMs: number;
+}
+
+/** Calls that the owner has approved, each run exactly once. */
+interface ApprovedRuns {
+  /** Starts a call in the background. */
+  start(id: string): void;
+  /** Stops looking for approved calls; resolves when nothing is started any more. */
+  close(): Promise<void>;
+}
+
+/** Code of a call that another process has started. */
+const TAKEN = "approval_taken";
+/** Code of a call that is not run because something changed. */
+const VOID = "approval_void";
+
+/**
+ * Runs approved calls. The start of the execution and the end of the approval are one transaction, so that a call starts
+ * once however many processes try. Those left by a process that died before are found again at `checkEveryMs`.
+ */
+export function createApprovedRuns(parts: RunParts): ApprovedRuns {
+  const running = new Map<string, Promise<void>>();
+  let isClosed = false;
+
+  function start(id: string): void {
+    if (isClosed || running.has(id)) return;
+    const run = runStored(parts, id)
+      .catch((cause) => parts.log({ level: "error", message: "An approved call could not be started.", cause }))
+      .finally(() => running.delete(id));
+    running.set(id, run);
+  }
+
+  async function look(): Promise<void> {
+    const rows = await parts.store.selectFrom("approvals").select("id").where("status", "=", "approved").execute();
+    for (const { id } of rows) start(id);
+  }
+
+  const lookQuietly = () => void look().catch(() => {});
+  const timer = setInterval(lookQuietly, parts.checkEveryMs).unref();
+  lookQuietly();
+  return {
+    start,
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await Promise.allSettled(running.values());
+    },
+  };
+}
+
+async function runStored(parts: RunParts, id: string): Promise<void> {
+  const row = await selectApprovals(parts.store).where("approvals.id", "=", id).executeTakeFirst();
+  if (row?.status !== "approved") return;
+  const approval = readApproval(row, { box: parts.box, now: parts.now() });
+  const error = await execute(parts, approval);
+  if (error === undefined || error.code === TAKEN || isTransient(error)) return;
+  await parts.store
+    .updateTable("approvals")
+    .set({ status: "void", reason: error.message })
+    .where("id", "=", id)
+    .where("status", "=", "approved")
+    .execute();
+}
+
+/** The refusal of a call that did not start; undefined once it has started, however it ends. */
+async function execute(parts: RunParts, approval: HeldApproval): Promise<ServiceError | undefined> {
+  const { accountId, apiKeyId, toolName, connectionId, content, row } = approval;
+  if (content === undefined) return refuseVoid("The call cannot be decrypted: the key of the service was replaced.");
+  if (Date.parse(approval.expiresAt) <= parts.now()) return refuseVoid("The approval expired before the call started.");
+  const access = createFileAccess(parts, { account: accountId, toolName });
+  const outcome = await parts.executor.execute({
+    principal: { accountId, apiKeyId },
+    toolName,
+    arguments: content.arguments,
+    connectionId,
+    confirmed: true,
+    hold: undefined,
+    // The caller waits elsewhere, if at all.
+    clientGone: new AbortController().signal,
+    keepFile: access.keepFile,
+    async resolveFiles(entry, args, signal) {
+      if (digestTool(entry) !== row.tool_digest) throw refuseVoid("The action changed after the request was made.");
+      const resolved = await access.resolveFiles(entry, args, signal);
+      const isSame = content.files.every(({ s3key, sha256 }) => resolved.file(s3key).sha256 === sha256);
+      if (!isSame) throw refuseVoid("A file changed after the request was made.");
+      return resolved;
+    },
+    onStart: (transaction, executionId) => claim(parts, transaction, { approval, executionId }),
+  });
+  return outcome.status === "blocked" ? outcome.error : undefined;
+}
+
+/** Belongs to the start of the execution: both happen, or neither. */
+async function claim(
+  { idempotencyKeys, now }: RunParts,
+  transaction: Store,
+  { approval, executionId }: { approval: HeldApproval; executionId: string },
+): Promise<void> {
+  const { id, accountId, apiKeyId, connectionId, row } = approval;
+  const taken = await transaction
+    .updateTable("approvals")
+    .set({ status: "running", execution_id: executionId })
+    .where("id", "=", id)
+    .where("status", "=", "approved")
+    .executeTakeFirst();
+  if (taken.numUpdatedRows === 0n) throw new ServiceError(409, TAKEN, "Another process has started this call.");
+  if ((await digestConnection(transaction, connectionId)) !== row.connection_digest) {
+    throw refuseVoid("The account was changed after the request was made.");
+  }
+  if (await isRevoked(transaction, apiKeyId)) throw refuseVoid("The key that asked was revoked.");
+  if (Date.parse(approval.expiresAt) <= now()) throw refuseVoid("The approval expired before the call started.");
+  if (row.idempotency_key === null) return;
+  const use = { accountId, key: row.idempotency_key, inputHash: row.input_hash ?? "" };
+  await idempotencyKeys.claim(transaction, use, executionId);
+}
+
+/** True for a revoked key and for an OAuth client without access. */
+async function isRevoked(transaction: Store, apiKeyId: string): Promise<boolean> {
+  if (apiKeyId.startsWith("oauth_")) return false;
+  const key = transaction.selectFrom("api_keys").select("id").where("id", "=", apiKeyId);
+  return (await key.where("revoked_at", "is", null).executeTakeFirst()) === undefined;
+}
+
+/** The same call may start later. */
+function isTransient({ status }: ServiceError): boolean {
+  return status === 503 || status === 429;
+}
+
+function refuseVoid(message: string): ServiceError {
+  return new ServiceError(409, VOID, message);
+}
