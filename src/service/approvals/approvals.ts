@@ -14,7 +14,7 @@ import { holdCall } from "./hold-call.ts";
 import { createApprovedRuns, type RunParts } from "./run-approved.ts";
 
 /** The owner's decision about one held call. */
-export interface OwnerDecision {
+interface OwnerDecision {
   readonly isApproved: boolean;
   /** Fingerprint of the call that the owner was shown. */
   readonly fingerprint: string;

@@ -9,7 +9,7 @@ import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createLateRecords } from "./late-records.ts";
 import { shortenArguments, storeError } from "./outcome.ts";
 
-interface LoggedCall {
+export interface LoggedCall {
   readonly principal: Principal;
   readonly entry: CatalogEntry;
   /** Null when none was chosen yet. */

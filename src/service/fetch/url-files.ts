@@ -28,7 +28,7 @@ const MAX_FETCHES = 8;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** A file fetched from a URL; the receiver adopts or discards `staged`. */
-interface UrlFile {
+export interface UrlFile {
   /** From the answer's headers, or the path. */
   readonly name: string;
   /** From the bytes, then the name, then the answer's headers. */

@@ -159,7 +159,7 @@ ${card.approvals === undefined ? "" : approvalsChoice(card.approvals)}
 }
 
 /** The choice who approves the calls of a key or app; its field is `approvals`. */
-export function approvalsChoice(chosen: ApprovalMode): Markup {
+function approvalsChoice(chosen: ApprovalMode): Markup {
   const option = (mode: ApprovalMode, text: string, help: string) =>
     html`<div class="choice"><input type="radio" id="approvals-${mode}" name="approvals" value="${mode}"${mode === chosen ? html` checked` : ""}><label for="approvals-${mode}">${text} <span class="help">${help}</span></label></div>`;
   return html`<fieldset><legend>Calls that change something</legend>
