@@ -77,7 +77,7 @@ test("the owner signs in, sees what the server offers, and allows it: then it ca
   expect(provider.seen.map(({ path }) => path)).toContain("/reg");
   const source = await findUsable(admin, "plans");
   expect(source.proposal?.content.actions.map(({ id }) => id)).toEqual(["look", "note"]);
-  await owner.submit("/apps/plans/accept", { digest: source.proposal?.digest ?? "" });
+  await owner.submit("/apps/plans/accept", { digest: `${source.revision}.${source.proposal?.digest}` });
   await waitForTool(service, "plans_look");
   expect((await look()).json).toMatchObject({ ok: true, result: { notes: [] } });
   expect(await readStored(service.dataDir)).not.toContain(mcp.tokens[0] ?? "no token was used");
