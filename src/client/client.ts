@@ -97,10 +97,15 @@ export class SvcClient {
   async executeTool(
     name: string,
     body: ToolExecuteRequest | RequestBody,
-    options?: CallOptions,
+    options?: CallOptions & {
+      /** Sent as `Idempotency-Key` (not in the document): a service that holds the call for its owner knows it again. */
+      readonly idempotencyKey?: string | undefined;
+    },
   ): Promise<ExecuteReply> {
     const path = `/api/tools/${encodeSegment(name, "name")}/execute`;
-    return readExecuteReply(await this.#transport.call({ method: "POST", path, body, options }));
+    const key = options?.idempotencyKey;
+    const headers = key === undefined ? undefined : { [approvals.HOLD_KEY]: key };
+    return readExecuteReply(await this.#transport.call({ method: "POST", path, body, headers, options }));
   }
 
   /** `POST /api/files/ingest`, at the address and with the token of an upload hint; never sends the API key. */

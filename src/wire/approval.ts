@@ -13,6 +13,9 @@ export const APPROVAL_STATUSES = [
 ] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
+/** Header by which a held call is recognised when it is sent again, also after its end; 1 to 200 characters. */
+export const HOLD_KEY = "idempotency-key";
+
 /** Longest wait of `GET /api/approvals/{id}`, in seconds. */
 export const MAX_APPROVAL_WAIT_SECONDS = 30;
 

@@ -9,6 +9,7 @@ import {
   decide,
 } from "../ask/request.ts";
 import type { RuleSubject } from "../ask/standing-rules.ts";
+import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { createOutcome, decline, type ToolOutcome } from "../outcome.ts";
 import { check } from "./check.ts";
 import { inspect, locate } from "./locate.ts";
@@ -38,9 +39,18 @@ export async function approve(context: CallContext, given: CallPlan): Promise<St
   const plan = followEffect(context, given);
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
   if (isForOwner(context, plan)) return proceed({ ...plan, toldOfPin: findPinObjection(context, plan.entry) });
+  const held = context.settings.ownerApproves ? await findHeld(context, plan) : undefined;
+  if (held !== undefined) return again({ ...plan, entry: held });
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   // Checked again: the tool may have changed while the human was asked.
   return agreed.ok ? again(agreed.value) : agreed;
+}
+
+/** The tool as it is described now, if the service began to hold its calls since it was described before. */
+async function findHeld({ catalog, own }: CallContext, { entry }: CallPlan): Promise<CatalogEntry | undefined> {
+  if (own !== undefined || entry.ownerApproves === true) return undefined;
+  const fresh = (await catalog.refresh(entry.name).catch(() => undefined))?.entry;
+  return fresh?.ownerApproves === true ? fresh : undefined;
 }
 
 /**

@@ -206,12 +206,11 @@ export function isApproved(context: Pick<CallContext, "client">, plan: CallPlan)
 }
 
 /**
- * True for a call that the owner of the service approves, so that nobody is asked here. It is sent unconfirmed; if the
- * service wants a confirmation all the same, the device asks.
+ * True for a call that the service promises to hold for its owner, so that nobody is asked here. It is sent unconfirmed
+ * and runs nothing; if the service wants a confirmation all the same, the device asks.
  */
-export function isForOwner({ own, settings }: Pick<CallContext, "own" | "settings">, plan: CallPlan): boolean {
-  if (own !== undefined || plan.objections.includes("confirmation")) return false;
-  return settings.ownerApproves || plan.entry.ownerApproves === true;
+export function isForOwner({ own }: Pick<CallContext, "own">, plan: CallPlan): boolean {
+  return own === undefined && plan.entry.ownerApproves === true && !plan.objections.includes("confirmation");
 }
 
 /** True for a read that is never journaled. */

@@ -31,7 +31,7 @@ interface HoldParts {
 }
 
 /**
- * Keeps a call for the owner, or joins its pending duplicate, and gives the refusal that names the approval
+ * Keeps a call for the owner, or joins its open duplicate, or the call with its idempotency key, and gives the refusal that names the approval
  * (412 `confirmation_required`); 429 when 500 requests are pending.
  */
 export async function holdCall(parts: HoldParts, call: HeldCall): Promise<ServiceError> {
@@ -75,18 +75,21 @@ async function findDuplicate(
   { box, now }: HoldParts,
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval | undefined> {
+  const { principal, idempotency_key: key = null } = call;
   const rows = await selectApprovals(store)
-    .where("approvals.api_key_id", "=", call.principal.apiKeyId)
+    .where("approvals.api_key_id", "=", principal.apiKeyId)
     .where("approvals.fingerprint", "=", fingerprint)
     .where("approvals.status", "in", ["pending", "approved", "running", "declined"])
     .orderBy("approvals.requested_at", "desc")
     .limit(20)
     .execute();
-  const isOpen = ({ status, decidedAt }: HeldApproval) =>
-    status === "declined"
-      ? Date.parse(decidedAt ?? "") + DECLINED_MS > now()
-      : ["pending", "approved", "running"].includes(status);
-  return rows.map((row) => readApproval(row, { box, now: now() })).find(isOpen);
+  // With its key, a call is the same one also after its end: its first answer may have been lost.
+  const isSame = ({ status, decidedAt, row }: HeldApproval) => {
+    if (status === "expired") return false;
+    if (key !== null && row.idempotency_key === key) return true;
+    return status === "declined" ? Date.parse(decidedAt ?? "") + DECLINED_MS > now() : status !== "done";
+  };
+  return rows.map((row) => readApproval(row, { box, now: now() })).find(isSame);
 }
 
 async function insert(
@@ -94,7 +97,7 @@ async function insert(
   { box, now }: HoldParts,
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval> {
-  const { principal, entry, connection, shape, idempotency_key = null, input_hash = null } = call;
+  const { principal, entry, connection, shape, idempotency_key = null, input_hash = fingerprint } = call;
   const waiting = await store
     .selectFrom("approvals")
     .select((e) => e.fn.countAll<number | string>().as("count"))
@@ -165,7 +168,8 @@ function refuse({ urlOf }: HoldParts, approval: HeldApproval, { action }: Catalo
       extra,
     });
   }
-  return new ServiceError(412, "confirmation_required", `"${action.title}" waits for the owner of this service.`, {
+  const state = status === "done" ? "was approved and has run" : "waits for the owner of this service";
+  return new ServiceError(412, "confirmation_required", `"${action.title}" ${state}.`, {
     type: "confirmation",
     hint: `The owner decides at ${urlOf(id)}. GET /api/approvals/${id}?wait=30 waits for the decision and has the result; a confirmation in the call changes nothing.`,
     extra,

@@ -53,10 +53,14 @@ test(
   "a click on Deny keeps everything as it was",
   async () => {
     const before = await host().service.effects();
+    const { requests } = host().model;
+    const from = requests.length;
     await ask("Quotes/2027");
     await page.getByRole("button", { name: "Deny" }).click();
     await waitForEnd("Quotes/2027");
-    expect(host().model.requests.at(-1)?.results.at(-1)).toMatch(/declined|denied/i);
+    // The host may have started another run of the model meanwhile, whose request is the last one.
+    const results = requests.slice(from).flatMap((request) => request.results);
+    expect(results.filter((result) => /declined|denied/i.test(result))).not.toEqual([]);
     expect(await host().service.effects()).toEqual(before);
   },
   2 * PATIENCE_MS,

@@ -60,6 +60,22 @@ test("a duplicate joins the pending request; after a decline it is answered with
   expect(lab.ran).toEqual([]);
 });
 
+test("with its key, a call is recognised after its end: the result is found, and nothing runs again", async () => {
+  const send = () =>
+    call(`${service.url}/api/tools/lab_put/execute`, {
+      method: "POST",
+      key: service.apiKey,
+      headers: { "content-type": "application/json", "idempotency-key": "call-1" },
+      body: JSON.stringify({ arguments: { title: "Milk" } }),
+    });
+  const { id } = (await send()).json.error.approval;
+  await decide(id, "approve");
+  await expect.poll(async () => (await read(id)).json.approval.status).toBe("done");
+  expect((await send()).json.error.approval).toMatchObject({ id, status: "done" });
+  expect((await put("Milk")).json.error.approval.id).not.toBe(id);
+  expect(lab.ran).toEqual(["put"]);
+});
+
 test("the canonical endpoint and its idempotency key", async () => {
   const body = {
     integration_id: "lab",

@@ -1,5 +1,7 @@
+import { sha256Hex } from "../../../base/hash.ts";
 import type { SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
+import { canonicalJson } from "../../ask/fingerprint.ts";
 import { toMapKey } from "../../journal/journal.ts";
 import type { JournalRecord } from "../../journal/journal-record.ts";
 import { answerFromJournal } from "../../journal/recall.ts";
@@ -33,8 +35,8 @@ const MAX_WAIT_MS = 20_000;
 const MAX_CHANGES = 8;
 
 /**
- * Step 8. Sends the call if it still matches the approval; otherwise goes back to the approval. Reads are tried up to
- * three times on lost connections, 429 and 503. Requests that may act are sent once, and when the answer is lost the
+ * Step 8. Sends the call if it still matches the approval; otherwise goes back to the approval. Reads, and calls that the
+ * service holds for its owner, are tried up to three times on lost connections, 429 and 503. Requests that may act are sent once, and when the answer is lost the
  * outcome is `unknown`; only a write under an idempotency key that the service honours is repeated. Nothing is sent
  * while a journal record forbids it.
  */
@@ -119,10 +121,14 @@ async function stepAside(context: CallContext, plan: CallPlan, obstacle: Journal
 
 async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<Answered>> {
   const { signal } = context;
+  const isHarmless = isPlainRead(plan) || (isForOwner(context, plan) && !isApproved(context, plan));
   for (let tries = 1; ; tries += 1) {
     const sent = await post(context, plan);
-    const wait = isPlainRead(plan) && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
-    if (wait === undefined) return "reply" in sent ? proceed(sent) : stop(describeSendFailure(context, plan, sent));
+    const wait = isHarmless && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
+    if (wait === undefined) {
+      if ("reply" in sent) return proceed(sent);
+      return stop(describeSendFailure(context, plan, { error: sent, isHarmless }));
+    }
     await context.sleep(wait, signal);
     throwIfAborted(signal);
   }
@@ -136,11 +142,18 @@ async function post(context: CallContext, plan: CallPlan): Promise<Answered | Sv
   throwIfAborted(signal);
   context.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
   try {
-    const options = { signal, timeoutMs: settings.timeoutMs };
+    const idempotencyKey = isForOwner(context, plan) && !confirmed ? nameHeldCall(context, plan) : undefined;
+    const options = { signal, timeoutMs: settings.timeoutMs, idempotencyKey };
     return { reply: await client.executeTool(name, attach(context, plan), options), confirmed, hasEnvelope };
   } catch (error) {
     return toFailure(error, signal);
   }
+}
+
+/** Stable per call, also when another process sends it again. */
+function nameHeldCall(context: CallContext, plan: CallPlan): string {
+  const subject = [context.client.principal, plan.entry.name, fingerprintRequest(context, plan), context.call.callId];
+  return `plugin-${sha256Hex(canonicalJson(subject))}`;
 }
 
 function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tries: number): number | undefined {
@@ -161,8 +174,12 @@ function fitWait(ms: number): number | undefined {
   return ms <= MAX_WAIT_MS ? ms : undefined;
 }
 
-function describeSendFailure(context: CallContext, plan: CallPlan, error: SvcError): ToolOutcome {
+function describeSendFailure(
+  context: CallContext,
+  plan: CallPlan,
+  { error, isHarmless }: { readonly error: SvcError; readonly isHarmless: boolean },
+): ToolOutcome {
   if (error.code === "media_refused" || error.code === "file_missing") return describeChangedFile(plan, error);
-  const mayHaveRun = error.sent !== false && isLostAnswer(error) && !isPlainRead(plan);
+  const mayHaveRun = error.sent !== false && isLostAnswer(error) && !isHarmless;
   return mayHaveRun ? describeLostAnswer(context, plan, error) : describeRefusal(plan, error);
 }

@@ -1,15 +1,33 @@
 import type { Hono } from "hono";
+import { z } from "zod";
+import { HOLD_KEY } from "../../../wire/approval.ts";
+import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
 import { blockedOutcome } from "../../executions/outcome.ts";
-import { readToolRequest } from "../../executions/read-requests.ts";
+import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
-import { bare, envelope, type Operation, RESULT, RETRY_AFTER, segment } from "../openapi/operation.ts";
+import {
+  bare,
+  envelope,
+  type Operation,
+  type OperationParameter,
+  RESULT,
+  RETRY_AFTER,
+  segment,
+} from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderEnvelope } from "../render-outcome.ts";
 import { openBody, type RouteEnv, unauthorized } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+
+const KEY: OperationParameter = {
+  name: HOLD_KEY,
+  in: "header",
+  description: "Recognises a call that is held for the owner when it is sent again; it counts for no other call.",
+  schema: z.string().min(1).max(MAX_IDEMPOTENCY_KEY),
+};
 
 /** OpenAPI description of these endpoints. */
 export const executeOperations: readonly Operation[] = [
@@ -19,7 +37,7 @@ export const executeOperations: readonly Operation[] = [
     summary: "Runs a tool; takes file bytes and a choice of connection.",
     tag: "Tools",
     access: "key",
-    parameters: [segment("name", "Full tool name from a list or search."), RESULT],
+    parameters: [segment("name", "Full tool name from a list or search."), RESULT, KEY],
     request: { required: true, content: { "application/json": toolExecuteRequestSchema } },
     answers: {
       200: { description: "It ran", body: shapes.SucceededEnvelope },
@@ -55,12 +73,13 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
       throw error;
     }
     try {
+      const idempotency_key = readIdempotencyKey(c.req.header(HOLD_KEY)) ?? null;
       const received = parts.fileEnvelopes ? request.files : undefined;
       const outcome = await parts.executor.execute({
         ...readToolRequest(request.body),
         toolName,
         principal,
-        hold: await parts.approvals.findHold(principal, { shape: "envelope" }),
+        hold: await parts.approvals.findHold(principal, { shape: "envelope", idempotency_key }),
         clientGone,
         ...createFileAccess(parts, { account, toolName, received }),
       });
