@@ -11,7 +11,7 @@ import type { Store } from "../store/open-store.ts";
 import type { ApprovalMode, ApprovalRow } from "../store/schema.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
 import { holdCall } from "./hold-call.ts";
-import { createApprovedRuns, type RunParts } from "./run-approved.ts";
+import { createApprovedRuns, OAUTH, type RunParts } from "./run-approved.ts";
 
 /** The owner's decision about one held call. */
 interface OwnerDecision {
@@ -76,8 +76,6 @@ export interface ApprovalParts extends RunParts {
 /** How long the result of a call is handed out, in milliseconds. */
 const RESULT_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_LISTED = 200;
-/** Ids of OAuth clients begin so; their calls are approved by the owner by default. */
-const OAUTH = "oauth_";
 
 function createModes({ store, mode: fixed }: ApprovalParts): Pick<Approvals, "isFixed" | "readMode" | "setMode"> {
   return {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { IdempotencyKeys } from "../executions/idempotency-keys.ts";
@@ -7,6 +8,9 @@ import { ServiceError, type ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
 import { digestConnection, digestTool } from "./hold-call.ts";
+
+/** Ids of OAuth clients begin so; their calls are approved by the owner by default. */
+export const OAUTH = "oauth_";
 
 /** Parts that run approved calls. */
 export interface RunParts extends FileAccessParts {
@@ -126,7 +130,8 @@ async function claim(
   if ((await digestConnection(transaction, connectionId)) !== row.connection_digest) {
     throw refuseVoid("The account was changed after the request was made.");
   }
-  if (await isRevoked(transaction, apiKeyId)) throw refuseVoid("The key that asked was revoked.");
+  if (await isRevoked(transaction, apiKeyId, new Date(now()).toISOString()))
+    throw refuseVoid("The key or app that asked has lost its access.");
   if (Date.parse(approval.expiresAt) <= now()) throw refuseVoid("The approval expired before the call started.");
   if (row.idempotency_key === null) return;
   const use = { accountId, key: row.idempotency_key, inputHash: row.input_hash ?? "" };
@@ -134,11 +139,22 @@ async function claim(
 }
 
 /** True for a revoked key and for an OAuth client without access. */
-async function isRevoked(transaction: Store, apiKeyId: string): Promise<boolean> {
-  if (apiKeyId.startsWith("oauth_")) return false;
+async function isRevoked(transaction: Store, apiKeyId: string, at: string): Promise<boolean> {
+  if (apiKeyId.startsWith(OAUTH)) {
+    const grants = await transaction
+      .selectFrom("oauth_records")
+      .select("payload")
+      .where("model", "=", "Grant")
+      .where((e) => e.or([e("expires_at", "is", null), e("expires_at", ">", at)]))
+      .execute();
+    const clientId = apiKeyId.slice(OAUTH.length);
+    return !grants.some(({ payload }) => grantSchema.parse(JSON.parse(payload)).clientId === clientId);
+  }
   const key = transaction.selectFrom("api_keys").select("id").where("id", "=", apiKeyId);
   return (await key.where("revoked_at", "is", null).executeTakeFirst()) === undefined;
 }
+
+const grantSchema = z.looseObject({ clientId: z.string().optional() });
 
 /** The same call may start later. */
 function isTransient({ status }: ServiceError): boolean {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
+import { decideHeld } from "../approvals/owner.ts";
 import { openStoreOf } from "../find-store.ts";
 import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 import { call } from "../http-calls.ts";
@@ -627,6 +628,22 @@ describe("an access token", () => {
       error_code: "policy_blocked",
       approval: { status: "pending", url: expect.stringContaining("/inbox/apr_") },
     });
+    expect(await service.effects()).toEqual([]);
+  });
+
+  test("of an app that lost its access after it asked: the owner's yes runs nothing", async () => {
+    const { access_token: token } = await getTokens();
+    const { id } = (await write(token)).json.result.structuredContent.approval;
+    const browser = openBrowser();
+    await browser.open(await service.service.signInUrl());
+    const csrf = readCsrf(await browser.open(`${service.url}/devices`));
+    const clientId = encodeURIComponent(client.client.client_id);
+    await browser.submit(`${service.url}/oauth/apps/${clientId}/end`, { csrf });
+    const { page } = await decideHeld(service, id, "approve");
+    expect(page).toContain("By OAuth");
+    await expect
+      .poll(async () => (await browser.open(`${service.url}/inbox/${id}`)).text)
+      .toContain("The key or app that asked has lost its access.");
     expect(await service.effects()).toEqual([]);
   });
 
