@@ -97,7 +97,7 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     arguments: content.arguments,
     connectionId,
     confirmed: true,
-    hold: undefined,
+    findHold: undefined,
     // The caller waits elsewhere, if at all.
     clientGone: new AbortController().signal,
     keepFile: access.keepFile,

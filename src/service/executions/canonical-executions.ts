@@ -109,11 +109,12 @@ async function run(
     arguments: input,
     connectionId,
     confirmed: confirm,
-    hold: await parts.findHold(principal, {
-      shape: "summary",
-      idempotency_key: use?.key ?? null,
-      input_hash: use?.inputHash ?? null,
-    }),
+    findHold: () =>
+      parts.findHold(principal, {
+        shape: "summary",
+        idempotency_key: use?.key ?? null,
+        input_hash: use?.inputHash ?? null,
+      }),
     clientGone,
     ...(claim && { onStart: claim }),
     ...createFileAccess(parts, { account: principal.accountId, toolName }),

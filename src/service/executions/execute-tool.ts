@@ -20,8 +20,11 @@ export interface ToolCall {
   readonly connectionId?: string | undefined;
   /** True only when a human approved this very call. */
   readonly confirmed: boolean;
-  /** Keeps a call for the owner, whatever `confirmed` says; undefined where the confirmation of the caller counts. */
-  readonly hold: Hold | undefined;
+  /**
+   * Finds who keeps the call for the owner, whatever `confirmed` says: asked for calls that need a confirmation. Undefined,
+   * or an undefined answer, where the confirmation of the caller counts.
+   */
+  readonly findHold: (() => Promise<Hold | undefined>) | undefined;
   /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
   readonly onStart?: OnStart;
   readonly clientGone: AbortSignal;
@@ -112,7 +115,7 @@ async function prepare(
   checkConnection(entry, connection);
   const args = checkArguments(entry, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
-  const hold = entry.action.requiresConfirmation ? call.hold : undefined;
+  const hold = entry.action.requiresConfirmation ? await call.findHold?.() : undefined;
   if (entry.action.requiresConfirmation && hold === undefined && !call.confirmed) {
     throw new ServiceError(412, "confirmation_required", `"${entry.action.title}" needs the approval of a human.`, {
       type: "confirmation",

@@ -84,7 +84,7 @@ async function execute(
     arguments: o.call.arguments,
     confirmed: o.isApproved,
     // The owner approves the flow, not each of its calls.
-    hold: undefined,
+    findHold: undefined,
     ...(onStart && { onStart }),
     // Nobody waits at the other end; a flow is stopped between its calls.
     clientGone: new AbortController().signal,

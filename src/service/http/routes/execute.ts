@@ -79,7 +79,7 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
         ...readToolRequest(request.body),
         toolName,
         principal,
-        hold: await parts.approvals.findHold(principal, { shape: "envelope", idempotency_key }),
+        findHold: () => parts.approvals.findHold(principal, { shape: "envelope", idempotency_key }),
         clientGone,
         ...createFileAccess(parts, { account, toolName, received }),
       });
