@@ -36,7 +36,6 @@ export interface HeldApproval {
   /** The key, or the OAuth client, that asked. */
   readonly apiKeyId: string;
   readonly toolName: string;
-  readonly integration: string;
   readonly connectionId: string;
   readonly level: SideEffectLevel;
   readonly status: ApprovalStatus;
@@ -80,7 +79,6 @@ export function readApproval(
     accountId: row.account_id,
     apiKeyId: row.api_key_id,
     toolName: row.tool_name,
-    integration: row.integration,
     connectionId: row.connection_id,
     level: row.level,
     status: findStatus(own, endedAt, now),
