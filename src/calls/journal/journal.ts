@@ -194,8 +194,8 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
     `DELETE FROM calls WHERE NOT ${UNANSWERED} AND at <= min(?, (SELECT max(at) FROM calls)) - ${KEEP_MS}`,
   );
   const dropMany = state.prepare(
-    `DELETE FROM calls WHERE (SELECT count(*) FROM calls) > ${MAX_RECORDS} AND rowid IN
-       (SELECT rowid FROM calls ORDER BY ${UNANSWERED} DESC, at DESC LIMIT -1 OFFSET ${MAX_RECORDS})`,
+    `DELETE FROM calls WHERE (SELECT count(*) FROM calls) > ${MAX_RECORDS} AND (fingerprint, call_id) IN
+       (SELECT fingerprint, call_id FROM calls ORDER BY ${UNANSWERED} DESC, at DESC LIMIT -1 OFFSET ${MAX_RECORDS})`,
   );
   return {
     find: ({ fingerprint, callId }) => {
