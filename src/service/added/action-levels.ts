@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
+import { fitsWildcards } from "../../base/wildcards.ts";
 import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
 import type { SourceContent, StoredAction } from "./source-content.ts";
 
@@ -78,7 +79,7 @@ export interface JudgedLevel {
 export function judgeLevel(action: Pick<StoredAction, "id" | "level" | "own">, policy: LevelPolicy): JudgedLevel {
   // The level of an action is its app's own word until a policy is applied.
   const { id, own = action } = action;
-  const rule = policy.levels?.findLast(({ pattern }) => matches(pattern, id));
+  const rule = policy.levels?.findLast(({ pattern }) => fitsWildcards(pattern, id));
   if (rule !== undefined && rule.level !== "own") return { level: rule.level, from: "rule", rule };
   if (policy.trusted && own.level !== undefined) return { level: own.level, from: "mark" };
   return { level: "write", from: "default" };
@@ -115,20 +116,5 @@ export function listLowered<A extends Levelled>(before: readonly Levelled[], nex
 
 /** Those rules that no action is matched by. */
 export function listUnmatched(rules: readonly LevelRule[], { actions }: Pick<SourceContent, "actions">): LevelRule[] {
-  return rules.filter(({ pattern }) => !actions.some(({ id }) => matches(pattern, id)));
-}
-
-/** No regular expression: many stars would make it slow. */
-function matches(pattern: string, id: string): boolean {
-  const [start = "", ...parts] = pattern.split("*");
-  const end = parts.pop();
-  if (end === undefined) return id === start;
-  if (!id.startsWith(start)) return false;
-  let at = start.length;
-  for (const part of parts) {
-    const found = id.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return id.endsWith(end) && id.length - end.length >= at;
+  return rules.filter(({ pattern }) => !actions.some(({ id }) => fitsWildcards(pattern, id)));
 }

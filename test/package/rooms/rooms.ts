@@ -24,6 +24,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "connections",
   "catalog",
   "added",
+  "access",
   "executions",
   "approvals",
   "flows",
