@@ -94,6 +94,11 @@ export function readApproval(
   };
 }
 
+/** True while it is not known how the call ends. */
+export function isOpen(status: ApprovalStatus): boolean {
+  return status === "pending" || status === "approved" || status === "running";
+}
+
 function findStatus({ status, expires_at }: ApprovalRow, endedAt: string | null, now: number): ApprovalStatus {
   if (status === "running") return endedAt === null ? "running" : "done";
   return status === "pending" && Date.parse(expires_at) <= now ? "expired" : status;

@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../base/hash.ts";
+import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
@@ -10,7 +11,14 @@ import type { SecretBox } from "../secrets/secret-box.ts";
 import { ServiceError } from "../service-error.ts";
 import { type Store, takeTurn } from "../store/open-store.ts";
 import type { ApprovalRow } from "../store/schema.ts";
-import { type ApprovalContent, type HeldApproval, placeOf, readApproval, selectApprovals } from "./approval-rows.ts";
+import {
+  type ApprovalContent,
+  type HeldApproval,
+  isOpen,
+  placeOf,
+  readApproval,
+  selectApprovals,
+} from "./approval-rows.ts";
 
 /** How long the owner may take, in milliseconds. */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -42,7 +50,7 @@ export async function holdCall(parts: HoldParts, call: HeldCall): Promise<Servic
     const known = await findDuplicate(transaction, parts, { call, fingerprint });
     return known ?? insert(transaction, parts, { call, fingerprint });
   });
-  return refuse(parts, approval, call.entry);
+  return refuseHeld(approval, parts);
 }
 
 /** Storage keys are new with each upload: equal bytes make equal calls. */
@@ -157,23 +165,35 @@ function describeCall({ entry, connection, args, file }: HeldCall): ApprovalCont
   };
 }
 
-function refuse({ urlOf }: HoldParts, approval: HeldApproval, { action }: CatalogEntry): ServiceError {
-  const { id, status, requestedAt, expiresAt, reason } = approval;
-  const extra = { approval: { id, status, url: urlOf(id), requestedAt, expiresAt } };
-  if (status === "declined") {
-    const why = reason === null ? "" : ` Reason: ${reason}`;
-    return new ServiceError(412, "confirmation_required", `The owner declined this call; it was not run.${why}`, {
+/** How a held call stands, in words that follow its title. */
+const STANDS: Readonly<Record<ApprovalStatus, string>> = {
+  pending: "waits for the owner of this service",
+  approved: "was approved and is about to run",
+  running: "was approved and is running",
+  done: "was approved and has run",
+  declined: "was declined by the owner and not run",
+  cancelled: "was withdrawn and not run",
+  expired: "was not run, because nobody decided in time",
+  void: "was approved and not run",
+};
+
+/** The refusal of a held call, 412 `confirmation_required` with `approval`: how it stands, and where its result is found. */
+export function refuseHeld(approval: HeldApproval, { urlOf }: Pick<HoldParts, "urlOf">): ServiceError {
+  const { id, status, requestedAt, expiresAt, reason, content } = approval;
+  const why = reason === null ? "" : ` Reason: ${reason}`;
+  return new ServiceError(
+    412,
+    "confirmation_required",
+    `"${content?.title ?? approval.toolName}" ${STANDS[status]}.${why}`,
+    {
       type: "confirmation",
-      hint: "Do not send this call again unless the human asks for it.",
-      extra,
-    });
-  }
-  const state = status === "done" ? "was approved and has run" : "waits for the owner of this service";
-  return new ServiceError(412, "confirmation_required", `"${action.title}" ${state}.`, {
-    type: "confirmation",
-    hint: `The owner decides at ${urlOf(id)}. GET /api/approvals/${id}?wait=30 waits for the decision and has the result; a confirmation in the call changes nothing.`,
-    extra,
-  });
+      hint:
+        isOpen(status) || status === "done"
+          ? `The owner decides at ${urlOf(id)}. GET /api/approvals/${id}?wait=30 waits for the decision and has the result; a confirmation in the call changes nothing.`
+          : "Do not send this call again unless the human asks for it.",
+      extra: { approval: { id, status, url: urlOf(id), requestedAt, expiresAt } },
+    },
+  );
 }
 
 function inboxFull(): ServiceError {

@@ -37,13 +37,13 @@ export interface McpCall {
 /** The `result` member of an answer. */
 export type McpResult = Readonly<Record<string, unknown>>;
 
-/** Hints for the host of a model. All four are always written: the defaults surprise. */
+/** Hints for the host of a model. The last two are written where a tool does not only read: their defaults surprise. */
 export interface ToolAnnotations {
   readonly title: string;
   readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
   readonly openWorldHint: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
 }
 
 /** A tool. `call` gets arguments that match `inputSchema`. */
@@ -54,7 +54,6 @@ export interface McpTool {
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
   call(args: Readonly<Record<string, unknown>>, call: McpCall): Promise<McpResult>;
 }

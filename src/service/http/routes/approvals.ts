@@ -1,8 +1,8 @@
-import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Hono } from "hono";
 import { z } from "zod";
 import { APPROVAL_STATUSES, type ApprovalStatus, MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
+import { followApproval, type Patience } from "../../approvals/follow-approval.ts";
 import type { Principal } from "../../auth/api-keys.ts";
 import type { ExecutionOutcome } from "../../executions/outcome.ts";
 import { summariseOutcome } from "../../executions/summarise-outcome.ts";
@@ -58,9 +58,6 @@ export const approvalOperations: readonly Operation[] = [
   },
 ];
 
-const OPEN: readonly ApprovalStatus[] = ["pending", "approved", "running"];
-const LOOK_EVERY_MS = 250;
-
 /** Approvals that the service holds, for the key that asked. Only a signed-in human decides: see the inbox. */
 export function addApprovalRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { approvals } = parts;
@@ -74,20 +71,13 @@ export function addApprovalRoutes(app: Hono<RouteEnv>, parts: ServiceParts): voi
   app.get("/api/approvals/:id", async (c) => {
     const id = c.req.param("id");
     const wait = readLimit(c.req.query("wait"), { min: 0, max: MAX_APPROVAL_WAIT_SECONDS, byDefault: 0 });
-    const gone = watchClient(c.env);
-    const until = performance.now() + wait * 1000;
-    const first = await requireOwn(parts, c.get("principal"), id);
-    let found = first;
-    while (OPEN.includes(found.status) && found.status === first.status && performance.now() < until && !gone.aborted) {
-      await sleepFor(LOOK_EVERY_MS);
-      found = await requireOwn(parts, c.get("principal"), id);
-    }
-    return c.json(await describeWhole(parts, found));
+    const patience = { waitMs: wait * 1000, clientGone: watchClient(c.env) };
+    return c.json(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id }, patience)));
   });
   app.post("/api/approvals/:id/cancel", async (c) => {
     const id = c.req.param("id");
     if (await approvals.cancel(c.get("principal"), id)) {
-      return c.json(await describeWhole(parts, await requireOwn(parts, c.get("principal"), id)));
+      return c.json(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id })));
     }
     throw new ServiceError(409, "conflict", "This approval is decided already, or has expired.", { bare: true });
   });
@@ -100,9 +90,13 @@ function readStatus(text: string | undefined): ApprovalStatus | undefined {
   throw new ServiceError(400, "invalid_request", message, { bare: true });
 }
 
-async function requireOwn({ approvals }: ServiceParts, { accountId, apiKeyId }: Principal, id: string) {
-  const found = await approvals.find(accountId, id);
-  if (found?.apiKeyId === apiKeyId) return found;
+async function requireOwn(
+  { approvals }: ServiceParts,
+  asked: { readonly principal: Principal; readonly id: string },
+  patience?: Patience,
+) {
+  const found = await followApproval(approvals, asked, patience);
+  if (found !== undefined) return found;
   throw new ServiceError(404, "approval_not_found", "There is no such approval.", { bare: true });
 }
 

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
 import { appStopped, requireIntegration } from "../../catalog/not-found.ts";
@@ -8,7 +7,7 @@ import type { Integration } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { McpCall, McpResult, McpTool } from "../mcp-features.ts";
 import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
-import { INTEGRATION_ID, objectSchema, resultSchema } from "./tool-schemas.ts";
+import { INTEGRATION_ID, objectSchema } from "./tool-schemas.ts";
 
 /** How long an agent may reasonably wait for the human; the page itself stays. */
 const CONNECT_WAIT_MS = 15 * 60 * 1000;
@@ -16,8 +15,7 @@ const ANSWER = "connect";
 
 const CONNECTION_ID = {
   type: "string",
-  description:
-    "The account, where the app has several. Default: the one that needs a new sign-in, else the default one.",
+  description: "One of several accounts. Default: the one that needs a new sign-in, else the default one.",
 };
 
 /** `svc.get_connection` and `svc.connect_app`. */
@@ -25,9 +23,8 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
   return [
     {
       name: "svc.get_connection",
-      description: "Shows whether an app is connected, with which account, and whether it must be signed in to again.",
+      description: "Shows whether an app is connected, with which account, and whether it needs a new sign-in.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, connection_id: CONNECTION_ID }, ["integration_id"]),
-      outputSchema: CONNECTION_RESULT,
       annotations: reads("Show a connection"),
       call: ({ integration_id, connection_id }) =>
         orRefuse(async () => structuredResult(describeConnection(await findApp(parts, integration_id, connection_id)))),
@@ -35,20 +32,18 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
     {
       name: "svc.connect_app",
       description:
-        "Gives the address of the page on which the human connects an app or signs in to it again. You cannot connect it yourself: show the address to the human, and go on when the app is connected.",
+        "Gives the address on which the human connects an app or signs in to it again: show it to them, you cannot do this yourself.",
       inputSchema: objectSchema(
         {
           integration_id: INTEGRATION_ID,
           connection_id: CONNECTION_ID,
           force_reconnect: {
             type: "boolean",
-            default: false,
-            description: "True asks for a new sign-in although the app is connected, for example to grant more.",
+            description: "A new sign-in although it is connected, e.g. to grant more.",
           },
         },
         ["integration_id"],
       ),
-      outputSchema: CONNECT_RESULT,
       annotations: {
         title: "Ask the human to connect an app",
         readOnlyHint: false,
@@ -134,27 +129,3 @@ function chooseUnwell(connections: readonly Connection[]): Connection | undefine
   const unwell = connections.filter(({ state }) => state !== "healthy");
   return unwell.length > 1 ? undefined : (unwell[0] ?? usual);
 }
-
-const CONNECTION_RESULT = resultSchema(
-  z.looseObject({
-    integration_id: z.string(),
-    connected: z.boolean(),
-    state: z.string(),
-    connection_id: z.string().nullish(),
-    account_label: z.string().nullish(),
-    can_execute: z.boolean(),
-    needs_reauth: z.boolean(),
-  }),
-);
-
-const CONNECT_RESULT = resultSchema(
-  z.looseObject({
-    integration_id: z.string(),
-    status: z.enum(["requires_user_action", "already_connected"]),
-    connection_id: z.string().optional(),
-    account_label: z.string().optional(),
-    connect_url: z.string().optional(),
-    expires_at: z.string().optional(),
-    instructions: z.array(z.string()),
-  }),
-);

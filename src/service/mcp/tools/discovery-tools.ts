@@ -1,12 +1,3 @@
-import { z } from "zod";
-import {
-  actionDetailSchema,
-  actionItemSchema,
-  actionListSchema,
-  catalogSearchSchema,
-  integrationItemSchema,
-  integrationPageSchema,
-} from "../../../wire/catalog.ts";
 import {
   describeAction,
   describeIntegration,
@@ -17,31 +8,14 @@ import {
 import { actionNotFound, requireIntegration } from "../../catalog/not-found.ts";
 import type { McpTool } from "../mcp-features.ts";
 import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
-import { ACTION_ID, INTEGRATION_ID, objectSchema, resultSchema, textSchema } from "./tool-schemas.ts";
+import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "./tool-schemas.ts";
 
 const MAX_QUERY = 500;
 const SEARCH_PAGE = { byDefault: 10, max: 100 } as const;
 const INTEGRATION_PAGE = { byDefault: 25, max: 100 } as const;
 const MAX_PAGE = 1_000_000;
 
-const CONNECTED_ONLY = { type: "boolean", default: false, description: "True leaves out apps that are not connected." };
-
-const whoamiSchema = z.looseObject({
-  user_id: z.string(),
-  credential_id: z.string().optional(),
-  base_url: z.string().optional(),
-  connected_integrations: z.array(z.string()),
-  action_count: z.int().optional(),
-});
-const integrationSchema = integrationItemSchema
-  .required({ connected: true })
-  .extend({ actions: z.array(actionItemSchema) });
-const pageSchema = integrationPageSchema
-  .required({ page: true, page_size: true, total: true })
-  .extend({ items: z.array(integrationItemSchema.required({ connected: true })) });
-const actionSchema = actionDetailSchema
-  .required({ side_effect_level: true, input_summary: true })
-  .extend({ input_schema: z.looseObject({}), requires_confirmation: z.boolean() });
+const CONNECTED_ONLY = { type: "boolean", description: "Leave out apps that are not connected." };
 
 /** The reading tools: the account, the catalog, and how an action is called. */
 export function createDiscoveryTools(parts: ToolParts): McpTool[] {
@@ -53,7 +27,6 @@ function whoamiTool(parts: ToolParts): McpTool {
     name: "svc.whoami",
     description: "Shows the account these tools act for and which apps it has connected.",
     inputSchema: objectSchema({}),
-    outputSchema: resultSchema(whoamiSchema),
     annotations: reads("Show the account"),
     async call(_args, { principal }) {
       const connected = new Set((await parts.connections.list()).map((connection) => connection.integration));
@@ -80,7 +53,6 @@ function searchTool(parts: ToolParts): McpTool {
       },
       ["query"],
     ),
-    outputSchema: resultSchema(catalogSearchSchema),
     annotations: reads("Search actions"),
     async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }) {
       const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
@@ -102,7 +74,6 @@ function integrationTools(parts: ToolParts): McpTool[] {
         page: countSchema("Page, from 1.", { byDefault: 1, max: MAX_PAGE }),
         page_size: countSchema("Apps per page.", INTEGRATION_PAGE),
       }),
-      outputSchema: resultSchema(pageSchema),
       annotations: reads("List apps"),
       async call({ query, category, connected_only, supports_action, page = 1, page_size }) {
         const items = findIntegrations(parts.catalog, await parts.connections.list(), {
@@ -121,7 +92,6 @@ function integrationTools(parts: ToolParts): McpTool[] {
       name: "svc.get_integration",
       description: "Shows one app: what it is, whether it is connected, and its actions.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
-      outputSchema: resultSchema(integrationSchema),
       annotations: reads("Show an app"),
       call: ({ integration_id }) =>
         orRefuse(async () => {
@@ -142,7 +112,6 @@ function actionTools(parts: ToolParts): McpTool[] {
         { integration_id: INTEGRATION_ID, intent: textSchema("What should be done.", MAX_QUERY) },
         ["integration_id"],
       ),
-      outputSchema: resultSchema(actionListSchema),
       annotations: reads("List actions"),
       call: ({ integration_id, intent }) =>
         orRefuse(async () => {
@@ -154,12 +123,11 @@ function actionTools(parts: ToolParts): McpTool[] {
     {
       name: "svc.get_action",
       description:
-        "Shows one action: its full input schema, its effect, whether a human must approve it, and examples. Read this before svc.execute.",
+        "Shows one action: input schema, effect, whether a human must approve it, examples. Read this before svc.execute.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, action_id: ACTION_ID }, [
         "integration_id",
         "action_id",
       ]),
-      outputSchema: resultSchema(actionSchema),
       annotations: reads("Show an action"),
       call: ({ integration_id, action_id }) =>
         orRefuse(async () => {

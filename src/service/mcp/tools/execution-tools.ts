@@ -1,4 +1,5 @@
 import { isRecord } from "../../../base/json.ts";
+import { MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
 import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../wire/card-layout.ts";
 import { drawArguments, drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
@@ -11,8 +12,9 @@ import { type CanonicalRequest, readCanonicalRequest } from "../../executions/re
 import { summariseOutcome } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { InputRequest, McpCall, McpResult, McpTool } from "../mcp-features.ts";
+import { findHeldId, offerOwnerPage, readHeld, resumeHeld } from "./owner-hold.ts";
 import { orRefuse, problemResult, reads, structuredResult, type ToolParts, toToolWords } from "./tool-results.ts";
-import { ACTION_ID, INTEGRATION_ID, objectSchema, SUMMARY_SCHEMA, textSchema } from "./tool-schemas.ts";
+import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "./tool-schemas.ts";
 
 /** `svc.execute` and `svc.get_execution`. */
 export function createExecutionTools(parts: ToolParts): McpTool[] {
@@ -20,9 +22,8 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
     {
       name: "svc.execute",
       description:
-        "Runs one action of a connected app. Read its input schema with svc.get_action first. An action that changes something runs only after a human approved it: then send the same call with confirm true.",
+        "Runs one action of a connected app. Read its input schema with svc.get_action first. What changes something runs only after a human approved it: then send the same call with confirm true.",
       inputSchema: EXECUTE_INPUT,
-      outputSchema: SUMMARY_SCHEMA,
       annotations: {
         title: "Run an action",
         readOnlyHint: false,
@@ -34,12 +35,14 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
     },
     {
       name: "svc.get_execution",
-      description: "Shows an execution by its id, with its stored output.",
-      inputSchema: objectSchema({ execution_id: EXECUTION_ID }, ["execution_id"]),
-      outputSchema: SUMMARY_SCHEMA,
+      description: "Shows an execution or a call that waits for the owner, with its output.",
+      inputSchema: objectSchema({ execution_id: EXECUTION_ID, wait: WAIT }, ["execution_id"]),
       annotations: reads("Show an execution"),
-      async call({ execution_id }, { principal }) {
-        const found = await parts.canonical.find(principal.accountId, String(execution_id));
+      async call({ execution_id, wait = 0 }, call) {
+        const id = String(execution_id);
+        const found =
+          (await readHeld(parts, call, { id, waitMs: Number(wait) * 1000 })) ??
+          (await parts.canonical.find(call.principal.accountId, id));
         if (found !== undefined) return renderSummary(found, false);
         return problemResult({ error_code: "execution_not_found", message: "There is no execution with this id." });
       },
@@ -47,7 +50,16 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
   ];
 }
 
-const EXECUTION_ID = { ...textSchema("The execution_id that svc.execute gave."), pattern: "^[A-Za-z0-9_-]+$" };
+const EXECUTION_ID = {
+  ...textSchema("The execution_id or approval.id that svc.execute gave."),
+  pattern: "^[A-Za-z0-9_-]+$",
+};
+const WAIT = {
+  type: "integer",
+  minimum: 0,
+  maximum: MAX_APPROVAL_WAIT_SECONDS,
+  description: "Seconds to wait for the owner.",
+};
 
 const EXECUTE_INPUT = objectSchema(
   {
@@ -56,11 +68,10 @@ const EXECUTE_INPUT = objectSchema(
     input: { type: "object", description: "Arguments of the action, as its input schema says." },
     confirm: {
       type: "boolean",
-      default: false,
-      description: "True only when a human approved exactly this call. Reading actions do not need it.",
+      description: "True only when a human approved exactly this call. Reading needs no approval.",
     },
     idempotency_key: textSchema(
-      "The same text makes a repeated call return the first result instead of running again.",
+      "With the same text, a repeated call returns the first result and does not run again.",
       MAX_IDEMPOTENCY_KEY,
     ),
   },
@@ -69,6 +80,8 @@ const EXECUTE_INPUT = objectSchema(
 
 async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall): Promise<McpResult> {
   const { principal, clientGone } = call;
+  const resumed = await resumeHeld(parts, call);
+  if (resumed !== undefined) return render(resumed);
   const subject = await describeSubject(parts, args);
   const answer = readApproval(call, subject?.shown);
   if (answer === "approved") {
@@ -82,6 +95,7 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
   const outcome = await parts.canonical.execute({ ...args, confirm, principal, clientGone });
   if (outcome.error?.code !== "confirmation_required") return render(outcome);
   if (answer === "declined") return render(decline(outcome));
+  if (findHeldId(outcome) !== undefined) return offerOwnerPage(parts, call, outcome) ?? render(outcome);
   if (subject === undefined || !call.canAsk("form")) return render(outcome);
   const { entry, connection, shown } = subject;
   const question = askApproval({ entry, input: args.input, account: connection?.label });

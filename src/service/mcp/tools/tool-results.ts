@@ -1,3 +1,4 @@
+import type { Approvals } from "../../approvals/approvals.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Connections } from "../../connections/connections.ts";
 import type { CanonicalExecutions } from "../../executions/canonical-executions.ts";
@@ -25,6 +26,7 @@ export interface ToolParts {
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly canonical: CanonicalExecutions;
+  readonly approvals: Pick<Approvals, "find" | "findResult" | "urlOf">;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Milliseconds since the epoch. */
@@ -53,10 +55,11 @@ export function toToolWords(text: string): string {
     .replaceAll(/GET \/api\/actions\/([\w-]+)\/([\w-]+)/g, "svc.get_action")
     .replaceAll(/GET \/api\/actions\?integration_id=([\w-]+)/g, "svc.list_actions")
     .replaceAll(/GET \/api\/integrations/g, "svc.list_integrations")
-    .replaceAll(/GET \/api\/executions\/([\w-]+)/g, "svc.get_execution");
+    .replaceAll(/GET \/api\/executions\/([\w-]+)/g, "svc.get_execution")
+    .replaceAll(/GET \/api\/approvals\/([\w-]+)\?wait=(\d+)/g, 'svc.get_execution with execution_id "$1" and wait $2');
 }
 
-/** Annotations of a tool that only reads. */
+/** Annotations of a tool that only reads; the two other hints say something of writes alone. */
 export function reads(title: string): ToolAnnotations {
-  return { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+  return { title, readOnlyHint: true, openWorldHint: false };
 }
