@@ -1,3 +1,4 @@
+import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
 import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
@@ -56,11 +57,13 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const connections = createConnections({ store, accountId, catalog, seal, now });
   const accessTokens = createAccessTokens({ store, box, now });
   const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
+  const rules = createRules(store, accountId, now);
   const executor: Executor = createExecutor({
     catalog,
     connections,
     accessTokens,
     log,
+    rules,
     now,
     providerTimeoutMs: o.providerTimeoutMs,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
@@ -81,6 +84,7 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
     install,
     connections,
     connector,
+    rules,
     accessTokens,
     sources: createSourceStore(store, now),
     activity,

@@ -4,15 +4,16 @@ import type { CatalogEntry } from "../catalog/search-index.ts";
 
 const MAX_PATTERN = 128;
 const EXAMPLES = 'Write "mail_send_message", "mail/send_message", "mail/*" or "*_search".';
+const MISSING = `A pattern on tools is missing. ${EXAMPLES}`;
 
 /**
  * A pattern on tools: a tool name, or app and action as `app/action`; `*` stands for any characters. Its messages are
  * sentences for people.
  */
 export const toolPatternSchema = z
-  .string()
+  .string(MISSING)
   .trim()
-  .min(1, `A pattern on tools is missing. ${EXAMPLES}`)
+  .min(1, MISSING)
   .max(MAX_PATTERN, `A pattern on tools has at most ${MAX_PATTERN} characters.`)
   .regex(/^[A-Za-z0-9_.*/-]*$/, `A pattern on tools has letters, digits, "_", "-", ".", "*" and one "/". ${EXAMPLES}`)
   .regex(/^([^/]+\/)?[^/]+$|^$/, `A pattern on tools has one "/", between app and action. ${EXAMPLES}`);
@@ -41,7 +42,7 @@ export function matchesTool(
 }
 
 /** True for a pattern that names one tool. */
-function isExactPattern(pattern: string): boolean {
+export function isExactPattern(pattern: string): boolean {
   return !pattern.includes("*");
 }
 

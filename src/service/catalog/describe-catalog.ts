@@ -5,7 +5,7 @@ import { type Connection, findDefaultConnection } from "../connections/connectio
 import type { Integration } from "../integrations/integration.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import type { Catalog } from "./catalog.ts";
-import type { CatalogEntry } from "./search-index.ts";
+import { type CatalogEntry, needsConfirmation } from "./search-index.ts";
 
 /** A tool as list and search show it: without its input schema ("Discovery" rule 1). */
 export function summariseTool(entry: CatalogEntry, connections: readonly Connection[]): Tool {
@@ -19,7 +19,7 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
     description: action.description,
     inputSchema: null,
     accessLevel: action.level,
-    requiresConfirmation: action.requiresConfirmation,
+    requiresConfirmation: needsConfirmation(entry),
     connectionCount: own.length,
     defaultConnectionId: chosen?.id ?? null,
     canonical: {
@@ -29,7 +29,7 @@ export function summariseTool(entry: CatalogEntry, connections: readonly Connect
         title: action.title,
         description: action.description,
         side_effect_level: action.level,
-        requires_confirmation: action.requiresConfirmation,
+        requires_confirmation: needsConfirmation(entry),
         idempotent: action.idempotent,
         input_summary: summariseInput(entry),
       },
@@ -54,7 +54,8 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
     canonical: {
       ...summary.canonical,
       idempotency_key: KEY_PROMISE,
-      ...(approvals === "owner" && action.requiresConfirmation && { approvals }),
+      // Also where a rule allows the calls: whoever asks no human here leaves that to the owner.
+      ...(approvals === "owner" && (action.requiresConfirmation || needsConfirmation(entry)) && { approvals }),
     },
     inputSchema: action.inputSchema,
     policyReason: explainPolicy(entry),
@@ -68,8 +69,10 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
 }
 
 /** Why a call of this tool must be confirmed by a human; null when it need not be. */
-export function explainPolicy({ integration, action }: CatalogEntry): string | null {
-  if (!action.requiresConfirmation) return null;
+export function explainPolicy(entry: CatalogEntry): string | null {
+  const { integration, action, ruled } = entry;
+  if (!needsConfirmation(entry)) return null;
+  if (ruled === "ask") return `The owner of this service wants to be asked before "${action.title}".`;
   if (action.isLevelAssumed === true) {
     const why = `the word of ${integration.name} about its own tools is not trusted, so each counts as a write`;
     return `Nobody vouches for what "${action.title}" does: ${why}.`;
@@ -155,7 +158,7 @@ export function describeAction(entry: CatalogEntry): ActionDetail {
     idempotent: action.idempotent,
     input_schema: action.inputSchema,
     input_summary: summariseInput(entry),
-    requires_confirmation: action.requiresConfirmation,
+    requires_confirmation: needsConfirmation(entry),
     examples: [...(action.examples ?? [])],
     preconditions: [...(action.preconditions ?? [])],
   };

@@ -231,4 +231,11 @@ export interface CatalogEntry {
   readonly toolName: string;
   readonly integration: Integration;
   readonly action: Action;
+  /** The rule of the owner that decides, for whoever it was asked, whether a call needs a confirmation. Default: none. */
+  readonly ruled?: "ask" | "allow";
+}
+
+/** True for a tool whose calls need a confirmation. */
+export function needsConfirmation({ action, ruled }: CatalogEntry): boolean {
+  return ruled === "ask" || (action.requiresConfirmation && ruled !== "allow");
 }

@@ -1,7 +1,8 @@
+import { describeRule, type RuledCall, type Rules } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { appStopped, toolNotFound } from "../catalog/not-found.ts";
-import type { CatalogEntry } from "../catalog/search-index.ts";
+import { type CatalogEntry, needsConfirmation } from "../catalog/search-index.ts";
 import { type Connection, type Connections, findDefaultConnection } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
@@ -42,6 +43,7 @@ export interface ExecutorParts extends RunParts {
   readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;
+  readonly rules: Pick<Rules, "decide">;
   /** Told about failures that are not ServiceErrors. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -73,13 +75,14 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
   const at = () => new Date(parts.now()).toISOString();
   const askedAt = at();
   const entry = parts.catalog.find(call.toolName);
-  const base = { toolName: call.toolName, entry };
+  let base = { toolName: call.toolName, entry };
   let connectionId = call.connectionId ?? null;
   let prepared: PreparedCall;
   let started: { id: string; startedAt: string };
   try {
-    prepared = await prepare(parts, call, entry, (id) => {
-      connectionId = id;
+    prepared = await prepare(parts, call, entry, (known) => {
+      connectionId = known.connectionId;
+      base = { ...base, entry: known.entry };
     });
     if (call.clientGone.aborted) throw new ServiceError(503, "client_gone", "The caller went away before this ran.");
     const { connection, args } = prepared;
@@ -106,25 +109,52 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
 async function prepare(
   parts: ExecutorParts,
   call: ToolCall,
-  entry: CatalogEntry | undefined,
-  onChosen: (connectionId: string) => void,
+  found: CatalogEntry | undefined,
+  onKnown: (known: Omit<RuledCall, "subject"> & { readonly connectionId: string }) => void,
 ): Promise<PreparedCall> {
-  if (entry === undefined) throw refuseUnknown(parts.catalog, call.toolName);
-  const connection = chooseConnection(entry, await parts.connections.list(entry.integration.slug), call.connectionId);
-  onChosen(connection.id);
+  if (found === undefined) throw refuseUnknown(parts.catalog, call.toolName);
+  const connection = chooseConnection(found, await parts.connections.list(found.integration.slug), call.connectionId);
+  const known = { entry: found, connectionId: connection.id };
+  onKnown(known);
+  const entry = await applyRules(parts, call, known);
+  onKnown({ ...known, entry });
   checkConnection(entry, connection);
   const args = checkArguments(entry, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
-  const hold = entry.action.requiresConfirmation ? await call.findHold?.() : undefined;
-  if (entry.action.requiresConfirmation && hold === undefined && !call.confirmed) {
-    throw new ServiceError(412, "confirmation_required", `"${entry.action.title}" needs the approval of a human.`, {
-      type: "confirmation",
-      hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
-    });
+  const mustAsk = needsConfirmation(entry);
+  const hold = mustAsk ? await call.findHold?.() : undefined;
+  if (mustAsk && hold === undefined && !call.confirmed) {
+    const why = entry.ruled === "ask" ? ": its owner wants to be asked" : "";
+    throw new ServiceError(
+      412,
+      "confirmation_required",
+      `"${entry.action.title}" needs the approval of a human${why}.`,
+      {
+        type: "confirmation",
+        hint: "Show the human the tool and its final arguments; after approval send the same call with `confirmed` true.",
+      },
+    );
   }
   const prepared = { entry, connection, ...(await call.resolveFiles(entry, args, call.clientGone)) };
   if (hold !== undefined) throw await hold(prepared);
   return prepared;
+}
+
+/** The tool as the owner's rules have it for this call; throws ServiceError 403 `blocked_by_rule`. */
+async function applyRules(
+  { rules }: ExecutorParts,
+  { principal }: ToolCall,
+  call: Omit<RuledCall, "subject">,
+): Promise<CatalogEntry> {
+  const { entry } = call;
+  const rule = await rules.decide({ ...call, subject: principal.apiKeyId });
+  if (rule === undefined) return entry;
+  if (rule.effect !== "block") return { ...entry, ruled: rule.effect };
+  throw new ServiceError(403, "blocked_by_rule", `The owner of this service does not allow "${entry.action.title}".`, {
+    type: "policy",
+    details: [describeRule(rule)],
+    hint: "Do not try it in another way. Only the owner can change this rule: tell the user.",
+  });
 }
 
 function refuseUnknown(catalog: Catalog, toolName: string): ServiceError {

@@ -62,7 +62,8 @@ function recommendAction({ entry, connectionId }: StoredExecution, error: Servic
   if (error.code === "needs_connection") {
     return { recommended_next_action: { tool: "svc.connect_app", input: { integration_id } } };
   }
-  if (error.status !== 401 && error.status !== 403) return {};
+  const isRefusedHere = error.code === "blocked_by_rule";
+  if (isRefusedHere || (error.status !== 401 && error.status !== 403)) return {};
   const input = { integration_id, ...(connectionId && { connection_id: connectionId }), force_reconnect: true };
   return { recommended_next_action: { tool: "svc.connect_app", input } };
 }

@@ -1,5 +1,6 @@
 import type { ExecutionEnvelope } from "../../wire/execution.ts";
 import { explainPolicy } from "../catalog/describe-catalog.ts";
+import { needsConfirmation } from "../catalog/search-index.ts";
 import { blockedOutcome, type ExecutionOutcome, type StoredExecution } from "../executions/outcome.ts";
 import { summariseOutcome } from "../executions/summarise-outcome.ts";
 import type { ServiceError } from "../service-error.ts";
@@ -29,7 +30,7 @@ export function describeEnvelope(outcome: ExecutionOutcome): ExecutionEnvelope {
     toolName: outcome.toolName,
     integration: entry?.integration.slug ?? null,
     connectionId: outcome.connectionId,
-    requiresConfirmation: entry?.action.requiresConfirmation ?? false,
+    requiresConfirmation: entry !== undefined && needsConfirmation(entry),
     ...(error === undefined ? { result: outcome.output, data: outcome.output } : describeError(error)),
     ...(error?.code === "confirmation_required" &&
       entry && { policyReason: explainPolicy(entry), askBefore: entry.action.askBefore ?? [] }),

@@ -1,3 +1,4 @@
+import type { Rules } from "../access/rules.ts";
 import type { SourceStore } from "../added/source-store.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
@@ -41,6 +42,7 @@ export interface ServiceParts {
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;
+  readonly rules: Rules;
   readonly approvals: Approvals;
   readonly oauth: OAuth;
   readonly serviceKeys: ServiceKeys;

@@ -89,6 +89,10 @@ const FIRST_TABLES: readonly string[] = [
   `create index approvals_by_execution on approvals (execution_id)`,
   `create table approval_modes (subject text primary key, mode text not null)`,
 
+  // What the owner decided about calls in advance.
+  `create table rules (
+    id text primary key, account_id text not null, content text not null, made_by text not null, made_at text not null)`,
+
   // Flows.
   `create table flows (
     id text primary key, account_id text not null, api_key_id text not null, template_key text not null,

@@ -174,6 +174,8 @@ export interface Tables {
   };
   /** Who approves the calls of a key or OAuth client, where that differs from the default. */
   approval_modes: { subject: string; mode: ApprovalMode };
+  /** What the owner decided about calls in advance; the content is JSON, see `RuleContent`. */
+  rules: { id: string; account_id: string; content: string; made_by: string; made_at: string };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {

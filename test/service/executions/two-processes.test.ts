@@ -48,7 +48,8 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
   const onUnexpected = (error: unknown) => {
     throw error;
   };
-  const executor = createExecutor({ catalog, connections, log, now, providerTimeoutMs: 60_000, onUnexpected });
+  const rules = { decide: async () => undefined };
+  const executor = createExecutor({ catalog, connections, log, rules, now, providerTimeoutMs: 60_000, onUnexpected });
   const blobs = createBlobStore({ dir: join(folder, "blobs"), now });
   const canonical = createCanonicalExecutions({
     catalog,

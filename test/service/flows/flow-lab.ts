@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { findRule, type Rule } from "../../../src/service/access/rules.ts";
 import { createId } from "../../../src/service/auth/secrets.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Connection, Connections } from "../../../src/service/connections/connections.ts";
@@ -199,6 +200,8 @@ export async function openTestFlows(o: {
   settleMs?: number;
   /** What the flows see of the store. Default: the store. */
   look?: (store: Store) => Store;
+  /** In force from the next call on. Default: none. */
+  rules?: readonly Rule[];
   onEnd: (cleanUp: () => Promise<unknown>) => void;
 }): Promise<TestFlows> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-flows-"));
@@ -218,6 +221,7 @@ export async function openTestFlows(o: {
       catalog,
       connections,
       log,
+      rules: { decide: async (call) => findRule(o.rules ?? [], call) },
       now,
       providerTimeoutMs: 30_000,
       onUnexpected: (cause) => lab.errors.push(String(cause)),

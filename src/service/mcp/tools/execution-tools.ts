@@ -98,7 +98,7 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
   if (findHeldId(outcome) !== undefined) return offerOwnerPage(parts, call, outcome) ?? render(outcome);
   if (subject === undefined || !call.canAsk("form")) return render(outcome);
   const { entry, connection, shown } = subject;
-  const question = askApproval({ entry, input: args.input, account: connection?.label });
+  const question = askApproval({ entry: outcome.entry ?? entry, input: args.input, account: connection?.label });
   return call.ask(question, { asked: APPROVAL, shown });
 }
 
