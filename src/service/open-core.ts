@@ -1,5 +1,6 @@
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
+import { addFirstPerson } from "./auth/people.ts";
 import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
 import { type Connections, connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";
@@ -42,7 +43,10 @@ async function makeAccount(
   await connectFirstApps(connections, o.integrations, findFirstFolder(o));
   // Last, so that a first start that was cut short is begun again.
   const created_at = new Date(o.now()).toISOString();
-  await store.insertInto("accounts").values({ id: accountId, created_at }).execute();
+  await store.transaction().execute(async (transaction) => {
+    await addFirstPerson(transaction, accountId, o.now());
+    await transaction.insertInto("accounts").values({ id: accountId, created_at }).execute();
+  });
 }
 
 /** The folder below which the first start connects an app each. */

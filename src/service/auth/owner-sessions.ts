@@ -1,89 +1,81 @@
+import type { Selectable } from "kysely";
 import type { Store } from "../store/open-store.ts";
-import { createSecret, deriveToken, hashSecret } from "./secrets.ts";
+import type { Tables } from "../store/schema.ts";
+import { type Person, selectPeople } from "./people.ts";
+import { deriveToken, hashSecret } from "./secrets.ts";
+import { createSignInLinks } from "./sign-in-links.ts";
 
-/** How long a one-time sign-in link works. */
-const SIGN_IN_LINK_LIFETIME_MS = 10 * 60 * 1000;
-
-/** How long a browser stays signed in. */
-export const OWNER_SESSION_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
+/** Shortest time between two writes of one session's `last_seen_at`. */
+const LAST_SEEN_STEP_MS = 60_000;
 
 /** A signed-in browser. */
 export interface OwnerSession {
+  readonly id: string;
   readonly accountId: string;
   /** Must come back with every form of this browser. */
   readonly csrfToken: string;
+  /** Whoever signed in, with the role that they have now. */
+  readonly person: Person;
 }
 
-/** Sign-in of the human who owns the service; an API key is never a session. */
+/** A signed-in browser as a list shows it. */
+export type ListedSession = Omit<Selectable<Tables["owner_sessions"]>, "session_hash">;
+
+/** Sign-in of the people of the service; an API key is never a session. */
 export type OwnerSessions = ReturnType<typeof createOwnerSessions>;
 
 /** Creates the owner sessions of a store. `now` gives milliseconds since the epoch. */
 export function createOwnerSessions(store: Store, now: () => number) {
-  const at = (offset = 0) => new Date(now() + offset).toISOString();
+  const at = () => new Date(now()).toISOString();
+
+  /** Sessions whose person was not removed; the role is the one of now. */
+  const selectSessions = () =>
+    selectPeople(store).innerJoin("owner_sessions", "person_id", "people.id").where("expires_at", ">", at());
+
+  async function touch(session_hash: string, lastSeen: string): Promise<void> {
+    if (now() - Date.parse(lastSeen) < LAST_SEEN_STEP_MS) return;
+    const touched = store.updateTable("owner_sessions").set({ last_seen_at: at() });
+    // A full disk must not keep anybody from the page that says so.
+    await touched
+      .where("session_hash", "=", session_hash)
+      .execute()
+      .catch(() => {});
+  }
 
   return {
-    /** A new one-time secret for a sign-in link. */
-    async createLink(accountId: string): Promise<string> {
-      const secret = createSecret();
-      await store
-        .insertInto("sign_in_links")
-        .values({
-          link_hash: hashSecret(secret),
-          account_id: accountId,
-          created_at: at(),
-          expires_at: at(SIGN_IN_LINK_LIFETIME_MS),
-          used_at: null,
-        })
-        .execute();
-      return secret;
-    },
-
-    /** True while a link can still be spent. */
-    async isOpen(linkSecret: string): Promise<boolean> {
-      const link = await store
-        .selectFrom("sign_in_links")
-        .select("link_hash")
-        .where("link_hash", "=", hashSecret(linkSecret))
-        .where("used_at", "is", null)
-        .where("expires_at", ">", at())
-        .executeTakeFirst();
-      return link !== undefined;
-    },
-
-    /** Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired. */
-    async signIn(linkSecret: string): Promise<string | undefined> {
-      // One statement, so that of two browsers with the same link exactly one gets in.
-      const link = await store
-        .updateTable("sign_in_links")
-        .set({ used_at: at() })
-        .where("link_hash", "=", hashSecret(linkSecret))
-        .where("used_at", "is", null)
-        .where("expires_at", ">", at())
-        .returning("account_id")
-        .executeTakeFirst();
-      if (link === undefined) return undefined;
-      const secret = createSecret();
-      await store
-        .insertInto("owner_sessions")
-        .values({
-          session_hash: hashSecret(secret),
-          account_id: link.account_id,
-          created_at: at(),
-          expires_at: at(OWNER_SESSION_LIFETIME_MS),
-        })
-        .execute();
-      return secret;
-    },
+    ...createSignInLinks(store, now),
 
     async find(sessionSecret: string): Promise<OwnerSession | undefined> {
-      const row = await store
-        .selectFrom("owner_sessions")
-        .select("account_id")
-        .where("session_hash", "=", hashSecret(sessionSecret))
-        .where("expires_at", ">", at())
+      const hash = hashSecret(sessionSecret);
+      const row = await selectSessions()
+        .select(["owner_sessions.id as session", "last_seen_at", "account_id", "people.id", "name", "role"])
+        .where("session_hash", "=", hash)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      return { accountId: row.account_id, csrfToken: deriveToken(sessionSecret, "csrf") };
+      const { session, last_seen_at, account_id: accountId, ...person } = row;
+      await touch(hash, last_seen_at);
+      return { id: session, accountId, csrfToken: deriveToken(sessionSecret, "csrf"), person };
+    },
+
+    /** Signed-in browsers, the one seen last first. */
+    list(accountId: string): Promise<ListedSession[]> {
+      return selectSessions()
+        .select(["owner_sessions.id", "person_id", "browser", "created_at", "last_seen_at", "expires_at"])
+        .where("account_id", "=", accountId)
+        .orderBy("last_seen_at", "desc")
+        .orderBy("owner_sessions.id")
+        .execute();
+    },
+
+    /** Signs a browser out by its id; of this person only, when `personId` is given. False when there is no such one. */
+    async endListed(accountId: string, id: string, personId?: string): Promise<boolean> {
+      const people = store.selectFrom("people").select("id").where("account_id", "=", accountId);
+      const ended = await store
+        .deleteFrom("owner_sessions")
+        .where("id", "=", id)
+        .where("person_id", "in", personId === undefined ? people : people.where("id", "=", personId))
+        .executeTakeFirst();
+      return ended.numDeletedRows > 0n;
     },
 
     async end(sessionSecret: string): Promise<void> {

@@ -2,8 +2,10 @@ import type { Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import type { OwnerSession } from "../auth/owner-sessions.ts";
+import { mayDo } from "../auth/people.ts";
 import { isSameHash } from "../auth/secrets.ts";
 import { ServiceError } from "../service-error.ts";
+import type { Role } from "../store/schema.ts";
 import { type Markup, messageBody, type Page, sendPage } from "./pages/page.ts";
 import { type RouteEnv, readBytes } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -37,34 +39,41 @@ export function isReturnPage(path: string | undefined): path is string {
   return path !== undefined && RETURN_PAGES.some((page) => page.test(path));
 }
 
-/** The signed-in owner of this browser, on the pages of its session; an API key is never one. */
+/** The signed-in person of this browser, on the pages of its session; an API key is never one. */
 export async function findOwner(c: Request, parts: ServiceParts): Promise<OwnerSession | undefined> {
   const secret = getCookie(c, sessionCookie(parts));
   if (secret === undefined || readSessionPath(c.req.url) !== findSessionPath(parts, secret)) return undefined;
   return parts.sessions.find(secret);
 }
 
-/** A form with the signed-in owner who sent it. */
+/** A form with the signed-in person who sent it, owner or approver. */
 export interface OwnForm {
   readonly owner: OwnerSession;
   readonly form: URLSearchParams;
 }
 
-/** Opens the owner's part of an app: its pages carry the CSRF token of the browser, and its forms bring it back. */
-export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts) {
-  const answer = (c: Request, { csrfToken }: OwnerSession, shown: Page | Response | string) => {
+/**
+ * Opens a part of an app for signed-in people: its pages carry the CSRF token of the browser, and its forms bring it
+ * back.
+ *
+ * @param least role that every page and form of this part takes at least; others are refused with 403.
+ */
+export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts, least: Role = "owner") {
+  const answer = (c: Request, { csrfToken, person }: OwnerSession, shown: Page | Response | string) => {
     if (typeof shown === "string") return c.redirect(shown, 303);
-    return shown instanceof Response ? shown : sendPage(c, { csrfToken, ...shown });
+    return shown instanceof Response ? shown : sendPage(c, { csrfToken, role: person.role, ...shown });
   };
   return {
-    /** A page that only the signed-in owner may see; a stranger is asked to sign in. */
+    /** A page that only signed-in people may see; a stranger is asked to sign in. */
     addPage<Path extends string>(
       path: Path,
       show: (c: Context<RouteEnv, Path>, owner: OwnerSession) => Promise<Page | Response>,
     ): void {
       app.get(path, async (c) => {
         const owner = await findOwner(c, parts);
-        return owner === undefined ? askToSignIn(c, parts) : answer(c, owner, await show(c, owner));
+        if (owner === undefined) return askToSignIn(c, parts);
+        requireRole(owner, least);
+        return answer(c, owner, await show(c, owner));
       });
     },
     /** A form that one of our own pages sent; a path that it answers with is where the browser goes next. */
@@ -73,7 +82,7 @@ export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts) {
       take: (c: Context<RouteEnv, Path>, sent: OwnForm) => Promise<Page | Response | string>,
     ): void {
       app.post(path, async (c) => {
-        const sent = await readOwnForm(c, parts);
+        const sent = await readOwnForm(c, parts, least);
         return answer(c, sent.owner, await take(c, sent));
       });
     },
@@ -90,12 +99,24 @@ export async function readForm(c: Request, limit = FORM_LIMIT): Promise<URLSearc
   return new URLSearchParams((await readBytes(c.env, { limit })).toString("utf8"));
 }
 
-/** The signed-in owner and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
-async function readOwnForm(c: Request, parts: ServiceParts): Promise<OwnForm> {
+function requireRole({ person }: OwnerSession, least: Role): void {
+  if (!mayDo(person.role, least)) throw onlyOwner();
+}
+
+/** The refusal of an approver. */
+export function onlyOwner(): ServiceError {
+  const message =
+    "Only an owner of this service may do this. You may decide what waits in the inbox, and read the log.";
+  return new ServiceError(403, "owner_only", message);
+}
+
+/** The signed-in person and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
+async function readOwnForm(c: Request, parts: ServiceParts, least: Role): Promise<OwnForm> {
   const owner = await findOwner(c, parts);
   if (owner === undefined) {
-    throw new ServiceError(403, "not_signed_in", "You are not signed in. Run `svc login-link` and open the link.");
+    throw new ServiceError(403, "not_signed_in", "You are not signed in. Open a sign-in link first.");
   }
+  requireRole(owner, least);
   const form = await readForm(c, OWN_FORM_LIMIT);
   if (!isSameHash(form.get("csrf") ?? "", owner.csrfToken)) {
     const message = "This form did not come from this page. Reload the page and try again.";
@@ -143,22 +164,23 @@ export function readDecision(form: URLSearchParams): "approve" | "decline" {
   throw new ServiceError(400, "no_decision", "The form did not say whether to approve or decline. Go back and choose.");
 }
 
-/** Where the owner gets a sign-in link. */
+/** Where people get a sign-in link. */
 export const HOW_TO_SIGN_IN = html`<p>In a terminal on the machine that runs the service:</p>
 <pre tabindex="0"><code>svc login-link</code></pre>
 <p>Add <code>--data FOLDER</code> if the service keeps its data in another folder than the usual one.</p>
-<p>Then open the printed link in this browser and press “Sign in”. It works once, for 10 minutes.</p>`;
+<p>Then open the printed link in this browser and press “Sign in”. It works once, for 10 minutes.</p>
+<p>Were you invited? Ask an owner of this service for a new link.</p>`;
 
 /**
- * Asked for a page that only the owner may see. `comesBack` is true when sign-in leads back to it; `link` is its address
+ * Asked for a page that only signed-in people may see. `comesBack` is true when sign-in leads back to it; `link` is its address
  * where a signed-in browser gets there by a script, for those that run none.
  */
 function notSignedInBody({ comesBack, link }: { comesBack: boolean; link: string | undefined }): Markup {
   return messageBody({
     heading: "Sign in first",
     text: comesBack
-      ? "Only the owner of this service can decide here. After signing in you come back to this page."
-      : "This page is for the owner of this service.",
+      ? "Only people of this service can decide here. After signing in you come back to this page."
+      : "This page is for people of this service.",
     next: html`${HOW_TO_SIGN_IN}
 ${
   link === undefined

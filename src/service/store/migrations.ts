@@ -7,16 +7,20 @@ import { SvcError } from "../../errors.ts";
  * entry in `MIGRATIONS`.
  */
 const FIRST_TABLES: readonly string[] = [
-  // The owner, keys and sessions.
+  // People, keys and sessions.
   `create table accounts (id text primary key, created_at text not null)`,
   `create table api_keys (
     id text primary key, account_id text not null, key_hash text not null unique, last_four text not null,
     label text not null, client text, created_at text not null, last_used_at text, revoked_at text)`,
+  `create table people (
+    id text primary key, account_id text not null, name text not null, role text not null, invited_at text not null,
+    joined_at text, removed_at text)`,
   `create table sign_in_links (
-    link_hash text primary key, account_id text not null, created_at text not null, expires_at text not null,
+    link_hash text primary key, person_id text not null, created_at text not null, expires_at text not null,
     used_at text)`,
   `create table owner_sessions (
-    session_hash text primary key, account_id text not null, created_at text not null, expires_at text not null)`,
+    session_hash text primary key, id text not null unique, person_id text not null, browser text not null,
+    created_at text not null, last_seen_at text not null, expires_at text not null)`,
   `create table pairing_sessions (
     token_hash text primary key, verifier_hash text not null, display_code text not null, device_label text,
     client text, status text not null, wrong_verifiers integer not null, account_id text, created_at text not null,

@@ -10,6 +10,9 @@ export type ConnectionState = "healthy" | "reauth_required" | "error";
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
 export type ApprovalMode = "device" | "owner";
 
+/** What a person may do: an approver decides about calls and reads the log, an owner may do everything. */
+export type Role = "owner" | "approver";
+
 /**
  * The tables. Times are ISO 8601 text in UTC, JSON is text, booleans are 0 or 1, so that every
  * dialect stores and compares them alike. Secrets are stored only as SHA-256 (hex).
@@ -28,14 +31,36 @@ export interface Tables {
     last_used_at: string | null;
     revoked_at: string | null;
   };
+  /** Whoever may sign in; the first one is made with the account. */
+  people: {
+    id: string;
+    account_id: string;
+    /** Stands in the log; of those who are not removed, each has another. */
+    name: string;
+    role: Role;
+    invited_at: string;
+    /** When they first signed in. */
+    joined_at: string | null;
+    removed_at: string | null;
+  };
   sign_in_links: {
     link_hash: string;
-    account_id: string;
+    person_id: string;
     created_at: string;
     expires_at: string;
     used_at: string | null;
   };
-  owner_sessions: { session_hash: string; account_id: string; created_at: string; expires_at: string };
+  owner_sessions: {
+    session_hash: string;
+    /** Public; the secret of the session cannot be made from it. */
+    id: string;
+    person_id: string;
+    /** Browser and system, for people. */
+    browser: string;
+    created_at: string;
+    last_seen_at: string;
+    expires_at: string;
+  };
   pairing_sessions: {
     token_hash: string;
     verifier_hash: string;

@@ -5,9 +5,11 @@ import { exactTime } from "../../../base/text.ts";
 import { FLOW_PAGE } from "../../../wire/constants.ts";
 import type { Flow, FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
+import { mayDo } from "../../auth/people.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
 import { ServiceError } from "../../service-error.ts";
-import { type OwnForm, ownerPages } from "../owner-browser.ts";
+import type { Role } from "../../store/schema.ts";
+import { type OwnForm, onlyOwner, ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { csrfField, type Markup, messageBody, noticeLine, type Page } from "./page.ts";
@@ -20,41 +22,55 @@ const NOTICES: Readonly<Record<string, string>> = {
   changed: "The flow had changed before you pressed the button. This is how it stands now.",
 };
 
-/** How the log of a flow names who approved it here. */
-const APPROVER = "the owner, in the dashboard";
-
 /** The list of flows, and the page of each with its decisions. */
 export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const { addPage, addForm } = ownerPages(app, parts);
   const { flows } = parts;
-  addPage("/flows", async (_c, { accountId }) => {
+  ownerPages(app, parts).addPage("/flows", async (_c, { accountId }) => {
     const body = flowsBody({ flows: await flows.list(accountId, FLOW_PAGE.max), now: parts.now() });
     return { title: "Flows", body, section: "flows" };
   });
-  addPage("/flows/:id", (c, { accountId, csrfToken }) =>
+  ownerPages(app, parts, "approver").addPage("/flows/:id", (c, { accountId, csrfToken, person }) =>
     orUnknown(async () => {
       const view = await flows.get(accountId, c.req.param("id"));
       const notice = findNotice(NOTICES, c.req.query("notice"));
-      const body = flowBody({ ...view, csrfToken, now: parts.now(), notice });
+      const body = flowBody({ ...view, role: person.role, csrfToken, now: parts.now(), notice });
       return { title: view.flow.name ?? "Flow", body, section: "flows" } as const;
     }),
   );
-  const addMove = (verb: string, notice: string, move: (id: string, sent: OwnForm) => Promise<unknown>) =>
-    addForm(`/flows/:id/${verb}`, (c, sent) => {
+  addMoves(app, parts);
+}
+
+function addMoves(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { flows } = parts;
+  const addMove = (least: Role, verb: string, notice: string, move: (id: string, sent: OwnForm) => Promise<unknown>) =>
+    ownerPages(app, parts, least).addForm(`/flows/:id/${verb}`, (c, sent) => {
       const id = c.req.param("id") ?? "";
       return orUnknown(
         async () => `/flows/${encodeURIComponent(id)}?notice=${await tryMove(notice, () => move(id, sent))}`,
       );
     });
   // The step that the page showed, so that an old page cannot approve a later step.
-  addMove("approve", "approved", (id, { owner, form }) =>
-    flows.approve(owner.accountId, id, { stepKey: form.get("step") ?? "", by: APPROVER }),
+  addMove("approver", "approve", "approved", (id, { owner, form }) =>
+    flows.approve(owner.accountId, id, { stepKey: form.get("step") ?? "", by: owner.person.name }),
   );
   // The failure that the page showed: a later one may be of a write whose outcome is unknown.
-  addMove("resume", "resumed", (id, { owner, form }) =>
+  addMove("owner", "resume", "resumed", (id, { owner, form }) =>
     flows.resume(owner.accountId, id, { attempt: form.get("attempt") ?? undefined }),
   );
-  addMove("cancel", "cancelled", (id, { owner }) => flows.cancel(owner.accountId, id));
+  addMove("approver", "cancel", "cancelled", async (id, { owner }) => {
+    const { accountId, person } = owner;
+    if (!mayCancel(person.role, await flows.get(accountId, id))) throw onlyOwner();
+    return flows.cancel(accountId, id);
+  });
+}
+
+/** An approver may only decline what waits for an approval. */
+function mayCancel(role: Role, view: FlowView): boolean {
+  return mayDo(role, "owner") || waitsForApproval(view);
+}
+
+function waitsForApproval(view: FlowView): boolean {
+  return view.flow.status === "waiting" && findCurrentStep(view)?.stepType === "approval";
 }
 
 /** The notice of a move; `changed` when somebody else was faster. */
@@ -84,6 +100,8 @@ async function orUnknown<Answer>(work: () => Promise<Answer>): Promise<Answer | 
 }
 
 interface FlowPage extends FlowView {
+  /** Of the person who looks at it. */
+  readonly role: Role;
   readonly csrfToken: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -105,7 +123,7 @@ ${decisionCard(o)}
 ${dataView(flow.input ?? {})}
 <p class="muted">Id <code>${flow.id}</code></p>
 </section>
-<p><a href="/flows">All flows</a></p>`;
+${mayDo(o.role, "owner") ? html`<p><a href="/flows">All flows</a></p>` : ""}`;
 }
 
 /** The step a flow stands at. */
@@ -134,7 +152,7 @@ export function describeStepError({ error }: FlowStep): string | undefined {
 
 function decisionCard(o: FlowPage): Markup {
   const step = findCurrentStep(o);
-  if (o.flow.status === "waiting" && step?.stepType === "approval") return approvalCard(o, step);
+  if (step !== undefined && waitsForApproval(o)) return approvalCard(o, step);
   if (o.flow.status === "waiting") return waitCard(o, step);
   if (o.flow.status === "failed") return failureCard(o, step);
   if (o.flow.status !== "running" && o.flow.status !== "pending") return html``;
@@ -184,12 +202,15 @@ function failureCard(o: FlowPage, step: FlowStep | undefined): Markup {
 </section>`;
 }
 
-function resumeForm({ flow, csrfToken }: FlowPage, step: FlowStep | undefined, label: string): Markup {
+function resumeForm({ flow, csrfToken, role }: FlowPage, step: FlowStep | undefined, label: string): Markup {
+  if (!mayDo(role, "owner")) return html``;
   const seen = step && html`<input type="hidden" name="attempt" value="${toAttempt(step.stepKey, step.attemptCount)}">`;
   return html`<form method="post" action="/flows/${flow.id}/resume">${csrfField(csrfToken)}${seen ?? ""}<button class="primary">${label}</button></form>`;
 }
 
-function cancelForm({ flow, csrfToken }: { flow: Flow; csrfToken: string }): Markup {
+function cancelForm({ role, csrfToken, ...view }: FlowPage): Markup {
+  const { flow } = view;
+  if (!mayCancel(role, view)) return html``;
   return html`<details><summary>Cancel this flow</summary>
 <p class="muted">It ends here. What its steps have done already stays done.</p>
 <form method="post" action="/flows/${flow.id}/cancel">${csrfField(csrfToken)}<button class="danger">Cancel the flow</button></form>

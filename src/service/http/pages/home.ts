@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Problem } from "../../health/health.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -24,15 +25,21 @@ const RECENT = 5;
 
 /** The page a sign-in leads to. */
 export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const { addPage, addForm } = ownerPages(app, parts);
-  addPage("/", async (c, { accountId, csrfToken }) => {
+  const { addPage, addForm } = ownerPages(app, parts, "approver");
+  addPage("/", async (c, { accountId, csrfToken, person }) => {
+    const isOwner = mayDo(person.role, "owner");
     const connections = await parts.connections.list();
+    const errands = await listErrands(parts, accountId, connections);
     const { items } = await parts.activity.list(accountId, {}, { size: RECENT });
     const body = homeBody({
-      problems: await listProblems(parts),
-      errands: await listErrands(parts, accountId, connections),
-      devices: await parts.keys.list(accountId),
-      connections: connections.map((connection) => ({ connection, app: nameApp(parts, connection.integration) })),
+      problems: isOwner ? await listProblems(parts) : [],
+      errands: isOwner ? errands : errands.filter(({ isUrgent }) => isUrgent),
+      own: !isOwner
+        ? undefined
+        : {
+            devices: await parts.keys.list(accountId),
+            connections: connections.map((connection) => ({ connection, app: nameApp(parts, connection.integration) })),
+          },
       recent: await nameExecutions(parts, items),
       now: parts.now(),
       notice: findNotice(NOTICES, c.req.query("notice")),
@@ -133,7 +140,7 @@ export interface Errand {
   readonly text: string;
   readonly href: string;
   readonly action: string;
-  /** True when work stands still until it is done. */
+  /** True when work stands still until somebody decides. */
   readonly isUrgent: boolean;
 }
 
@@ -143,8 +150,8 @@ const MAX_DEVICES = 5;
 function homeBody(o: {
   problems: readonly Problem[];
   errands: readonly Errand[];
-  devices: readonly ApiKeyRow[];
-  connections: readonly NamedConnection[];
+  /** What only an owner sees and changes. */
+  own: { devices: readonly ApiKeyRow[]; connections: readonly NamedConnection[] } | undefined;
   recent: readonly NamedExecution[];
   now: number;
   notice: string | undefined;
@@ -155,10 +162,14 @@ function homeBody(o: {
 ${noticeLine(o.notice)}
 ${o.problems.length === 0 ? "" : problemsCard(o.problems)}
 ${o.errands.length === 0 ? noticeLine("Nothing waits for you.") : errandsCard(o.errands)}
-<div class="columns">
-${connectionsCard(o.connections)}
-${devicesCard(o.devices, o.now)}
-</div>
+${
+  o.own === undefined
+    ? ""
+    : html`<div class="columns">
+${connectionsCard(o.own.connections)}
+${devicesCard(o.own.devices, o.now)}
+</div>`
+}
 <section class="card" aria-labelledby="recent">
 <div class="title"><h2 id="recent">What happened last</h2><a href="/log">Execution log</a></div>
 ${

@@ -21,15 +21,13 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 /** Seconds after which the list looks for new requests, and an approved call for its end. */
 const REFRESH = { list: 10, running: 2 } as const;
-/** Approver in the log. */
-const APPROVER = "the owner, in the dashboard";
 const MAX_REASON = 500;
 /** Decided calls on the list. */
 const MAX_DECIDED = 20;
 
 /** The inbox: calls that wait for the owner, and the page of each with its decision. */
 export function addInboxPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const { addPage, addForm } = ownerPages(app, parts);
+  const { addPage, addForm } = ownerPages(app, parts, "approver");
   const { approvals } = parts;
   addPage("/inbox", async (_c, { accountId }) => {
     const all = await approvals.list(accountId, {});
@@ -61,7 +59,7 @@ export function addInboxPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const isDecided = await approvals.decide(owner.accountId, id, {
       isApproved: decision === "approve",
       fingerprint: form.get("fingerprint") ?? "",
-      by: APPROVER,
+      by: owner.person.name,
       reason: cleanText(form.get("reason") ?? "", MAX_REASON) ?? undefined,
     });
     const notice = isDecided ? `${decision}d` : "changed";

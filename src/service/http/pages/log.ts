@@ -29,7 +29,7 @@ const querySchema = z.object({
 
 /** The execution log and its entries. */
 export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  const { addPage } = ownerPages(app, parts);
+  const { addPage } = ownerPages(app, parts, "approver");
   addPage("/log", async (c, { accountId }) => {
     const { before, connection, ...query } = querySchema.parse(c.req.query());
     const filter: ActivityFilter = { ...query, connectionId: connection };

@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
+import { mayDo } from "../../auth/people.ts";
 import type { ServiceError } from "../../service-error.ts";
-import type { ApprovalMode } from "../../store/schema.ts";
+import type { ApprovalMode, Role } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
@@ -11,12 +12,12 @@ export type Markup = ReturnType<typeof html>;
 
 /** The parts of the dashboard, as the navigation shows them. */
 const SECTIONS = {
-  home: { path: "/", name: "Home" },
-  inbox: { path: "/inbox", name: "Inbox" },
-  devices: { path: "/devices", name: "Devices" },
-  connections: { path: "/connections", name: "Connections" },
-  flows: { path: "/flows", name: "Flows" },
-  log: { path: "/log", name: "Log" },
+  home: { path: "/", name: "Home", least: "approver" },
+  inbox: { path: "/inbox", name: "Inbox", least: "approver" },
+  devices: { path: "/devices", name: "Devices", least: "owner" },
+  connections: { path: "/connections", name: "Connections", least: "owner" },
+  flows: { path: "/flows", name: "Flows", least: "owner" },
+  log: { path: "/log", name: "Log", least: "approver" },
 } as const;
 
 /** One page. */
@@ -25,6 +26,8 @@ export interface Page {
   readonly body: Markup;
   /** Shows the sign-out button; the CSRF token of the signed-in browser. */
   readonly csrfToken?: string | undefined;
+  /** Role of the signed-in person: the navigation shows what they may open. Default: owner. */
+  readonly role?: Role;
   /** Shows the navigation, with this part marked. Pages that ask for one decision have none. */
   readonly section?: keyof typeof SECTIONS | undefined;
   /** Adds the script that knows the session path. Default: none. */
@@ -35,7 +38,14 @@ export interface Page {
   readonly refreshSeconds?: number;
 }
 
-async function renderPage({ title, body, csrfToken, section, session }: Omit<Page, "status">): Promise<string> {
+async function renderPage({
+  title,
+  body,
+  csrfToken,
+  role = "owner",
+  section,
+  session,
+}: Omit<Page, "status">): Promise<string> {
   return String(
     await html`<!doctype html>
 <html lang="en"${session === undefined ? "" : html` data-session="${session}"`}>
@@ -47,7 +57,7 @@ async function renderPage({ title, body, csrfToken, section, session }: Omit<Pag
 </head>
 <body${section === undefined ? "" : html` class="wide"`}>
 ${section === undefined ? "" : html`<a class="skip" href="#content">Skip to content</a>`}
-<header><a class="brand" href="/">svc</a>${section === undefined ? "" : navigation(section)}${csrfToken === undefined ? "" : signOutForm(csrfToken)}</header>
+<header><a class="brand" href="/">svc</a>${section === undefined ? "" : navigation(section, role)}${csrfToken === undefined ? "" : signOutForm(csrfToken)}</header>
 <main id="content" tabindex="-1">${body}</main>
 <footer>This page comes from your own svc service and loads nothing from elsewhere.</footer>
 </body>
@@ -74,8 +84,9 @@ export function noticeLine(text: string | undefined): Markup {
   return text === undefined ? html`` : html`<p class="notice" role="status">${text}</p>`;
 }
 
-function navigation(section: keyof typeof SECTIONS): Markup {
-  const entries = Object.entries(SECTIONS).map(
+function navigation(section: keyof typeof SECTIONS, role: Role): Markup {
+  const open = Object.entries(SECTIONS).filter(([, { least }]) => mayDo(role, least));
+  const entries = open.map(
     ([key, { path, name }]) =>
       html`<li><a href="${path}"${key === section ? html` aria-current="page"` : ""}>${name}</a></li>`,
   );

@@ -1,7 +1,9 @@
 import type { Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
-import { OWNER_SESSION_LIFETIME_MS } from "../../auth/owner-sessions.ts";
+import type { Person } from "../../auth/people.ts";
+import { OWNER_SESSION_LIFETIME_MS } from "../../auth/sign-in-links.ts";
+import type { Role } from "../../store/schema.ts";
 import {
   cookieRules,
   findOwner,
@@ -25,18 +27,17 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/sign-in", async (c) => {
     const token = c.req.query("token") ?? "";
     const next = c.req.query("next");
-    if (await parts.sessions.isOpen(token)) {
-      return sendPage(c, {
-        title: "Sign in",
-        body: signInBody({ token, next: isReturnPage(next) ? next : undefined }),
-      });
+    const person = await parts.sessions.findInvited(token);
+    if (person !== undefined) {
+      const body = signInBody({ person, token, next: isReturnPage(next) ? next : undefined });
+      return sendPage(c, { title: "Sign in", body });
     }
     if ((await findOwner(c, parts)) !== undefined) return c.redirect(findNext(c, next), 303);
     return sendDeadLink(c, parts);
   });
   app.post("/sign-in", async (c) => {
     const form = await readForm(c);
-    const secret = await parts.sessions.signIn(form.get("token") ?? "");
+    const secret = await parts.sessions.signIn(form.get("token") ?? "", c.req.header("user-agent"));
     if (secret === undefined) return sendDeadLink(c, parts);
     const path = findSessionPath(parts, secret);
     const maxAge = OWNER_SESSION_LIFETIME_MS / 1000;
@@ -44,7 +45,7 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     deleteCookie(c, NEXT_COOKIE, { path: "/" });
     return c.redirect(`${path}${findNext(c, form.get("next") ?? undefined)}`, 303);
   });
-  ownerPages(app, parts).addForm("/sign-out", async (c) => {
+  const signOut = async (c: Context<RouteEnv>) => {
     const secret = getCookie(c, sessionCookie(parts));
     if (secret !== undefined) await parts.sessions.end(secret);
     const path = readSessionPath(c.req.url);
@@ -55,7 +56,8 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       next: HOW_TO_SIGN_IN,
     });
     return sendPage(c, { title: "Signed out", body, session: markStranger(c, parts) });
-  });
+  };
+  ownerPages(app, parts, "approver").addForm("/sign-out", signOut);
 }
 
 /** The page named by the link, else the page requested before sign-in, else the home page. */
@@ -67,16 +69,21 @@ function findNext(c: Context<RouteEnv>, named: string | undefined): string {
 function sendDeadLink(c: Context<RouteEnv>, parts: ServiceParts): Promise<Response> {
   const body = messageBody({
     heading: "This sign-in link no longer works",
-    text: "A link works once and for 10 minutes. Make a new one.",
+    text: "A link works once and for 10 minutes, an invitation for a day. You need a new one.",
     next: HOW_TO_SIGN_IN,
   });
   return sendPage(c, { title: "Link no longer works", body, status: 410, session: markStranger(c, parts) });
 }
 
-function signInBody({ token, next }: { token: string; next: string | undefined }): Markup {
+const MAY: Readonly<Record<Role, string>> = {
+  owner: "approve calls and devices, connect apps, invite people and see what agents did",
+  approver: "approve calls of agents and see what they did",
+};
+
+function signInBody({ person, token, next }: { person: Person; token: string; next: string | undefined }): Markup {
   return html`<section class="card" aria-labelledby="question">
-<h1 id="question">Sign in as the owner?</h1>
-<p>This browser can then approve devices, connect apps and see what agents did. It stays signed in for 7 days, or until you sign out.</p>
+<h1 id="question">Sign in as ${person.name}?</h1>
+<p>This browser can then ${MAY[person.role]}. It stays signed in for 7 days, or until you sign out.</p>
 <form method="post" action="/sign-in">
 <input type="hidden" name="token" value="${token}">
 ${next === undefined ? "" : html`<input type="hidden" name="next" value="${next}">`}

@@ -128,7 +128,7 @@ describe("the flow pages", () => {
     expect([done.status, done.headers.location]).toEqual([303, `/flows/${id}?notice=approved`]);
     await expect.poll(() => statusOf(id)).toBe("completed");
     expect(await listPages()).toHaveLength(2);
-    expect((await open(`/flows/${id}`)).text).toContain("the owner, in the dashboard");
+    expect((await open(`/flows/${id}`)).text).toContain('<dt>Approved by</dt><dd><span class="text">Owner</span></dd>');
   });
 
   test("pressed twice at one time, one approval counts and both see how it stands", async () => {
