@@ -43,6 +43,12 @@ export interface ToolCall extends HumanChannel {
   readonly keepsAnswers?: boolean | undefined;
   /** Milliseconds a request for approval stays open. Overrides the session's setting. */
   readonly approvalTtlMs?: number | undefined;
+  /**
+   * For a runtime whose call ids mean nothing to another process. An equal call that waits for the owner of the service is
+   * continued, and before anybody is asked here the service is asked again whether it holds the call. `waitMs`: how long
+   * one call waits for the owner.
+   */
+  readonly resumesHeld?: { readonly waitMs: number } | undefined;
 }
 
 export interface ConnectionQuestion {

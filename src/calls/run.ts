@@ -91,7 +91,9 @@ async function beginPlan(
   const { call, client } = opened;
   const asked = { tool: entry.name, arguments: parsed.value.arguments, connection: findGivenConnection(call, entry) };
   const fingerprint = createFingerprint({ ...asked, files: [], principal: client.principal });
-  return proceed({ key: { callId: call.callId, fingerprint }, plan: startPlan(opened, entry, parsed.value) });
+  const held = call.resumesHeld === undefined ? undefined : opened.journal.findHeld?.(fingerprint);
+  const key = { callId: held?.callId ?? call.callId, fingerprint };
+  return proceed({ key, plan: startPlan(opened, entry, parsed.value) });
 }
 
 /**

@@ -33,6 +33,10 @@ function addAccessCommands(program: Command, run: Run): void {
     .option("--file <path>", "write this configuration file instead of the client's usual one")
     .option("--print", "only show what would be written, with the key masked")
     .action(run(async () => (await import("./commands/install.ts")).install));
+  add(program, "mcp", "serve the tools to an agent client (MCP over stdin and stdout), which starts this itself")
+    .option("--tools <names...>", "list these tools under their own names from the start")
+    .option("--wait <seconds>", "how long a call waits for the owner of the service before it says so", "50")
+    .action(run(async () => (await import("./commands/mcp.ts")).mcp));
   add(program, "status", "show how this machine has access, and whether it works").action(
     run(async () => (await import("./commands/access.ts")).status),
   );

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { Command, CommanderError } from "commander";
 import { addCommands } from "./commands.ts";
 import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
+import { readVersion } from "./version.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -91,12 +91,6 @@ async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Pr
     process.stderr.write(`${formatError(terminal, error, { columns, isDebugging })}\n`);
     return exitCodeFor(error);
   }
-}
-
-async function readVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(text) as { version: string };
-  return version;
 }
 
 /** Prints a completion script made from the command tree itself, so it is never out of date. */

@@ -8,6 +8,9 @@ function toAbortError(signal: AbortSignal): Error {
   return Object.assign(new DOMException("The call was aborted.", "AbortError"), { cause: reason });
 }
 
+/** Reason of an abort by which nobody takes a call back: its caller has ended. */
+export const CALLER_GONE = new DOMException("The caller is gone.", "AbortError");
+
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw toAbortError(signal);
 }

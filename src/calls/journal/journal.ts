@@ -42,6 +42,8 @@ export interface CallJournal {
    * nobody was warned of. `isKnown` leaves out such as the caller has found before.
    */
   findUnanswered(fingerprint: string, isKnown?: IsKnown): Awaitable<JournalRecord | undefined>;
+  /** A call with the same fingerprint, whatever its id, that waits for the owner of the service. */
+  findHeld?(fingerprint: string): JournalRecord | undefined;
   /**
    * Records that a request leaves, unless something is in its way: this call, sent by another process since `known`, or an
    * equal one for which `isKnown` is false. That one is returned, and nothing recorded. No other process that uses the
@@ -88,6 +90,7 @@ export async function openJournal(state?: StateFile, options: { now?: () => numb
     find: (key) => calls.find(key),
     findUnanswered: (fingerprint, isKnown = () => false) =>
       calls.listUnanswered(fingerprint).find((record) => !isKnown(record)),
+    findHeld: (fingerprint) => calls.listPending(fingerprint).find(({ held }) => held !== undefined),
     begin: (record, terms) =>
       change(() => {
         const obstacle = findObstacle(calls, record, terms);
@@ -134,6 +137,7 @@ interface CallTable {
   find(key: JournalKey): JournalRecord | undefined;
   /** Calls equal to this fingerprint that were sent, not answered, and that nobody was warned of. */
   listUnanswered(fingerprint: string): readonly JournalRecord[];
+  listPending(fingerprint: string): readonly JournalRecord[];
   put(record: JournalRecord): void;
   /** Takes exactly this record out, not one that came after it. */
   drop(record: JournalRecord): void;
@@ -157,6 +161,8 @@ function createHeldCalls(): CallTable {
   return {
     find: (key) => records.get(toMapKey(key)),
     listUnanswered: (fingerprint) => [...unanswered.values()].filter((record) => isEqualTo(record, fingerprint)),
+    listPending: (fingerprint) =>
+      [...records.values()].filter((record) => record.state === "pending" && record.fingerprint === fingerprint),
     put(record) {
       const key = toMapKey(record);
       remove(key);
@@ -184,6 +190,7 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
   const searchBy = (column: string) =>
     `SELECT record FROM calls WHERE ${column} = ? AND ${UNANSWERED} AND warned_at IS NULL`;
   const listUnanswered = state.prepare(`${searchBy("fingerprint")} UNION ALL ${searchBy("request")}`);
+  const listPending = state.prepare("SELECT record FROM calls WHERE fingerprint = ? AND state = 'pending'");
   const put = state.prepare(
     `INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET request = excluded.request,
        state = excluded.state, at = excluded.at, warned_at = excluded.warned_at, record = excluded.record`,
@@ -203,6 +210,7 @@ function createStoredCalls(state: Pick<StateFile, "prepare">): CallTable {
       return row && readRow(row.record);
     },
     listUnanswered: (fingerprint) => listUnanswered.all(fingerprint, fingerprint).map(({ record }) => readRow(record)),
+    listPending: (fingerprint) => listPending.all(fingerprint).map(({ record }) => readRow(record)),
     put(record) {
       const { fingerprint, callId, request = null, state, at, warnedAt = null } = record;
       put.run(fingerprint, callId, request, state, at, warnedAt, JSON.stringify(record));

@@ -39,7 +39,8 @@ export async function approve(context: CallContext, given: CallPlan): Promise<St
   const plan = followEffect(context, given);
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
   if (isForOwner(context, plan)) return proceed({ ...plan, toldOfPin: findPinObjection(context, plan.entry) });
-  const held = context.settings.ownerApproves ? await findHeld(context, plan) : undefined;
+  const asksOwner = context.settings.ownerApproves || context.call.resumesHeld !== undefined;
+  const held = asksOwner ? await findHeld(context, plan) : undefined;
   if (held !== undefined) return again({ ...plan, entry: held });
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   // Checked again: the tool may have changed while the human was asked.

@@ -40,7 +40,10 @@ export interface CallPlan {
 
 /** One call with everything its steps use: parts of the session, with the call's own overrides. */
 export interface CallContext extends Omit<Pipeline, "journal"> {
-  readonly call: Pick<ToolCall, "callId" | "toolName" | "connectionId" | "connections" | "keepsAnswers">;
+  readonly call: Pick<
+    ToolCall,
+    "callId" | "toolName" | "connectionId" | "connections" | "keepsAnswers" | "resumesHeld"
+  >;
   readonly signal: AbortSignal | undefined;
   readonly journal: CallJournal;
   /** Milliseconds a request for approval stays open. */

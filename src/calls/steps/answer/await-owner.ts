@@ -1,6 +1,7 @@
 import type { SvcClient } from "../../../client/client.ts";
 import { startStopwatch } from "../../../client/retry.ts";
-import { isAbort, throwIfAborted, toFailure } from "../../ask/abort.ts";
+import { isSvcError } from "../../../errors.ts";
+import { CALLER_GONE, isAbort, throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome, decline, type ToolOutcome } from "../../outcome.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "../plan.ts";
 import { toSafeLink } from "./await-connection.ts";
@@ -19,8 +20,9 @@ interface HeldApproval {
 }
 
 /**
- * Follows an approval that the service holds until it has ended or `approvalTtlMs` is over, and takes the result of the
- * stored call as the answer of this one. Nothing is sent again. An aborted call withdraws its request.
+ * Follows an approval that the service holds until it has ended or the time to wait is over, and takes the result of the
+ * stored call as the answer of this one. Nothing is sent again. An aborted call withdraws its request, unless its caller is
+ * gone and may come back.
  */
 export async function awaitOwner(context: CallContext, plan: CallPlan, held: HeldApproval): Promise<Step<CallPlan>> {
   const { call, client, record } = context;
@@ -30,7 +32,9 @@ export async function awaitOwner(context: CallContext, plan: CallPlan, held: Hel
   try {
     return await follow(context, plan, held);
   } catch (error) {
-    if (context.signal?.aborted === true || isAbort(error)) {
+    // The service keeps it no more: the call may be made anew.
+    if (isSvcError(error) && error.status === 404) await record.withdraw();
+    if (context.signal?.reason !== CALLER_GONE && (context.signal?.aborted === true || isAbort(error))) {
       await client.cancelApproval(held.id, { timeoutMs: CANCEL_MS }).catch(() => undefined);
     }
     throw error;
@@ -40,7 +44,8 @@ export async function awaitOwner(context: CallContext, plan: CallPlan, held: Hel
 async function follow(context: CallContext, plan: CallPlan, held: HeldApproval): Promise<Step<CallPlan>> {
   const elapsed = startStopwatch(context.now);
   let url = held.url;
-  for (let left = context.approvalTtlMs; left > 0; left = context.approvalTtlMs - elapsed()) {
+  const waitMs = context.call.resumesHeld?.waitMs ?? context.approvalTtlMs;
+  for (let left = waitMs; left > 0; left = waitMs - elapsed()) {
     const seconds = Math.min(WAIT_SECONDS, Math.ceil(left / 1_000));
     const found = await look(context, held.id, seconds);
     throwIfAborted(context.signal);

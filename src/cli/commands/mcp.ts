@@ -1,0 +1,42 @@
+import { serveMcp } from "../../runtimes/mcp/serve-mcp.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { openClient } from "../open-session.ts";
+import { wholeNumber } from "../settings.ts";
+import { readVersion } from "../version.ts";
+
+interface McpFlags {
+  readonly baseUrl?: string;
+  readonly tools?: readonly string[];
+  readonly wait: string;
+}
+
+/** Longest wait for the owner in one call, in seconds. */
+const MOST_SECONDS = 24 * 60 * 60;
+
+/** `svc mcp`: serves the tools to the MCP client that started it, until that closes the input. Logs go to stderr. */
+export async function mcp(context: CliContext, flags: McpFlags): Promise<number> {
+  const waitMs = wholeNumber(flags.wait, "--wait", 1, MOST_SECONDS) * 1_000;
+  const { client, settings } = await openClient(context, flags);
+  try {
+    await serveMcp({
+      session: {
+        client,
+        mediaRoots: settings.mediaRoots,
+        stateDir: context.places.state,
+        upload: settings.upload,
+        validation: settings.validation,
+      },
+      version: await readVersion(),
+      tools: flags.tools ?? [],
+      waitMs,
+      input: context.input,
+      output: process.stdout,
+      log: (line) => void process.stderr.write(`svc: ${line}\n`),
+      signal: context.signal,
+    });
+  } finally {
+    await client.close();
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import type { InputRequest } from "@modelcontextprotocol/server";
+import { withAbort } from "../../calls/ask/abort.ts";
+import type { ToolOutcome } from "../../calls/outcome.ts";
+
+/** What the human did with a form or a link. */
+export interface FormAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a request of the client ends with: a question to the human, whose answer the next request brings, or the outcome. */
+export type Turn =
+  | { readonly kind: "question"; readonly key: string; readonly request: InputRequest }
+  | { readonly kind: "ended"; readonly outcome: ToolOutcome };
+
+/** What a client can show to its human: forms, links to open. */
+export interface Elicitation {
+  readonly form: boolean;
+  readonly url: boolean;
+}
+
+interface Question {
+  readonly key: string;
+  readonly request: InputRequest;
+  readonly answer: (given: FormAnswer) => void;
+}
+
+/** One tool call of a client. It runs on while questions and answers go to and fro in several requests. */
+export class OpenCall {
+  /** Names the call in the requests that bring answers; nobody can guess it. */
+  readonly id: string = randomUUID();
+  /** The call as the client made it. */
+  readonly asked: string;
+  /** What the client can show to its human. */
+  readonly can: Elicitation;
+  /** Tells the client's human how far it is; replaced by each request. */
+  tell: (message: string) => void = () => undefined;
+  /** Set while the service holds the call for its owner. */
+  isHeld = false;
+  readonly #stop = new AbortController();
+  readonly #questions: Question[] = [];
+  readonly #ended: Promise<Turn>;
+  #changed = Promise.withResolvers<void>();
+  #asked = 0;
+
+  constructor(
+    { asked, can }: { readonly asked: string; readonly can: Elicitation },
+    run: (call: OpenCall) => Promise<ToolOutcome>,
+  ) {
+    this.asked = asked;
+    this.can = can;
+    this.#ended = run(this).then((outcome) => ({ kind: "ended", outcome }));
+    this.#ended.catch(() => undefined);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** True while only a human can bring the call on. */
+  get isWaiting(): boolean {
+    return this.isHeld || this.#questions.length > 0;
+  }
+
+  /** Resolves when the call is over, however it ended. */
+  async settled(): Promise<void> {
+    await this.#ended.catch(() => undefined);
+  }
+
+  /** Asks the human; rejects when `signal` fires first. */
+  async ask(request: InputRequest, signal: AbortSignal): Promise<FormAnswer> {
+    const { promise, resolve } = Promise.withResolvers<FormAnswer>();
+    this.#asked += 1;
+    const question: Question = { key: `question-${this.#asked}`, request, answer: resolve };
+    this.#questions.push(question);
+    this.#changed.resolve();
+    try {
+      return await withAbort(promise, signal);
+    } finally {
+      this.#drop(question);
+    }
+  }
+
+  /** Takes the answers that a request brought; those to questions that are not open any more are ignored. */
+  take(answers: (key: string) => FormAnswer | undefined): void {
+    for (const question of [...this.#questions]) {
+      const given = answers(question.key);
+      if (given === undefined) continue;
+      this.#drop(question);
+      question.answer(given);
+    }
+  }
+
+  /** The next question that is open, or the end. Rejects when the call was stopped. */
+  async next(): Promise<Turn> {
+    for (;;) {
+      const [question] = this.#questions;
+      if (question !== undefined) return { kind: "question", key: question.key, request: question.request };
+      this.#changed = Promise.withResolvers();
+      const turn = await Promise.race([this.#ended, this.#changed.promise]);
+      if (turn !== undefined) return turn;
+    }
+  }
+
+  stop(reason?: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  #drop(question: Question): void {
+    const index = this.#questions.indexOf(question);
+    if (index >= 0) this.#questions.splice(index, 1);
+  }
+}

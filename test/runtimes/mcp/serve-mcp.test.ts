@@ -1,0 +1,104 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../../src/testing.ts";
+import { decideHeld } from "../../service/approvals/owner.ts";
+import { CLIENTS, type ClientOptions, connectClient, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
+
+/** `svc mcp` as the official clients start it. */
+
+let service: TestService;
+let place: Awaited<ReturnType<typeof makeHome>>;
+const clients: TestClient[] = [];
+
+async function start(approvals: "owner" | "device") {
+  service = await startTestService({ approvals });
+}
+beforeEach(async () => {
+  place = await makeHome();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await service.close();
+  await place.remove();
+});
+
+async function connect(options: ClientOptions = {}, ...args: string[]): Promise<TestClient> {
+  const client = await connectClient(svcMcp(place.home, service, ...args), options);
+  clients.push(client);
+  return client;
+}
+
+const page = { title: "Milk", body: "2 l" };
+const createPage = { name: "notes_create_page", arguments: page };
+
+describe.each(CLIENTS)("client %s", (kind) => {
+  test("finds, describes and calls tools, and gets those it has described under their own names", async () => {
+    await start("device");
+    const client = await connect({ kind });
+    const names = (await client.listTools()).map(({ name }) => name);
+    expect(names).toContain("svc_call_tool");
+    expect(names).not.toContain("notes_search");
+    const found = await client.call("svc_search_tools", { query: "search my notes" });
+    expect(JSON.stringify(found)).toContain("notes_search");
+    await client.call("svc_describe_tool", { name: "notes_search" });
+    const listed = (await client.listTools()).find(({ name }) => name === "notes_search");
+    expect(listed?.annotations).toEqual({ readOnlyHint: true });
+    if (kind !== CLIENTS[0]) await expect.poll(client.changes).toBe(1);
+    const read = await client.call("notes_search", { query: "milk" });
+    expect(read).toMatchObject({ isError: false, status: "succeeded", tool: "notes_search" });
+  });
+
+  test("a form with the whole card approves exactly one call, or declines it with a reason", async () => {
+    await start("device");
+    const answers = [
+      { action: "accept" as const, content: { approve: true } },
+      { action: "accept" as const, content: { approve: false, reason: "Not today." } },
+      { action: "decline" as const },
+    ];
+    const client = await connect({ kind, human: () => answers.shift() ?? { action: "cancel" } });
+    expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "succeeded" });
+    expect(client.shown[0]?.message).toMatch(/^```.*Arguments │ title: Milk.*Approve\?/s);
+    const declined = await client.call("svc_call_tool", createPage);
+    expect(declined).toMatchObject({ isError: true, status: "declined" });
+    expect(declined.message).toContain("Not today.");
+    expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "declined" });
+    expect(await client.call("svc_call_tool", createPage)).toMatchObject({ status: "declined" });
+    expect(client.shown).toHaveLength(4);
+    expect(await service.effects()).toHaveLength(1);
+  });
+
+  test("a local file of 20 MB waits in the inbox with its link, and its result is the call's", async () => {
+    await start("owner");
+    const file = join(place.media, "film.bin");
+    await writeFile(file, Buffer.alloc(20_000_000, "film"));
+    const client = await connect({ kind, human: () => ({ action: "accept", content: { approve: true } }) });
+    const told: string[] = [];
+    const call = client.call(
+      "svc_call_tool",
+      { name: "drive_upload_file", arguments: { file: { s3key: file }, folder: "Letters", confirmed: true } },
+      { onprogress: ({ message }) => told.push(message ?? "") },
+    );
+    await expect.poll(() => told.at(-1), { timeout: 20_000 }).toMatch(/Waiting for the owner of the service: http/);
+    expect(told[0]).toBe("Sending drive_upload_file");
+    const [id = ""] = /apr_\w+/.exec(told.at(-1) ?? "") ?? [];
+    expect(await service.effects()).toEqual([]);
+    await decideHeld(service, id, "approve");
+    expect(await call).toMatchObject({ status: "succeeded", result: { path: "Letters/film.bin" } });
+    expect(client.shown).toEqual([]);
+    expect(await service.effects()).toHaveLength(1);
+    expect((await readFile(join(service.dataDir, "drive/Letters/film.bin"))).length).toBe(20_000_000);
+  });
+
+  test("a file outside the media folders is refused", async () => {
+    await start("owner");
+    const file = join(place.home, "letter.txt");
+    await writeFile(file, "hello\n");
+    const client = await connect({ kind });
+    const refused = await client.call("svc_call_tool", {
+      name: "drive_upload_file",
+      arguments: { file: { s3key: file } },
+    });
+    expect(refused).toMatchObject({ isError: true, status: "failed", code: "outside_roots" });
+  });
+});
