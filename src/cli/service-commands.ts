@@ -8,6 +8,11 @@ const databaseOption = () =>
     "PostgreSQL database that several processes share, postgres://… (default: a file in the data folder)",
   ).env("SVC_DATABASE");
 
+/** Collects the values of a repeatable option, each of several words. */
+function collectWords(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...value.split(/\s+/).filter((word) => word !== "")];
+}
+
 /** Collects the values of a repeatable option. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
@@ -65,14 +70,35 @@ export function addServiceCommands(program: Command, run: Run): void {
         .choices(["api", "dashboard"])
         .default("api"),
     )
+    .addOption(
+      new Option(
+        "--notify <target>",
+        "tell you what waits: ntfy:https://HOST/TOPIC, webhook:https://HOST/PATH or mail:ADDRESS; repeatable, or several with spaces in the variable",
+      )
+        .env("SVC_NOTIFY")
+        .argParser(collectWords),
+    )
+    .option("--notify-arguments", "put the arguments of calls into these notes too")
     .option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first")
     .action(run(async () => (await import("./commands/serve.ts")).serve));
+}
+
+/** Commands of the owner for a service that runs on this machine. */
+export function addOwnerCommands(program: Command, run: Run): void {
   program
     .command("login-link")
     .description("print a new one-time sign-in link for a service on this machine")
     .option("--data <dir>", "data folder of the service")
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/serve.ts")).loginLink));
+  program
+    .command("notify")
+    .description("the notes that a service on this machine sends to its owner")
+    .command("test")
+    .description("send a test note to each target, and see which arrived and why not")
+    .option("--data <dir>", "data folder of the service")
+    .addOption(databaseOption())
+    .action(run(async () => (await import("./commands/notify.ts")).notifyTest));
 }
 
 /** A name of an app. The choices are for completion and help; the command itself says which one was meant. */

@@ -16,7 +16,9 @@ import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
 import { SIGNED_IN_PATH } from "./http/pages/connect.ts";
 import { renderRefusal } from "./http/pages/page.ts";
-import { createOAuth } from "./oauth/create-oauth.ts";
+import { type Notes, openNotes } from "./notify/notes.ts";
+import { createOutbox, type Outbox } from "./notify/outbox.ts";
+import { createOAuth, type OAuth } from "./oauth/create-oauth.ts";
 import { openAddedApps } from "./open-added-apps.ts";
 import { type Core, openCore } from "./open-core.ts";
 import { type Infrastructure, openInfrastructure } from "./open-infrastructure.ts";
@@ -99,11 +101,13 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
   // Nobody is there to upload a file by a hint.
   const files = { ...core, ingestTokens: undefined };
-  const flows = await openFlows({ ...o, ...core, store, node, files, templates: findTemplates(core.catalog) });
+  const outbox = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
+  const templates = findTemplates(core.catalog);
+  const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);
   onClose(keepSweeping(o, { ...infrastructure, watch }));
-  const served = { infrastructure, core, added, flows, watch, accountId };
+  const served = { infrastructure, core, added, flows, outbox, watch, accountId };
   const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   return {
@@ -127,6 +131,7 @@ interface ServedParts {
   readonly core: Core;
   readonly added: OpenSources;
   readonly flows: Flows;
+  readonly outbox: Outbox;
   readonly watch: Watch;
   readonly accountId: string;
 }
@@ -156,12 +161,32 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   return { url, keys, sessions, runningRequests: listener.running };
 }
 
+function startNotes(
+  o: CheckedOptions,
+  { infrastructure, core, ...served }: ServedParts,
+  { url, ...callers }: { url: string; keys: ApiKeys; oauth: OAuth },
+): Notes {
+  return openNotes({
+    ...o,
+    ...core,
+    ...infrastructure,
+    ...served,
+    ...callers,
+    targets: o.noteTargets,
+    nodeId: infrastructure.node.id,
+    baseUrl: url,
+    withArguments: o.notifyArguments ?? false,
+    checkEveryMs: o.heartbeatMs,
+  });
+}
+
 async function createParts(
   o: CheckedOptions,
-  { infrastructure, core, added, flows, watch, accountId }: ServedParts,
+  served: ServedParts,
   { url, keys, onClose }: { url: string; keys: ApiKeys; onClose: (undo: () => Promise<unknown>) => void },
 ) {
   const { now } = o;
+  const { infrastructure, core, added, flows, outbox, watch, accountId } = served;
   const { store, node } = infrastructure;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
   const ingestTokens =
@@ -173,6 +198,7 @@ async function createParts(
     // Nobody is there to upload a file by a hint.
     ingestTokens: undefined,
     idempotencyKeys,
+    onWaiting: outbox,
     now,
     log: o.log,
     baseUrl: url,
@@ -189,6 +215,9 @@ async function createParts(
     now,
     waitForTwinMs: o.providerTimeoutMs,
   });
+  const oauth = createOAuth({ ...o, store, serviceKeys: core.serviceKeys, baseUrl: url, accountId, renderRefusal });
+  const notes = startNotes(o, served, { url, keys, oauth });
+  onClose(() => notes.close());
   return {
     ...core,
     refreshApps: added.refresh,
@@ -202,7 +231,8 @@ async function createParts(
       baseUrl: url,
       redirectUri: `${url}${SIGNED_IN_PATH}`,
     }),
-    oauth: createOAuth({ ...o, store, serviceKeys: core.serviceKeys, baseUrl: url, accountId, renderRefusal }),
+    oauth,
+    notes,
     mcpExtras: o.mcpExtras,
     node,
     watch,

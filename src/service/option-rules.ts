@@ -83,6 +83,12 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
   },
   flowApprovals: { schema: z.enum(["api", "dashboard"]), allowed: '"api" or "dashboard"' },
   approvals: { schema: z.enum(["device", "owner"]), allowed: '"device" or "owner"' },
+  notify: {
+    schema: z.array(z.union([z.string(), z.strictObject({ to: z.string(), secret: z.string().optional() })])),
+    allowed: "a list of targets, each a text or an object with to and secret",
+    isPrivate: true,
+  },
+  notifyArguments: { schema: z.boolean(), allowed: "true or false" },
   integrations: {
     schema: z.array(z.looseObject({ slug: z.string(), actions: z.array(record), checkSettings: callable })),
     allowed: "a list of integrations",

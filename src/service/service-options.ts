@@ -7,6 +7,7 @@ import { systemElapsed } from "./health/watch-clock.ts";
 import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
+import { type NotifyTarget, readTargets, type Target } from "./notify/targets.ts";
 import { checkOptionRules } from "./option-rules.ts";
 import type { ServiceLog } from "./service-error.ts";
 
@@ -82,6 +83,13 @@ export interface ServiceOptions {
    * for the owner, and a confirmation in a call counts for nothing. Default `device`.
    */
   readonly approvals?: "device" | "owner";
+  /**
+   * Where the owner is told of what waits for an approval: `ntfy:https://HOST/TOPIC`, `webhook:https://HOST/PATH` (needs a
+   * secret), `mail:ADDRESS` or `mail:CONNECTION:ADDRESS` (through a connected mail account). Default: nowhere.
+   */
+  readonly notify?: readonly NotifyTarget[];
+  /** True puts the arguments of calls into notes too, shortened. Default false. */
+  readonly notifyArguments?: boolean;
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -113,6 +121,7 @@ export interface CheckedOptions extends Omit<ServiceOptions, "elapsed"> {
   readonly files: string | S3Place;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
+  readonly noteTargets: readonly Target[];
   readonly integrations: readonly Integration[];
   readonly now: () => number;
   readonly elapsed: (() => number) | undefined;
@@ -143,6 +152,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,
     allowedFileHosts,
+    noteTargets: readTargets(options.notify ?? []),
     integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
     now: options.now ?? Date.now,
     elapsed: options.elapsed ?? (options.now === undefined ? systemElapsed : undefined),

@@ -49,6 +49,8 @@ describe("the tables", () => {
       fileEnvelopes: true,
       approvals: true,
       flowApprovals: true,
+      notify: true,
+      notifyArguments: true,
       providerTimeoutMs: true,
       heartbeatMs: true,
       integrations: true,
@@ -67,7 +69,7 @@ describe("the tables", () => {
     const real = serve?.options.map(({ long, envVar = "" }) => `${long} ${envVar}`) ?? [];
     expect(said.sort()).toEqual(real.sort());
     const variables = rows.map(([, , variable = ""]) => variable).filter((variable) => variable !== "");
-    expect(variables.sort()).toEqual(["SVC_DATABASE", "SVC_FILES", "SVC_SECRET"]);
+    expect(variables.sort()).toEqual(["SVC_DATABASE", "SVC_FILES", "SVC_NOTIFY", "SVC_SECRET"]);
   });
 
   test("have the defaults of the code", () => {

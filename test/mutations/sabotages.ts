@@ -512,4 +512,35 @@ const SERVICE: readonly Sabotage[] = [
 ];
 
 /** Every sabotage, by subject. */
-export const SABOTAGES: readonly Sabotage[] = [...APPROVALS, ...REPETITIONS, ...FILES, ...KEYS_AND_NETWORK, ...SERVICE];
+const NOTES: readonly Sabotage[] = [
+  {
+    name: "notes: arguments leave the service unasked",
+    file: "src/service/notify/compose-note.ts",
+    original: "parts.withArguments && ",
+    sabotaged: "",
+    suite: "test/service/notify/notes.test.ts",
+  },
+  {
+    name: "notes: a name that an agent chose ends our quotes",
+    file: "src/service/notify/compose-note.ts",
+    original: `.replaceAll(/[“”„«»]/g, '"')`,
+    sabotaged: "",
+    suite: "test/service/notify/notes.test.ts",
+  },
+  {
+    name: "notes: a webhook is signed in another way",
+    file: "src/service/notify/send-note.ts",
+    original: 'createHmac("sha256", secret)',
+    sabotaged: 'createHmac("sha512", secret)',
+    suite: "test/service/notify/notes.test.ts",
+  },
+];
+
+export const SABOTAGES: readonly Sabotage[] = [
+  ...APPROVALS,
+  ...REPETITIONS,
+  ...FILES,
+  ...KEYS_AND_NETWORK,
+  ...SERVICE,
+  ...NOTES,
+];

@@ -17,6 +17,8 @@ interface ServeFlags {
   readonly allowHost?: readonly string[];
   readonly flowApprovals: "api" | "dashboard";
   readonly approvals: "device" | "owner";
+  readonly notify?: readonly string[];
+  readonly notifyArguments?: true;
   readonly fileEnvelopes: boolean;
 }
 
@@ -35,6 +37,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     flowApprovals: flags.flowApprovals,
     approvals: flags.approvals,
     allowHosts: flags.allowHost ?? [],
+    notify: readNotifyFlags(flags.notify ?? [], context.env),
+    notifyArguments: flags.notifyArguments ?? false,
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.database === undefined ? {} : { database: flags.database }),
     ...(flags.files === undefined ? {} : { files: readFilesFlag(flags.files, context.env) }),
@@ -81,6 +85,17 @@ const printLog: NonNullable<ServiceOptions["log"]> = ({ level, message, cause })
 function findReason(cause: unknown): string | undefined {
   if (cause instanceof Error) return findReason(cause.cause) ?? cause.message.split("\n")[0];
   return typeof cause === "string" ? cause : undefined;
+}
+
+/** Gives each target its secret: `SVC_NTFY_TOKEN` or `SVC_WEBHOOK_SECRET`. */
+function readNotifyFlags(
+  targets: readonly string[],
+  { SVC_NTFY_TOKEN: token, SVC_WEBHOOK_SECRET: signing }: NodeJS.ProcessEnv,
+): NonNullable<ServiceOptions["notify"]> {
+  return targets.map((to) => {
+    const secret = to.startsWith("ntfy:") ? token : to.startsWith("webhook:") ? signing : undefined;
+    return secret ? { to, secret } : to;
+  });
 }
 
 type FilesPlace = NonNullable<ServiceOptions["files"]>;

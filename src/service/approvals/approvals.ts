@@ -10,7 +10,7 @@ import { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApprovalMode, ApprovalRow } from "../store/schema.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
-import { holdCall } from "./hold-call.ts";
+import { holdCall, type OnWaiting } from "./hold-call.ts";
 import { createApprovedRuns, OAUTH, type RunParts } from "./run-approved.ts";
 
 /** The owner's decision about one held call. */
@@ -65,6 +65,7 @@ export interface ApprovalParts extends RunParts {
   readonly box: SecretBox;
   readonly catalog: Catalog;
   readonly executionLog: Pick<ExecutionLog, "find">;
+  readonly onWaiting: OnWaiting;
   readonly now: () => number;
   readonly baseUrl: string;
   /** `owner`: nobody's own confirmation counts. `device`: that of paired devices does, unless they are set otherwise. */

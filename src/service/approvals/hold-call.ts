@@ -31,8 +31,17 @@ const MAX_PENDING = 500;
 type HeldCall = PreparedCall & { readonly principal: Principal } & Pick<ApprovalRow, "shape"> &
   Partial<Pick<ApprovalRow, "idempotency_key" | "input_hash">>;
 
+/** Hears of what waits for the owner from now on. */
+export interface OnWaiting {
+  /** Belongs to the transaction that lets the approval, or the flow, of this id wait. */
+  add(transaction: Store, id: string): Promise<void>;
+  /** Says that such a transaction has ended. */
+  wake(): void;
+}
+
 interface HoldParts {
   readonly store: Store;
+  readonly onWaiting: OnWaiting;
   readonly box: SecretBox;
   readonly now: () => number;
   urlOf(id: string): string;
@@ -50,6 +59,7 @@ export async function holdCall(parts: HoldParts, call: HeldCall): Promise<Servic
     const known = await findDuplicate(transaction, parts, { call, fingerprint });
     return known ?? insert(transaction, parts, { call, fingerprint });
   });
+  parts.onWaiting.wake();
   return refuseHeld(approval, parts);
 }
 
@@ -102,7 +112,7 @@ async function findDuplicate(
 
 async function insert(
   store: Store,
-  { box, now }: HoldParts,
+  { box, now, onWaiting }: HoldParts,
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval> {
   const { principal, entry, connection, shape, idempotency_key = null, input_hash = fingerprint } = call;
@@ -139,6 +149,7 @@ async function insert(
     execution_id: null,
   };
   await store.insertInto("approvals").values(row).execute();
+  await onWaiting.add(store, id);
   return readApproval({ ...row, ended_at: null }, { box, now: now() });
 }
 

@@ -1,3 +1,4 @@
+import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
@@ -107,6 +108,7 @@ export interface FlowParts {
   /** Templates whose integrations are installed. */
   readonly templates: readonly FlowTemplate[];
   readonly node: Pick<Node, "id" | "isShared" | "listAlive" | "onBeat">;
+  readonly onWaiting: OnWaiting;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: ServiceLog;
@@ -124,6 +126,8 @@ export interface FlowChange {
   readonly step?: { readonly was: FlowStepRow; readonly to: Partial<FlowStepRow> };
   /** True when the steps that have not begun never will. */
   readonly skipsPending?: boolean;
+  /** True when the flow waits for an approval from now on. */
+  readonly isWaiting?: boolean;
 }
 
 class StepChangedError extends Error {
@@ -134,7 +138,10 @@ class StepChangedError extends Error {
  * Makes a change in one transaction. False, and nothing is changed, when the flow or the step is not as it was read any
  * more.
  */
-export async function commitChange(parts: FlowParts, { was, flow, step, skipsPending }: FlowChange): Promise<boolean> {
+export async function commitChange(
+  parts: FlowParts,
+  { was, flow, step, skipsPending, isWaiting }: FlowChange,
+): Promise<boolean> {
   const write = async (db: Store) => {
     if (!(await changeFlow(db, was, { updated_at: readTime(parts), ...flow }))) return false;
     if (step !== undefined && !(await changeStepOnce(db, step.was, step.to))) throw new StepChangedError();
@@ -142,10 +149,13 @@ export async function commitChange(parts: FlowParts, { was, flow, step, skipsPen
       const pending = db.updateTable("flow_steps").where("flow_id", "=", was.id).where("status", "=", "pending");
       await pending.set({ status: "skipped" }).execute();
     }
+    if (isWaiting) await parts.onWaiting.add(db, was.id);
     return true;
   };
   try {
-    return await parts.store.transaction().execute(write);
+    const isDone = await parts.store.transaction().execute(write);
+    if (isDone && isWaiting) parts.onWaiting.wake();
+    return isDone;
   } catch (error) {
     if (error instanceof StepChangedError) return false;
     throw error;

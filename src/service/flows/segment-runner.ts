@@ -154,6 +154,7 @@ async function pause(
   const at = readTime(parts);
   const change = (flow: Partial<FlowRow>, to: Partial<FlowStepRow>) =>
     commitChange(parts, {
+      isWaiting: definition.type === "approval",
       was: loaded.flow,
       flow: { current_step: step.step_key, ...flow },
       step: { was: step, to: { attempts: 1, started_at: at, ...to } },

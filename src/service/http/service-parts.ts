@@ -20,6 +20,7 @@ import type { Flows } from "../flows/flows.ts";
 import type { Node } from "../flows/node.ts";
 import type { Watch } from "../health/health.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
+import type { Notes } from "../notify/notes.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
@@ -44,6 +45,7 @@ export interface ServiceParts {
   readonly canonical: CanonicalExecutions;
   readonly rules: Rules;
   readonly approvals: Approvals;
+  readonly notes: Pick<Notes, "listProblems">;
   readonly oauth: OAuth;
   readonly serviceKeys: ServiceKeys;
   /** Served at the MCP endpoint beside the tools of the service. */

@@ -97,6 +97,15 @@ const FIRST_TABLES: readonly string[] = [
   `create table rules (
     id text primary key, account_id text not null, content text not null, made_by text not null, made_at text not null)`,
 
+  // Notes to the owner about what waits.
+  `create table notes (
+    id text primary key, target text not null, subject text not null, created_at text not null, message_id text)`,
+  `create index notes_by_target on notes (target, created_at, id)`,
+  `create table note_targets (
+    target text primary key, message_id text, leased_by text, failures integer not null, is_gone integer not null,
+    error text, next_at text not null)`,
+  `create table note_tests (id text primary key, created_at text not null, node_id text, results text)`,
+
   // Flows.
   `create table flows (
     id text primary key, account_id text not null, api_key_id text not null, template_key text not null,

@@ -141,6 +141,13 @@ export async function forgetExpired(store: Store, time: number, keptKeys = KEPT_
   for (const table of TABLES) await store.deleteFrom(table).where("expires_at", "<", at(0)).execute();
   const kept = at(-KEPT_AFTER_EXPIRY_MS);
   for (const table of KEPT_TABLES) await store.deleteFrom(table).where("expires_at", "<", kept).execute();
+  // Of targets that nobody sends to any more.
+  for (const table of ["notes", "note_tests"] as const) {
+    await store
+      .deleteFrom(table)
+      .where("created_at", "<", at(-2 * DAY_MS))
+      .execute();
+  }
   const { last } = await store
     .selectFrom("idempotency_keys")
     .select((e) => e.fn.max("number").as("last"))

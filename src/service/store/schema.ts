@@ -201,6 +201,34 @@ export interface Tables {
   approval_modes: { subject: string; mode: ApprovalMode };
   /** What the owner decided about calls in advance; the content is JSON, see `RuleContent`. */
   rules: { id: string; account_id: string; content: string; made_by: string; made_at: string };
+  /** Notes that wait to be sent: one for each target and each thing that waits for the owner. */
+  notes: {
+    id: string;
+    /** SHA-256 of the address of the target. */
+    target: string;
+    /** Id of an approval or a flow. */
+    subject: string;
+    created_at: string;
+    /** The message it was last sent with, which may have arrived. */
+    message_id: string | null;
+  };
+  /** State of the targets that notes were sent to. */
+  note_targets: {
+    target: string;
+    message_id: string | null;
+    /** The process that sends to it now. */
+    leased_by: string | null;
+    /** In a row, up to now. */
+    failures: number;
+    /** 1 when it wants no more notes. */
+    is_gone: number;
+    /** Why the last message failed; null when it arrived. */
+    error: string | null;
+    /** No message before this time. */
+    next_at: string;
+  };
+  /** Test notes that the command line asked for; `results` is JSON. */
+  note_tests: { id: string; created_at: string; node_id: string | null; results: string | null };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {
@@ -276,6 +304,10 @@ export type ExecutionRow = Selectable<Tables["executions"]>;
 export type FlowRow = Selectable<Tables["flows"]>;
 /** A row of `flow_steps`. */
 export type FlowStepRow = Selectable<Tables["flow_steps"]>;
+/** A row of `notes`. */
+export type NoteRow = Selectable<Tables["notes"]>;
+/** A row of `note_targets`. */
+export type NoteTargetRow = Selectable<Tables["note_targets"]>;
 /** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
 /** One added integration. */

@@ -29,6 +29,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "approvals",
   "flows",
   "oauth",
+  "notify",
   "mcp",
   "health",
   "http",

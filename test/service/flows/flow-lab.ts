@@ -229,6 +229,7 @@ export async function openTestFlows(o: {
     const flows = await openFlows({
       store: o.look?.(store) ?? store,
       node: { id, isShared: false, listAlive: async () => [id], onBeat() {} },
+      onWaiting: { async add() {}, wake() {} },
       executor,
       catalog,
       connections,

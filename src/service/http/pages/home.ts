@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Problem } from "../../health/health.ts";
+import type { UnreachedTarget } from "../../notify/notes.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
 import { isReturnPage, ownerPages } from "../owner-browser.ts";
@@ -33,6 +34,7 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const { items } = await parts.activity.list(accountId, {}, { size: RECENT });
     const body = homeBody({
       problems: isOwner ? await listProblems(parts) : [],
+      unsent: isOwner ? await parts.notes.listProblems() : [],
       errands: isOwner ? errands : errands.filter(({ isUrgent }) => isUrgent),
       own: !isOwner
         ? undefined
@@ -149,6 +151,8 @@ const MAX_DEVICES = 5;
 
 function homeBody(o: {
   problems: readonly Problem[];
+  /** Targets that notes do not reach. */
+  unsent: readonly UnreachedTarget[];
   errands: readonly Errand[];
   /** What only an owner sees and changes. */
   own: { devices: readonly ApiKeyRow[]; connections: readonly NamedConnection[] } | undefined;
@@ -161,6 +165,7 @@ function homeBody(o: {
   return html`<h1>Home</h1>
 ${noticeLine(o.notice)}
 ${o.problems.length === 0 ? "" : problemsCard(o.problems)}
+${o.unsent.length === 0 ? "" : unsentCard(o.unsent)}
 ${o.errands.length === 0 ? noticeLine("Nothing waits for you.") : errandsCard(o.errands)}
 ${
   o.own === undefined
@@ -196,6 +201,17 @@ function problemsCard(problems: readonly Problem[]): Markup {
 <h2 id="problems">The service does not work as it should</h2>
 <ul class="rows">${problems.map(({ message }) => html`<li><div><strong>${message}</strong></div></li>`)}</ul>
 <p class="muted">What to do stands in the log of the service, on its machine.</p>
+</section>`;
+}
+
+function unsentCard(unsent: readonly UnreachedTarget[]): Markup {
+  return html`<section class="card" role="alert" aria-labelledby="unsent">
+<h2 id="unsent">Problems</h2>
+<ul class="rows">${unsent.map(
+    ({ target, reason }) =>
+      html`<li><div><strong>Notes do not arrive: ${target}</strong><span class="muted">${reason}</span></div></li>`,
+  )}</ul>
+<p class="muted">What waits for you is listed here all the same. Correct the target where the service is started, then run <code>svc notify test</code>.</p>
 </section>`;
 }
 

@@ -1,0 +1,109 @@
+import { createAppAgent } from "../fetch/guarded-connector.ts";
+import type { ServiceLog } from "../service-error.ts";
+import { type ComposeParts, composeNote, composeTest } from "./compose-note.ts";
+import { answerTests, type TestResult } from "./note-tests.ts";
+import type { Outbox, Sent } from "./outbox.ts";
+import { type SendParts, sendNote } from "./send-note.ts";
+import type { Target } from "./targets.ts";
+
+/** Notes to the owner about what waits. */
+export type Notes = ReturnType<typeof openNotes>;
+
+/** A target that notes do not reach, with one sentence why. */
+export type UnreachedTarget = Pick<TestResult, "target"> & { readonly reason: string };
+
+interface NotesParts extends ComposeParts, Omit<SendParts, "dispatcher"> {
+  readonly outbox: Outbox;
+  readonly targets: readonly Target[];
+  readonly nodeId: string;
+  /** Milliseconds between two looks for notes that are due, or that another process left. */
+  readonly checkEveryMs: number;
+  readonly log: ServiceLog;
+}
+
+/** Longest answer of a target, in milliseconds. */
+const SILENCE_MS = 15_000;
+
+/** Sends what the outbox has, now and from now on. */
+export function openNotes(parts: NotesParts) {
+  const { outbox, targets, log } = parts;
+  const agent = createAppAgent({ isPrivate: true, silenceMs: SILENCE_MS });
+  const closing = new AbortController();
+  const send = { ...parts, dispatcher: agent.dispatcher };
+  let isFailing = false;
+  let isAskedAgain = false;
+  let looking: Promise<void> | undefined;
+
+  async function sendDue(target: Target): Promise<void> {
+    const message = await outbox.claim(target);
+    if (message === undefined) return;
+    const { signal } = closing;
+    const note = await composeNote(parts, message.subjects);
+    const sent = await sendNote(send, target, { id: message.id, note, signal });
+    // It was cut off, and the next process repeats it.
+    if (signal.aborted && !sent.ok) return;
+    await outbox.settle(target, message, sent);
+    tell(target, sent);
+  }
+
+  function tell({ label }: Target, sent: Sent): void {
+    if (!sent.ok) log({ level: "warn", message: `A note could not be sent (${label}): ${sent.reason}` });
+  }
+
+  async function sendTests(): Promise<TestResult[]> {
+    const sending = { id: "msg_test", note: composeTest(parts.baseUrl), signal: closing.signal };
+    return Promise.all(
+      targets.map(async (target) => {
+        const sent = await sendNote(send, target, sending);
+        if (sent.ok) await outbox.revive(target);
+        return { target: target.label, ok: sent.ok, reason: sent.ok ? null : sent.reason };
+      }),
+    );
+  }
+
+  async function look(): Promise<void> {
+    await answerTests(parts, sendTests);
+    const keys = await outbox.listKeys();
+    await Promise.all(targets.filter(({ key }) => keys.includes(key)).map(sendDue));
+  }
+
+  function lookSoon(): void {
+    if (closing.signal.aborted) return;
+    isAskedAgain = looking !== undefined;
+    looking ??= look()
+      .then(
+        () => {
+          isFailing = false;
+        },
+        (cause) => {
+          if (!isFailing) log({ level: "warn", message: "Notes could not be looked after.", cause });
+          isFailing = true;
+        },
+      )
+      .finally(() => {
+        looking = undefined;
+        if (isAskedAgain) lookSoon();
+      });
+  }
+
+  const timer = setInterval(lookSoon, parts.checkEveryMs).unref();
+  outbox.onWake(lookSoon);
+  lookSoon();
+  return {
+    /** Targets that notes do not reach, for the owner alone. */
+    async listProblems(): Promise<UnreachedTarget[]> {
+      const failing = new Map((await outbox.listFailing()).map((row) => [row.target, row]));
+      return targets.flatMap(({ key, label }) => {
+        const row = failing.get(key);
+        return row === undefined ? [] : [{ target: label, reason: row.error ?? "" }];
+      });
+    },
+    /** Stops; resolves when nothing is sent any more. */
+    async close(): Promise<void> {
+      clearInterval(timer);
+      closing.abort();
+      await looking;
+      await agent.close();
+    },
+  };
+}
