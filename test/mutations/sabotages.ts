@@ -312,6 +312,27 @@ const SERVICE: readonly Sabotage[] = [
     suite: "test/service/approvals/held-calls.test.ts",
   },
   {
+    name: "service: a call is decided by a browser that has not opened it",
+    file: "src/service/approvals/decide-call.ts",
+    original: '.where("browser", "=", browser);\n        const same',
+    sabotaged: ";\n        const same",
+    suite: "test/service/http/pages/inbox.test.ts",
+  },
+  {
+    name: "service: a file of a stranger is sent as the type that its name says",
+    file: "src/service/http/pages/file-preview.ts",
+    original: "if (asPicture && !isPicture)",
+    sabotaged: "if (asPicture && type === null)",
+    suite: "test/service/http/pages/inbox.test.ts",
+  },
+  {
+    name: "service: a hidden character is not told from its escape on the page of a call",
+    file: "src/service/http/pages/exact-value.ts",
+    original: "return !hasHidden && ",
+    sabotaged: "return ",
+    suite: "test/service/http/pages/exact-value.test.ts",
+  },
+  {
     name: "service: a revoked key works",
     file: "src/service/auth/api-keys.ts",
     original: '.where("key_hash", "=", hashSecret(sent))\n        .where("revoked_at", "is", null)',

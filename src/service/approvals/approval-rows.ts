@@ -1,9 +1,10 @@
+import type { ExpressionBuilder } from "kysely";
 import { z } from "zod";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
 import type { Store } from "../store/open-store.ts";
-import type { ApprovalRow } from "../store/schema.ts";
+import type { ApprovalRow, Tables } from "../store/schema.ts";
 
 /** A file of a held call: the bytes are in the store under `s3key`. */
 const fileSchema = z.object({
@@ -65,6 +66,23 @@ export function selectApprovals(store: Store) {
     .leftJoin("executions", "executions.id", "approvals.execution_id")
     .selectAll("approvals")
     .select("executions.finished_at as ended_at");
+}
+
+/** Condition of the rows that wait for the owner at a time (ISO 8601). */
+export function waitsAt(time: string) {
+  return (e: ExpressionBuilder<Tables, "approvals">) =>
+    e.and([e("approvals.status", "=", "pending"), e("approvals.expires_at", ">", time)]);
+}
+
+/** How many calls of an account wait for the owner at a time (ISO 8601). */
+export async function countWaiting(store: Store, accountId: string, time: string): Promise<number> {
+  const { count } = await store
+    .selectFrom("approvals")
+    .select((e) => e.fn.countAll<number | string>().as("count"))
+    .where("account_id", "=", accountId)
+    .where(waitsAt(time))
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** Reads a row as it stands at `now` (milliseconds since the epoch). */

@@ -13,6 +13,7 @@ import { type Store, takeTurn } from "../store/open-store.ts";
 import type { ApprovalRow } from "../store/schema.ts";
 import {
   type ApprovalContent,
+  countWaiting,
   type HeldApproval,
   isOpen,
   placeOf,
@@ -116,14 +117,8 @@ async function insert(
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval> {
   const { principal, entry, connection, shape, idempotency_key = null, input_hash = fingerprint } = call;
-  const waiting = await store
-    .selectFrom("approvals")
-    .select((e) => e.fn.countAll<number | string>().as("count"))
-    .where("account_id", "=", principal.accountId)
-    .where("status", "=", "pending")
-    .where("expires_at", ">", new Date(now()).toISOString())
-    .executeTakeFirstOrThrow();
-  if (Number(waiting.count) >= MAX_PENDING) throw inboxFull();
+  const waiting = await countWaiting(store, principal.accountId, new Date(now()).toISOString());
+  if (waiting >= MAX_PENDING) throw inboxFull();
   const id = createId("apr");
   const row: ApprovalRow = {
     id,

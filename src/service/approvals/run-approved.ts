@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Executor } from "../executions/execute-tool.ts";
+import type { ExecutionLog } from "../executions/execution-log.ts";
 import type { IdempotencyKeys } from "../executions/idempotency-keys.ts";
 import { createFileAccess, type FileAccessParts } from "../executions/resolve-files.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
@@ -18,6 +19,7 @@ export interface RunParts extends FileAccessParts {
   readonly box: SecretBox;
   readonly catalog: Catalog;
   readonly executor: Executor;
+  readonly executionLog: Pick<ExecutionLog, "find" | "refuse">;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly now: () => number;
   readonly log: ServiceLog;
@@ -77,12 +79,33 @@ async function runStored(parts: RunParts, id: string): Promise<void> {
   const approval = readApproval(row, { box: parts.box, now: parts.now() });
   const error = await execute(parts, approval);
   if (error === undefined || error.code === TAKEN || isTransient(error)) return;
-  await parts.store
-    .updateTable("approvals")
-    .set({ status: "void", reason: error.message })
-    .where("id", "=", id)
-    .where("status", "=", "approved")
-    .execute();
+  await parts.store.transaction().execute(async (transaction) => {
+    const changed = await transaction
+      .updateTable("approvals")
+      .set({ status: "void", reason: error.message })
+      .where("id", "=", id)
+      .where("status", "=", "approved")
+      .executeTakeFirst();
+    if (changed.numUpdatedRows > 0n) await logNotRun(parts, transaction, { ...approval, reason: error.message });
+  });
+}
+
+/** Writes a decided call that did not run into the log: declined, or void for a `reason`. */
+export async function logNotRun(
+  { catalog, executionLog }: Pick<RunParts, "catalog" | "executionLog">,
+  transaction: Store,
+  { id, accountId, apiKeyId, toolName, connectionId, level, status, reason, content, row }: HeldApproval,
+): Promise<void> {
+  const action = { id: catalog.find(toolName)?.action.id ?? toolName, level };
+  const entry = { toolName, integration: { slug: row.integration }, action };
+  const call = { principal: { accountId, apiKeyId }, entry, connectionId, arguments: content?.arguments };
+  const why = reason === null ? "" : ` Reason: ${reason}`;
+  const error =
+    status === "declined"
+      ? new ServiceError(409, "approval_declined", `The owner declined this call; it was not run.${why}`)
+      : refuseVoid(reason ?? "");
+  const { id: executionId } = await executionLog.refuse(call, error, transaction);
+  await transaction.updateTable("approvals").set({ execution_id: executionId }).where("id", "=", id).execute();
 }
 
 /** The refusal of a call that did not start; undefined once it has started, however it ends. */

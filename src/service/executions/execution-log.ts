@@ -11,10 +11,16 @@ import { shortenArguments, storeError } from "./outcome.ts";
 
 export interface LoggedCall {
   readonly principal: Principal;
-  readonly entry: CatalogEntry;
+  readonly entry: LoggedAction;
   /** Null when none was chosen yet. */
   readonly connectionId: string | null;
   readonly arguments: unknown;
+}
+
+/** What the log keeps of an action. */
+interface LoggedAction extends Pick<CatalogEntry, "toolName"> {
+  readonly integration: Pick<CatalogEntry["integration"], "slug">;
+  readonly action: Pick<CatalogEntry["action"], "id" | "level">;
 }
 
 /** Rows of everything that ran. */
@@ -102,13 +108,15 @@ export function createExecutionLog(
     /**
      * Writes a finished row for a call that was refused before anything ran; it is not counted. Of long arguments it
      * keeps only the part that the log shows.
+     *
+     * @param db the store, or a transaction of it
      */
-    async refuse(call: LoggedCall, error: ServiceError): Promise<{ id: string; startedAt: string }> {
+    async refuse(call: LoggedCall, error: ServiceError, db = store): Promise<{ id: string; startedAt: string }> {
       const time = at();
       const ended = { status: "refused" as const, started_at: time, finished_at: time };
       const kept = { arguments: shortenArguments(call.arguments), error: storeError(error) };
       const row: ExecutionRow = { ...createRow({ ...call, arguments: null }), ...ended, ...kept };
-      await store.insertInto("executions").values(row).execute();
+      await db.insertInto("executions").values(row).execute();
       return { id: row.id, startedAt: time };
     },
 

@@ -3,6 +3,7 @@ import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
 import { refuseBare } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";
 import { type FlowParts, readFlow, readTime } from "./flow-rows.ts";
@@ -74,15 +75,7 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
       const rows = await select(accountId, limit).execute();
       return rows.map((row) => toFlow(row, templates));
     },
-    /** Those of them that wait for an approval, in the same order. */
-    async listWaiting(accountId: string, limit: number): Promise<Flow[]> {
-      // A timed wait has a `wake_at`; an approval has none.
-      const rows = await select(accountId, limit)
-        .where("status", "=", "waiting")
-        .where("wake_at", "is", null)
-        .execute();
-      return rows.map((row) => toFlow(row, templates));
-    },
+    ...listWaitingFlows(store, templates),
     /** @throws ServiceError 404, bare. */
     get: read,
     /**
@@ -119,6 +112,37 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
   });
   sweeper.arm();
   return flows;
+}
+
+/** The flows that wait for an approval. */
+function listWaitingFlows(store: Store, templates: readonly FlowTemplate[]) {
+  // A timed wait has a `wake_at`; an approval has none.
+  const waiting = (accountId: string) =>
+    store
+      .selectFrom("flows")
+      .where("account_id", "=", accountId)
+      .where("status", "=", "waiting")
+      .where("wake_at", "is", null);
+  return {
+    /** Flows of an account that wait for an approval, the one that changed last first; `after` is the last of an earlier list. */
+    async listWaiting(
+      accountId: string,
+      { limit, after }: { limit: number; after?: { time: string; id: string } | undefined },
+    ): Promise<Flow[]> {
+      const newest = waiting(accountId).selectAll().orderBy("updated_at", "desc").orderBy("id", "desc");
+      const rest =
+        after === undefined
+          ? newest
+          : newest.where((e) => e(e.refTuple("updated_at", "id"), "<", e.tuple(after.time, after.id)));
+      const rows = await rest.limit(limit).execute();
+      return rows.map((row) => toFlow(row, templates));
+    },
+    /** How many of them there are. */
+    async countWaiting(accountId: string): Promise<number> {
+      const counted = waiting(accountId).select((e) => e.fn.countAll<number | string>().as("count"));
+      return Number((await counted.executeTakeFirstOrThrow()).count);
+    },
+  };
 }
 
 interface FlowStart {

@@ -91,6 +91,9 @@ const FIRST_TABLES: readonly string[] = [
   `create index approvals_by_status on approvals (account_id, status, requested_at, id)`,
   `create index approvals_by_call on approvals (api_key_id, fingerprint)`,
   `create index approvals_by_execution on approvals (execution_id)`,
+  `create table opened_approvals (
+    browser text not null, approval_id text not null, fingerprint text not null, expires_at text not null,
+    primary key (browser, approval_id))`,
   `create table approval_modes (subject text primary key, mode text not null)`,
 
   // What the owner decided about calls in advance.

@@ -129,7 +129,7 @@ const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 /** Number of newest keys that stay at any age: a request repeated under such a key must not act again. */
 export const KEPT_KEYS = 100_000;
 
-const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions"] as const;
+const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions", "opened_approvals"] as const;
 const KEPT_TABLES = ["oauth_records", "spent_ingest_tokens", "pairing_sessions", "bootstrap_sessions"] as const;
 
 /**

@@ -197,6 +197,8 @@ export interface Tables {
     reason: string | null;
     execution_id: string | null;
   };
+  /** Held calls that a signed-in browser has opened, as they were then: only those can it decide about. */
+  opened_approvals: { browser: string; approval_id: string; fingerprint: string; expires_at: string };
   /** Who approves the calls of a key or OAuth client, where that differs from the default. */
   approval_modes: { subject: string; mode: ApprovalMode };
   /** What the owner decided about calls in advance; the content is JSON, see `RuleContent`. */

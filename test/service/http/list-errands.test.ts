@@ -6,8 +6,9 @@ import type { Flow } from "../../../src/wire/flow.ts";
 
 function listWith(get: () => Promise<never>): ReturnType<typeof listErrands> {
   const flow = { id: "flw_old", status: "failed" } as Flow;
-  const flows = { list: async () => [flow], listWaiting: async () => [], get };
-  return listErrands({ flows, approvals: { list: async () => [] } } as unknown as ServiceParts, "acc", []);
+  const none = { listWaiting: async () => [], countWaiting: async () => 0 };
+  const flows = { ...none, list: async () => [flow], get };
+  return listErrands({ flows, approvals: { ...none, list: async () => [] } } as unknown as ServiceParts, "acc", []);
 }
 
 test("a flow that is removed while the home page is made is left out", async () => {

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connections.ts";
 import type { Problem } from "../../health/health.ts";
@@ -16,6 +17,7 @@ import { describeStepError, findCurrentStep } from "./flows.ts";
 import { logRow, type NamedExecution, nameApp, nameExecutions } from "./log.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag, timeTag } from "./values.ts";
+import { listWaiting, type WaitingItem } from "./waiting.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
   link: "This link leads to no page of this service where something is decided. Copy the whole link.",
@@ -61,9 +63,9 @@ function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string
   return isReturnPage(path) ? path : undefined;
 }
 
-/** Most calls that wait for an approval; the inbox has all. */
-const MAX_CALLS = 10;
-/** Most flows that wait for an approval, and recent ones among which failed ones are looked for. */
+/** Most calls and flows that wait for an approval; the inbox has all. */
+const MAX_WAITING = 10;
+/** Recent flows among which failed ones are looked for. */
 const MAX_FLOWS = 30;
 
 /** Tasks of the owner: approvals of calls and flows first, then connections, then failed flows. */
@@ -72,44 +74,39 @@ export async function listErrands(
   accountId: string,
   connections: readonly Connection[],
 ): Promise<Errand[]> {
-  const { approvals, failures } = await listFlowErrands(parts, accountId);
-  const held = await parts.approvals.list(accountId, { status: "pending" });
-  const calls = held.slice(0, MAX_CALLS).map(({ id, toolName, content }) => ({
-    title: content?.title ?? toolName,
-    text: `A call waits for your approval: ${content?.account ?? toolName}.`,
-    href: `/inbox/${id}`,
-    action: "Review",
-    isUrgent: true,
-  }));
+  const { items, total } = await listWaiting(parts, accountId, { limit: MAX_WAITING });
+  const more = total - items.length;
   return [
-    ...calls,
-    ...approvals,
+    ...items.map(describeWaiting),
+    ...(more > 0 ? [{ ...INBOX, title: `${more} more wait for you`, text: "The inbox has all of them." }] : []),
     ...connections.flatMap((connection) => describeConnection(parts, connection)),
-    ...failures,
+    ...(await listFailedFlows(parts, accountId)),
   ];
 }
 
-async function listFlowErrands({ flows }: ServiceParts, accountId: string) {
-  const approvals: Errand[] = [];
+const INBOX = { href: "/inbox", action: "Go to the inbox", isUrgent: true };
+
+function describeWaiting({ id, call, flow }: WaitingItem): Errand {
+  const errand = { action: "Review", isUrgent: true };
+  if (call === undefined) {
+    return { ...errand, title: flow.name ?? id, text: "A flow waits for your approval.", href: `/flows/${id}` };
+  }
+  const { content, toolName } = call;
+  const text = `A call waits for your approval: ${toPlainText(content?.account ?? toolName)}.`;
+  return { ...errand, title: toPlainText(content?.title ?? toolName), text, href: `/inbox/${id}` };
+}
+
+async function listFailedFlows({ flows }: ServiceParts, accountId: string): Promise<Errand[]> {
   const failures: Errand[] = [];
-  const failed = (await flows.list(accountId, MAX_FLOWS)).filter(({ status }) => status === "failed");
-  for (const { id, name, status } of [...(await flows.listWaiting(accountId, MAX_FLOWS)), ...failed]) {
+  const recent = await flows.list(accountId, MAX_FLOWS);
+  for (const { id, name } of recent.filter(({ status }) => status === "failed")) {
     const view = await flows.get(accountId, id).catch(skipMissing);
     if (view === undefined) continue;
     const step = findCurrentStep(view);
-    const errand = { title: name ?? id, href: `/flows/${id}` };
-    if (status === "failed") {
-      failures.push({
-        ...errand,
-        isUrgent: false,
-        text: (step && describeStepError(step)) ?? "It failed.",
-        action: "Look at it",
-      });
-    } else if (step?.stepType === "approval") {
-      approvals.push({ ...errand, isUrgent: true, text: "A flow waits for your approval.", action: "Review" });
-    }
+    const text = (step && describeStepError(step)) ?? "It failed.";
+    failures.push({ title: name ?? id, href: `/flows/${id}`, isUrgent: false, text, action: "Look at it" });
   }
-  return { approvals, failures };
+  return failures;
 }
 
 /** An old flow may be removed at any time. */

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { html } from "hono/html";
 import { z } from "zod";
 import { exactTime } from "../../../base/text.ts";
+import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ActivityFilter, ActivityItem } from "../../executions/activity.ts";
 import { restoreError } from "../../executions/outcome.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -54,7 +55,8 @@ export function addLogPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const [named] = execution === undefined ? [] : await nameExecutions(parts, [execution]);
     if (named === undefined) throw new ServiceError(404, "unknown_execution", "There is no such execution.");
     const error = named.execution.error === null ? undefined : restoreError(named.execution.error).message;
-    const body = executionBody({ ...named, error });
+    const approval = await parts.approvals.findByExecution(accountId, named.execution.id);
+    const body = executionBody({ ...named, error, approval });
     return { title: named.title, body, section: "log" };
   });
 }
@@ -139,7 +141,12 @@ ${executionTag(execution.status)}</li>`;
 const MAX_SHOWN = 20_000;
 
 function executionBody(
-  o: NamedExecution & { readonly execution: ExecutionRow; readonly error: string | undefined },
+  o: NamedExecution & {
+    readonly execution: ExecutionRow;
+    readonly error: string | undefined;
+    /** The request that it was decided on; undefined when the owner was not asked. */
+    readonly approval: HeldApproval | undefined;
+  },
 ): Markup {
   const { execution } = o;
   const { started_at, finished_at } = execution;
@@ -159,6 +166,7 @@ function executionBody(
 <h2>Arguments</h2>
 <pre tabindex="0" aria-label="Arguments"><code>${showJson(execution.arguments)}</code></pre>
 </section>
+${o.approval === undefined ? "" : decisionCard(o.approval)}
 <section class="card" aria-labelledby="result">
 <h2 id="result">Result</h2>
 ${o.error === undefined ? "" : html`<p class="notice bad">${o.error}</p>`}
@@ -166,6 +174,20 @@ ${execution.output === null ? "" : html`<pre tabindex="0" aria-label="Result"><c
 ${o.error === undefined && execution.output === null ? html`<p class="muted">There is none yet.</p>` : ""}
 </section>
 <p><a href="/log">Back to the log</a></p>`;
+}
+
+function decisionCard({ id, status, decidedBy, decidedAt, reason, requestedAt }: HeldApproval): Markup {
+  return html`<section class="card" aria-labelledby="decision">
+<h2 id="decision">Decision</h2>
+<dl>
+<dt>Decision</dt><dd>${status === "declined" ? "Declined" : "Approved"}</dd>
+<dt>By</dt><dd>${decidedBy ?? "Not known"}</dd>
+<dt>Asked</dt><dd>${exactTime(requestedAt)}</dd>
+<dt>Decided</dt><dd>${decidedAt === null ? "Not known" : exactTime(decidedAt)}</dd>
+${reason === null ? "" : html`<dt>Reason</dt><dd>${reason}</dd>`}
+</dl>
+<p><a href="/inbox/${id}">See the request</a></p>
+</section>`;
 }
 
 /** JSON on several lines, cut where a page would get too long. */

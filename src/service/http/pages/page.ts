@@ -5,6 +5,7 @@ import type { ServiceError } from "../../service-error.ts";
 import type { ApprovalMode, Role } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
+import { LIVE_SCRIPT, LIVE_SCRIPT_SOURCE } from "./live.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
 
 /** Escaped HTML. */
@@ -34,26 +35,22 @@ export interface Page {
   readonly session?: SessionMark | undefined;
   /** Default 200. */
   readonly status?: PageStatus;
-  /** Seconds after which the browser loads the page again. Default: never. */
+  /** Seconds between two looks for what changed, see `LIVE_SCRIPT`. Default: never. */
   readonly refreshSeconds?: number;
+  /** Lets the page load pictures of this service. Default false. */
+  readonly showsPictures?: boolean;
 }
 
-async function renderPage({
-  title,
-  body,
-  csrfToken,
-  role = "owner",
-  section,
-  session,
-}: Omit<Page, "status">): Promise<string> {
+async function renderPage(page: Omit<Page, "status">): Promise<string> {
+  const { title, body, csrfToken, role = "owner", section, session, refreshSeconds: refresh } = page;
   return String(
     await html`<!doctype html>
-<html lang="en"${session === undefined ? "" : html` data-session="${session}"`}>
+<html lang="en"${session === undefined ? "" : html` data-session="${session}"`}${refresh === undefined ? "" : html` data-refresh="${refresh}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · svc</title>
-<style>${raw(STYLE)}</style>${session === undefined ? "" : html`<script>${raw(SESSION_SCRIPT)}</script>`}
+<style>${raw(STYLE)}</style>${session === undefined ? "" : html`<script>${raw(SESSION_SCRIPT)}</script>`}${refresh === undefined ? "" : html`<script>${raw(LIVE_SCRIPT)}</script>`}
 </head>
 <body${section === undefined ? "" : html` class="wide"`}>
 ${section === undefined ? "" : html`<a class="skip" href="#content">Skip to content</a>`}
@@ -98,22 +95,28 @@ function signOutForm(csrfToken: string): Markup {
 }
 
 /**
- * Answers with a page and the full set of page headers. Links and forms, which pages write as
+ * Answers with a page and the full set of page headers. Links, forms and pictures, which pages write as
  * paths of the service, stay below the session path of the browser.
  */
-export async function sendPage(
-  c: Context<RouteEnv>,
-  { status = 200, refreshSeconds, ...page }: Page,
-): Promise<Response> {
+export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: Page): Promise<Response> {
   const sessionPath = readSessionPath(c.req.url);
   const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
   const text = await renderPage({ ...page, session: mark });
-  const rules = PAGE_HEADERS["content-security-policy"] ?? "";
-  return c.body(text.replaceAll(/ (href|action)="(?=\/)/g, `$&${sessionPath}`), status, {
+  return c.body(text.replaceAll(/ (href|action|src)="(?=\/)/g, `$&${sessionPath}`), status, {
     ...PAGE_HEADERS,
-    ...(refreshSeconds !== undefined && { refresh: String(refreshSeconds) }),
-    ...(mark !== undefined && { "content-security-policy": `${rules}; script-src ${SESSION_SCRIPT_SOURCE}` }),
+    "content-security-policy": makePolicy({ ...page, session: mark }),
   });
+}
+
+function makePolicy({ session, refreshSeconds, showsPictures = false }: Page): string {
+  const isLive = refreshSeconds !== undefined;
+  const scripts = [...(session === undefined ? [] : [SESSION_SCRIPT_SOURCE]), ...(isLive ? [LIVE_SCRIPT_SOURCE] : [])];
+  return [
+    PAGE_HEADERS["content-security-policy"],
+    ...(scripts.length === 0 ? [] : [`script-src ${scripts.join(" ")}`]),
+    ...(isLive ? ["connect-src 'self'"] : []),
+    ...(showsPictures ? ["img-src 'self'"] : []),
+  ].join("; ");
 }
 
 /** The page of a request that was refused, with its headers, for an answer that is not written here. */

@@ -82,6 +82,22 @@ const BLOCKS = `
 .changes .level .help{margin:.375rem 0 0}
 .card>summary+*{margin-top:.75rem}
 .text{white-space:pre-wrap;overflow-wrap:anywhere}
+.value{overflow:hidden;padding:.5rem .875rem;border-left:3px solid var(--accent);border-radius:0 8px 8px 0;background:var(--wash)}
+.rows .value strong{display:inline}
+.value .text{white-space:break-spaces}
+.arguments{display:block}
+.arguments dt{margin-bottom:.25rem}
+.arguments dd{margin-bottom:1rem}
+strong.bad{color:var(--danger)}
+.files>li>.muted{flex-basis:100%;margin:0}
+.rows>li>.picture{flex-basis:100%}
+.picture img{display:block;max-width:100%;max-height:24rem;border:1px solid var(--line);border-radius:8px;background:var(--wash)}
+.later{margin:1rem 0 0}
+.pick{padding:.75rem .75rem .75rem 0;margin:-.75rem 0}
+.pick input{width:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent);vertical-align:middle}
+.requests>li>div{flex-basis:8rem}
+.requests>li>:is(div,.pick){align-self:start}
+.requests .digest{display:block;overflow-wrap:anywhere}
 .data{list-style:none;padding:0;margin:0 0 1rem}
 .data>li{padding:.875rem 1rem;margin:0 0 .625rem;border-radius:10px;background:var(--wash)}
 .data dl,dd dl{margin:0}

@@ -139,10 +139,15 @@ function textView(text: string): Markup {
 }
 
 /** A text as it is: invisible characters are written out, and the end of a long one is folded and counted. */
-export function exactView(text: string): Markup {
-  const whole = toPlainText(text, { ...EXACT, keepLines: true });
-  if (whole.length <= MAX_TEXT) return html`<span class="text">${whole}</span>`;
-  const shown = cutText(whole, MAX_TEXT);
-  const rest = whole.slice(shown.length);
-  return html`<span class="text">${shown}</span><details><summary>${rest.length} more characters</summary><span class="text">${rest}</span></details>`;
+function exactView(text: string): Markup {
+  return foldedText(toPlainText(text, { ...EXACT, keepLines: true }), (part) => html`${part}`);
+}
+
+/** A text whose end is folded and counted when it is long. `draw` makes the markup of a part of it. */
+export function foldedText(text: string, draw: (part: string) => Markup): Markup {
+  const shown = cutText(text, MAX_TEXT);
+  const rest = text.slice(shown.length);
+  const head = html`<span class="text">${draw(shown)}</span>`;
+  if (rest === "") return head;
+  return html`${head}<details><summary>${rest.length} more characters</summary><span class="text">${draw(rest)}</span></details>`;
 }

@@ -1,0 +1,119 @@
+import { html } from "hono/html";
+import { exactTime } from "../../../base/text.ts";
+import type { ApprovalStatus } from "../../../wire/approval.ts";
+import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
+import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
+import { exactValue, writeExactly } from "./exact-value.ts";
+import { fileList, type SeenFile } from "./file-preview.ts";
+import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { tag, timeTag } from "./values.ts";
+
+/** Longest reason for the agent, in characters. */
+export const MAX_REASON = 500;
+
+const STATES: Readonly<Record<ApprovalStatus, readonly [Parameters<typeof tag>[0], string]>> = {
+  pending: ["warn", "Waits for you"],
+  approved: ["plain", "About to run"],
+  running: ["plain", "Running"],
+  done: ["ok", "Approved and run"],
+  declined: ["plain", "Declined"],
+  cancelled: ["plain", "Withdrawn by the agent"],
+  expired: ["plain", "Expired"],
+  void: ["bad", "Approved, not run"],
+};
+
+/** Status of a held call. */
+export function approvalTag(status: ApprovalStatus): Markup {
+  return tag(...STATES[status]);
+}
+
+const EFFECTS: Readonly<Record<HeldApproval["level"], string>> = {
+  read: "reads",
+  write: "writes: can create or change something",
+  delete: "deletes something",
+  admin: "administers: can change how the app is set up",
+};
+
+/** What the page of one held call shows. */
+export interface CallCard {
+  readonly approval: HeldApproval;
+  readonly files: readonly SeenFile[];
+  /** Name of the key or app that asked. */
+  readonly caller: string;
+  readonly csrfToken: string;
+  readonly now: number;
+  readonly notice: string | undefined;
+  /** The next request that waits; undefined when none does. */
+  readonly nextHref: string | undefined;
+}
+
+/** One call, whole, with the two buttons while it waits. */
+export function callCard(o: CallCard): Markup {
+  const { approval } = o;
+  const { content, status, toolName } = approval;
+  if (content === undefined) {
+    return html`<h1>${toolName}</h1><p class="notice bad">The call cannot be shown: the key that it was encrypted with is lost. It is not run.</p>`;
+  }
+  const count = Object.keys(content.arguments).length;
+  const isRefused = status === "void" || status === "declined";
+  return html`<h1>${toPlainText(content.title, EXACT)}</h1>
+<div class="lead" id="state" role="status" data-live>${approvalTag(status)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
+${noticeLine(o.notice)}
+${isRefused ? html`<p class="notice${status === "void" ? " bad" : ""}">${approval.reason === null ? "No reason was given." : `Reason: ${approval.reason}`}</p>` : ""}
+<section class="card" aria-labelledby="call">
+<h2 id="call">The call</h2>
+${factList(o, content)}
+<h2>${count === 0 ? "No arguments" : `Arguments: ${count}`}</h2>
+${argumentList(content)}
+${fileList(approval.id, o.files)}
+${content.askBefore.length === 0 ? "" : html`<h2>Check</h2><ul>${content.askBefore.map((line) => html`<li>${toPlainText(line)}</li>`)}</ul>`}
+<details class="more"><summary>What this tool does</summary><p class="text">${toPlainText(content.description, { keepLines: true })}</p></details>
+</section>
+${status === "pending" ? decisionForms(o, content) : ""}
+<p class="pages"><a href="/inbox">Back to the inbox</a>${o.nextHref === undefined ? "" : html`<a href="${o.nextHref}">Next request</a>`}</p>`;
+}
+
+function factList({ approval, caller, now }: CallCard, content: ApprovalContent): Markup {
+  const { toolName, connectionId, level, status, requestedAt, expiresAt, decidedAt, decidedBy } = approval;
+  const isDangerous = level === "delete" || level === "admin";
+  return html`<dl>
+<dt>Tool</dt><dd><code>${toolName}</code></dd>
+<dt>App</dt><dd>${toPlainText(content.app, EXACT)}</dd>
+<dt>Account</dt><dd>${toPlainText(content.account, EXACT)} <code>${connectionId}</code></dd>
+<dt>Effect</dt><dd>${isDangerous ? html`<strong class="bad">${EFFECTS[level]}</strong>` : EFFECTS[level]}</dd>
+<dt>Asked by</dt><dd>${caller}, ${timeTag(requestedAt, now)}</dd>
+${status === "pending" ? html`<dt>Expires</dt><dd>${timeTag(expiresAt, now)}</dd>` : ""}
+${decidedAt === null ? "" : html`<dt>Decided</dt><dd>${exactTime(decidedAt)}${decidedBy === null ? "" : `, by ${decidedBy}`}</dd>`}
+${content.policyReason === undefined ? "" : html`<dt>Why asked</dt><dd>${toPlainText(content.policyReason)}</dd>`}
+</dl>`;
+}
+
+/** Every argument under its own name, behind a line that no value can cross. */
+function argumentList({ arguments: args }: ApprovalContent): Markup {
+  const entries = Object.entries(args);
+  if (entries.length === 0) return html``;
+  return html`<dl class="arguments">${entries.map(([name, value]) => html`<dt><code>${writeExactly(name)}</code>${sizeOf(value)}</dt><dd class="value">${exactValue(value)}</dd>`)}</dl>`;
+}
+
+/** Texts from this length on are counted, in characters. */
+const COUNTED = 200;
+
+function sizeOf(value: unknown): Markup {
+  if (typeof value !== "string" || value.length < COUNTED) return html``;
+  return html` <span class="muted">${value.length.toLocaleString("en-US")} characters</span>`;
+}
+
+function decisionForms({ approval, csrfToken }: CallCard, { account }: ApprovalContent): Markup {
+  const { id, fingerprint, toolName, level } = approval;
+  const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="fingerprint" value="${fingerprint}">`;
+  // Two forms, so that Enter in the field for the reason can never approve.
+  return html`<section class="card" id="decide" aria-labelledby="decision">
+<h2 id="decision">Your decision</h2>
+<p>Approve <code>${toolName}</code>, which ${EFFECTS[level].split(":")[0]}, on <strong>${toPlainText(account, EXACT)}</strong>? It runs once, exactly as shown.</p>
+<form method="post" action="/inbox/${id}">${hidden}
+<button class="primary" name="decision" value="approve">Approve</button></form>
+<form method="post" action="/inbox/${id}">${hidden}
+<div class="field"><label for="reason">Reason for the agent <span class="optional">(optional)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div>
+<button class="secondary" name="decision" value="decline">Decline</button></form>
+</section>`;
+}

@@ -1,0 +1,4 @@
+/** The value that a text on the page of a request stands for, by what `docs/approvals.md` says of it. */
+export function readExactly(shown: string): unknown {
+  return /^(?:["[{\d-]|(?:true|false|null)$)/.test(shown) ? JSON.parse(shown) : shown;
+}
