@@ -289,6 +289,44 @@ const KEYS_AND_NETWORK: readonly Sabotage[] = [
   },
 ];
 
+const RULES: readonly Sabotage[] = [
+  {
+    name: "rules: a block does not refuse",
+    file: "src/service/executions/execute-tool.ts",
+    original: 'if (rule.effect !== "block") return',
+    sabotaged: "if (rule.effect !== undefined) return",
+    suite: "test/service/access/rules.test.ts",
+  },
+  {
+    name: "rules: an allow wins over an ask",
+    file: "src/service/access/rules.ts",
+    original: '["block", "ask", "allow"]',
+    sabotaged: '["block", "allow", "ask"]',
+    suite: "test/service/access/rules.test.ts",
+  },
+  {
+    name: "rules: a delete is allowed unasked",
+    file: "src/service/access/rules.ts",
+    original: 'level === "read" || level === "write"',
+    sabotaged: "level.length > 0",
+    suite: "test/service/access/rules.test.ts",
+  },
+  {
+    name: "rules: an allow reaches as far as a block",
+    file: "src/service/access/rules.ts",
+    original: '"narrow"',
+    sabotaged: '"wide"',
+    suite: "test/service/access/rules.test.ts",
+  },
+  {
+    name: "rules: a block means one spelling alone",
+    file: "src/service/access/tool-patterns.ts",
+    original: 'name.toLowerCase().replaceAll("-", "_")',
+    sabotaged: "name",
+    suite: "test/service/access/fuzz-rules.test.ts",
+  },
+];
+
 const SERVICE: readonly Sabotage[] = [
   {
     name: "service: an unconfirmed write runs",
@@ -562,6 +600,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...REPETITIONS,
   ...FILES,
   ...KEYS_AND_NETWORK,
+  ...RULES,
   ...SERVICE,
   ...NOTES,
 ];

@@ -88,6 +88,11 @@ describe("a service that leaves approvals to devices", () => {
     expect(zoo.ran).toHaveLength(1);
   });
 
+  test("an allow of one app reaches no app whose id begins with it", async () => {
+    await rules.add({ effect: "allow", tool: "mail_*" }, "test");
+    expect([(await byName("mail_send")).status, (await byName("mail-list_send")).status]).toEqual([200, 412]);
+  });
+
   test("a rule for an account or a key is for it alone, and a removed one is gone", async () => {
     const second = await service.service.connections.add({ integration: "mail", label: "Other", settings: {} });
     const [first] = await service.service.connections.list("mail");
