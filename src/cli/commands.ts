@@ -1,13 +1,14 @@
 import { type Command, Option } from "commander";
 import type { Run } from "./context.ts";
 import { MCP_CLIENT_NAMES } from "./mcp-client-files.ts";
-import { addOwnerCommands, addServiceCommands, addSourceCommands } from "./service-commands.ts";
+import { addOwnerCommands, addRuleCommands, addServiceCommands, addSourceCommands } from "./service-commands.ts";
 
 /** Puts all commands into the tree. */
 export function addCommands(program: Command, run: Run): void {
   addServiceCommands(program, run);
   addOwnerCommands(program, run);
   addSourceCommands(program, run);
+  addRuleCommands(program, run);
   addAccessCommands(program, run);
   addToolCommands(program, run);
   addFlowCommands(program, run);

@@ -108,14 +108,18 @@ function nameArgument(): Argument {
   return argument;
 }
 
-/** Options of every command that changes which apps a service has. */
-function forService(command: Command): Command {
+/** Options of every command that looks into a service on this machine. */
+function inService(command: Command): Command {
   return command
     .option("--data <dir>", "data folder of the service")
     .addOption(
       new Option("--database <url>", "its database, when that is not a file in the folder").env("SVC_DATABASE"),
-    )
-    .option("--yes", "do not ask");
+    );
+}
+
+/** Options of every command that changes it. */
+function forService(command: Command): Command {
+  return inService(command).option("--yes", "do not ask");
 }
 
 /** The group `svc add`, with the command that runs for a name, or for none. */
@@ -201,4 +205,48 @@ export function addSourceCommands(program: Command, run: Run): void {
       .description("take an added app and its connections away")
       .argument("<app>", "short name of the app"),
   ).action(run(async () => (await import("./commands/review.ts")).remove));
+}
+
+/** `svc rules`: what the owner of a service on this machine decides about calls in advance. */
+export function addRuleCommands(program: Command, run: Run): void {
+  const rules = program.command("rules").description("allow, ask about or block calls of a service on this machine");
+  const pattern = "tool name, app/action, or a pattern of them such as 'mail/*'";
+  const account = ["--account <id>", "id or name of an account"] as const;
+  const key = ["--key <id>", "id or name of a device's key, or oauth_ and the id of an app"] as const;
+  inService(rules.command("list", { isDefault: true }).description("all rules")).action(
+    run(async () => (await import("./commands/rules.ts")).listRules),
+  );
+  forService(
+    rules
+      .command("add")
+      .description("add a rule; of several that fit a call, the strictest counts")
+      .addArgument(new Argument("<effect>", "what it does").choices(["block", "ask", "allow"]))
+      .argument("<tool>", pattern)
+      .addOption(
+        new Option("--level <level>", "only actions that do this").choices(["read", "write", "delete", "admin"]),
+      )
+      .option(...account)
+      .option(...key)
+      .option("--note <text>", "why, for you"),
+  ).action(run(async () => (await import("./commands/rules.ts")).addRule));
+  forService(rules.command("remove").description("remove a rule").argument("<rule>", "its id")).action(
+    run(async () => (await import("./commands/rules.ts")).removeRule),
+  );
+  inService(
+    rules
+      .command("test")
+      .description("say what becomes of a call, and which rule decides")
+      .argument("<tool>", "tool name, or app/action")
+      .option(...account)
+      .option(...key),
+  ).action(run(async () => (await import("./commands/rules.ts")).testRules));
+  inService(rules.command("export").description("print the rules as a file, to keep and to change")).action(
+    run(async () => (await import("./commands/rules.ts")).exportRules),
+  );
+  forService(
+    rules
+      .command("apply")
+      .description("make the rules of a file the rules of the service, after showing the difference")
+      .argument("<file>", "YAML or JSON, as svc rules export prints it"),
+  ).action(run(async () => (await import("./commands/rules.ts")).applyRules));
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../wire/catalog.ts";
 import { createId } from "../auth/secrets.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
-import type { Store } from "../store/open-store.ts";
+import { type Store, takeTurn } from "../store/open-store.ts";
 import { isExactPattern, matchesTool, toolPatternSchema } from "./tool-patterns.ts";
 
 /**
@@ -60,13 +60,19 @@ export function findRule(rules: readonly Rule[], call: RuledCall): Rule | undefi
 }
 
 function fits(rule: Rule, { entry, connectionId, subject }: RuledCall): boolean {
-  const { level } = entry.action;
-  if ((rule.level ?? level) !== level || (rule.key ?? subject) !== subject) return false;
+  if ((rule.key ?? subject) !== subject) return false;
   if (rule.account !== undefined && rule.account !== connectionId) return false;
-  if (rule.effect !== "allow") return matchesTool(rule.tool, entry, "wide");
+  return isAbout(rule, entry);
+}
+
+/** True for a rule that can decide about calls of this tool. */
+export function isAbout({ effect, tool, level }: RuleContent, entry: CatalogEntry): boolean {
+  const { action } = entry;
+  if ((level ?? action.level) !== action.level) return false;
+  if (effect !== "allow") return matchesTool(tool, entry, "wide");
   // Of an action whose level is a guess, only its own name says that it is meant.
-  const isMeant = entry.action.isLevelAssumed !== true || isExactPattern(rule.tool);
-  return isMeant && isAllowable(level) && matchesTool(rule.tool, entry, "narrow");
+  const isMeant = action.isLevelAssumed !== true || isExactPattern(tool);
+  return isMeant && isAllowable(action.level) && matchesTool(tool, entry, "narrow");
 }
 
 function isAllowable(level: SideEffectLevel | undefined): boolean {
@@ -84,13 +90,24 @@ export function describeRule({ effect, tool, level, account, key }: RuleContent)
   return parts.join(", ");
 }
 
+/** What becomes of a call of a tool, by the rule that decides about it, in a sentence. */
+export function describeFate({ action }: CatalogEntry, rule: Rule | undefined): string {
+  if (rule?.effect === "block") return "It is refused.";
+  if (rule?.effect === "ask") return "It needs an approval.";
+  if (rule?.effect === "allow") {
+    const device = action.level === "read" ? "" : " A device that asks its own human still does.";
+    return `It runs, and the service asks nobody.${device}`;
+  }
+  return action.requiresConfirmation ? "It needs an approval, as without rules." : "It runs, as without rules.";
+}
+
 /** The owner's rules; each change counts from the next call on, in every process. */
 export type Rules = ReturnType<typeof createRules>;
 
 /** Opens the rules of an account. `now` gives milliseconds since the epoch. */
 export function createRules(store: Store, accountId: string, now: () => number) {
-  const list = async (): Promise<Rule[]> => {
-    const rows = await store
+  async function list(db = store): Promise<Rule[]> {
+    const rows = await db
       .selectFrom("rules")
       .selectAll()
       .where("account_id", "=", accountId)
@@ -100,42 +117,73 @@ export function createRules(store: Store, accountId: string, now: () => number) 
     return rows.map(({ id, content, made_by: madeBy, made_at: madeAt }) => {
       return { ...ruleContentSchema.parse(JSON.parse(content)), id, madeBy, madeAt };
     });
-  };
+  }
+
+  async function insert(content: RuleContent, madeBy: string, db = store): Promise<Rule> {
+    const rule = { ...content, id: createId("rule"), madeBy, madeAt: new Date(now()).toISOString() };
+    const row = { id: rule.id, account_id: accountId, content: JSON.stringify(content) };
+    await db
+      .insertInto("rules")
+      .values({ ...row, made_by: madeBy, made_at: rule.madeAt })
+      .execute();
+    return rule;
+  }
+
+  async function remove(id: string, db = store): Promise<boolean> {
+    const removed = await db
+      .deleteFrom("rules")
+      .where("id", "=", id)
+      .where("account_id", "=", accountId)
+      .executeTakeFirst();
+    return removed.numDeletedRows > 0n;
+  }
+
   return {
     /** Oldest first. */
-    list,
+    list: () => list(),
 
     /** The rule that decides about a call; undefined where none does. */
     decide: async (call: RuledCall): Promise<Rule | undefined> => findRule(await list(), call),
 
     /** Adds a rule, unless there is one with the same effect and conditions: then that one stays as it is. */
     async add(content: RuleContent, madeBy: string): Promise<Rule> {
-      const known = (await list()).find((rule) => isSameRule(rule, content));
-      if (known !== undefined) return known;
-      const rule = { ...content, id: createId("rule"), madeBy, madeAt: new Date(now()).toISOString() };
-      const row = { id: rule.id, account_id: accountId, content: JSON.stringify(content) };
-      await store
-        .insertInto("rules")
-        .values({ ...row, made_by: madeBy, made_at: rule.madeAt })
-        .execute();
-      return rule;
+      const known = (await list()).find((rule) => nameRule(rule) === nameRule(content));
+      return known ?? insert(content, madeBy);
     },
 
     /** False when there is no such rule. */
-    async remove(id: string): Promise<boolean> {
-      const removed = await store
-        .deleteFrom("rules")
-        .where("id", "=", id)
-        .where("account_id", "=", accountId)
-        .executeTakeFirst();
-      return removed.numDeletedRows > 0n;
+    remove: (id: string) => remove(id),
+
+    /** Makes a change that {@link compareRules} found, as a whole; false when a rule to be removed is gone by now. */
+    change({ added, removed }: RuleChange, madeBy: string): Promise<boolean> {
+      return store.transaction().execute(async (transaction) => {
+        await takeTurn(transaction, "rules");
+        const ids = new Set((await list(transaction)).map(({ id }) => id));
+        if (!removed.every(({ id }) => ids.has(id))) return false;
+        for (const { id } of removed) await remove(id, transaction);
+        for (const content of added) await insert(content, madeBy, transaction);
+        return true;
+      });
     },
   };
 }
 
-/** True for rules with the same effect and conditions, whatever their notes. */
-function isSameRule(a: RuleContent, b: RuleContent): boolean {
-  const words = ({ effect, tool, level, account, key }: RuleContent) =>
-    JSON.stringify([effect, tool, level, account, key]);
-  return words(a) === words(b);
+interface RuleChange {
+  readonly added: readonly RuleContent[];
+  readonly removed: readonly Rule[];
+}
+
+/** What makes these rules out of those in force; one with another note is another rule. */
+export function compareRules(inForce: readonly Rule[], wanted: readonly RuleContent[]): RuleChange {
+  const name = (rule: RuleContent) => `${nameRule(rule)} ${rule.note ?? ""}`;
+  const [now, next] = [new Set(inForce.map(name)), new Map(wanted.map((rule) => [name(rule), rule]))];
+  return {
+    added: [...next].filter(([key]) => !now.has(key)).map(([, rule]) => rule),
+    removed: inForce.filter((rule) => !next.has(name(rule))),
+  };
+}
+
+/** Equal for rules with the same effect and conditions. */
+function nameRule({ effect, tool, level, account, key }: RuleContent): string {
+  return JSON.stringify([effect, tool, level, account, key]);
 }

@@ -1,14 +1,12 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { SvcError } from "../../errors.ts";
+import { resolve } from "node:path";
 import { type Connections, createConnections } from "../connections/connections.ts";
 import { createAccessTokens } from "../connections/sign-in/access-tokens.ts";
 import { builtInIntegrations } from "../integrations/built-in.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { createSecretBox, readSecretKey } from "../secrets/secret-box.ts";
 import { createSettingsSeal } from "../secrets/secret-settings.ts";
-import { STORE_FILE } from "../store/data-folder.ts";
-import { connectStore, findAccount, type Store } from "../store/open-store.ts";
+import { openOwnStore, type StorePlace } from "../store/open-own-store.ts";
+import type { Store } from "../store/open-store.ts";
 import { createAddedIntegration } from "./create-added-integration.ts";
 import { checkSlug, type IntegrationSource, isStopped } from "./source.ts";
 import { createSourceStore, type NewSource, type SourceStore } from "./source-store.ts";
@@ -39,27 +37,16 @@ export interface SourceAdmin extends Pick<SourceStore, "list" | "find" | "accept
 }
 
 /** Where the service keeps its data. */
-export interface SourcePlace {
-  readonly dataDir: string;
-  /** Address of its database, when that is not a file in the folder. */
-  readonly database?: string | undefined;
+export interface SourcePlace extends StorePlace {
   /** See `secretKey` of the service's options. */
   readonly secretKey?: string | undefined;
 }
 
-/**
- * Opens the store of a service, whether it runs or not. A process that may read the folder acts for its owner.
- *
- * @throws SvcError `invalid_config`, field `dataDir`, when no service was ever started there; field `database`.
- */
+/** Opens the store of a service; see {@link openOwnStore}. */
 export async function openSourceAdmin(place: SourcePlace): Promise<SourceAdmin> {
+  const { store, accountId } = await openOwnStore(place);
   const dataDir = resolve(place.dataDir);
-  // A file that is not there would be made.
-  if (place.database === undefined && !existsSync(join(dataDir, STORE_FILE))) throw neverStarted();
-  const store = await connectStore(place.database ?? join(dataDir, STORE_FILE), () => {});
   try {
-    const accountId = await findAccount(store);
-    if (accountId === undefined) throw neverStarted();
     return createAdmin(store, { accountId, key: await readSecretKey({ ...place, dataDir, isInUse }) });
   } catch (error) {
     await store.destroy();
@@ -74,8 +61,7 @@ function createAdmin(store: Store, o: { accountId: string; key: Buffer }): Sourc
   const sources = createSourceStore(store, Date.now);
 
   async function openConnections(): Promise<Connections> {
-    const added = (await sources.list()).flatMap((source) => (isStopped(source) ? [] : [toIntegration(source)]));
-    const catalog = { integrations: [...builtInIntegrations, ...added] };
+    const catalog = { integrations: await listIntegrations(sources) };
     const seal = createSettingsSeal(createSecretBox(o.key), catalog);
     return createConnections({ store, accountId: o.accountId, catalog, seal, now: Date.now });
   }
@@ -124,15 +110,13 @@ function createAdmin(store: Store, o: { accountId: string; key: Buffer }): Sourc
   };
 }
 
-/** As much of an app as its connections need. */
+/** Built-in and added apps, as far as this can be told from outside of the service: their actions cannot be run. */
+export async function listIntegrations(sources: Pick<SourceStore, "list">): Promise<Integration[]> {
+  const added = (await sources.list()).flatMap((source) => (isStopped(source) ? [] : [toIntegration(source)]));
+  return [...builtInIntegrations, ...added];
+}
+
 function toIntegration(source: IntegrationSource): Integration {
   const run = () => Promise.reject(new Error("The owner's administration runs no actions."));
   return createAddedIntegration(source, run);
-}
-
-function neverStarted(): SvcError {
-  return new SvcError("invalid_config", "No service has been started on this data folder yet.", {
-    field: "dataDir",
-    hint: 'Start it once with "svc serve", or name its folder with --data.',
-  });
 }

@@ -227,6 +227,8 @@ export async function connectFirstApps(
 }
 
 /** The connection a call without `connectionId` uses: the only one, or the one marked as default. */
-export function findDefaultConnection(connections: readonly Connection[]): Connection | undefined {
+export function findDefaultConnection<C extends Pick<Connection, "isDefault">>(
+  connections: readonly C[],
+): C | undefined {
   return connections.length === 1 ? connections[0] : connections.find((connection) => connection.isDefault);
 }
