@@ -29,11 +29,12 @@ function addAccessCommands(program: Command, run: Run): void {
   add(
     program,
     "install",
-    "give an agent client (Claude, Cursor, VS Code) access: a signed-in human approves in a browser",
+    "have an agent client (Claude, Cursor, VS Code) start svc mcp: a signed-in human approves in a browser",
   )
     .addOption(clients.choices(MCP_CLIENT_NAMES))
     .option("--file <path>", "write this configuration file instead of the client's usual one")
-    .option("--print", "only show what would be written, with the key masked")
+    .option("--remote", "the endpoint of the service with a key of the client's own: no local files, no own program")
+    .option("--print", "only show what would be written, a key masked")
     .action(run(async () => (await import("./commands/install.ts")).install));
   add(program, "mcp", "serve the tools to an agent client (MCP over stdin and stdout), which starts this itself")
     .option("--tools <names...>", "list these tools under their own names from the start")

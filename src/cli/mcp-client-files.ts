@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { access, chmod, constants, copyFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { z } from "zod";
 import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
-import { isRecord } from "../base/json.ts";
+import { isRecord, parseJson } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
 import type { InstallConfig } from "../pairing/bootstrap.ts";
 
@@ -20,6 +21,7 @@ export interface McpClient {
   readonly trace: string;
   /** Member of the file that holds the servers by name. */
   readonly serversKey: "mcpServers" | "servers";
+  /** The entry for the service's own endpoint. */
   describe(config: InstallConfig): Record<string, unknown>;
 }
 
@@ -70,6 +72,27 @@ export function listMcpClients({ platform, env }: Machine): readonly McpClient[]
   ];
 }
 
+/** The entry that has the client start a program. Claude Desktop knows no other kind, so it names none. */
+export function describeProgram({ name }: Pick<McpClient, "name">, program: Program): Record<string, unknown> {
+  return name === "claude-desktop" ? { ...program } : { type: "stdio", ...program };
+}
+
+const programSchema = z.looseObject({
+  command: z.string(),
+  args: z.array(z.string()),
+  env: z.record(z.string(), z.string()).optional(),
+});
+
+/** A program for a client to start, with absolute paths: clients start it in any folder, with few variables. */
+export type Program = z.infer<typeof programSchema>;
+
+/** The program that a client's file has under `name`; undefined when there is none, or something else. */
+export async function findProgram({ file, serversKey }: McpClient, name: string): Promise<Program | undefined> {
+  const config = parseJson(await readFile(file, "utf8").catch(() => ""));
+  const servers = isRecord(config) ? config[serversKey] : undefined;
+  return programSchema.safeParse(isRecord(servers) ? servers[name] : undefined).data;
+}
+
 /** Folder below which desktop programs keep their settings. */
 function findAppData(platform: NodeJS.Platform, env: NodeJS.ProcessEnv, home: string): string {
   if (platform === "win32") return env.APPDATA || join(home, "AppData", "Roaming");
@@ -104,8 +127,8 @@ export async function readConfigFile(file: string): Promise<string> {
 }
 
 /**
- * Replaces a configuration file whole, readable by its owner alone, because it holds a key from now on. The old content
- * is kept beside it. A link stays a link: the file it leads to is replaced.
+ * Replaces a configuration file whole, readable by its owner alone, because such files hold keys. The old content is
+ * kept beside it. A link stays a link: the file it leads to is replaced.
  *
  * @returns path of the copy of the old content; undefined when there was none.
  */

@@ -34,7 +34,7 @@ interface Finding {
 async function doctor(
   env: Readonly<Record<string, string>> = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url },
 ) {
-  const outside = { OPENCLAW_STATE_DIR: openClaw, OPENCLAW_CONFIG_PATH: "", ...env };
+  const outside = { HOME: home, OPENCLAW_STATE_DIR: openClaw, OPENCLAW_CONFIG_PATH: "", ...env };
   const run = await runSvc(["doctor", "--json"], home, { env: outside });
   expect(run.stdout + run.stderr).not.toMatch(/svc_live_|\n\s+at /);
   const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(run.stdout);
@@ -48,7 +48,7 @@ describe("svc doctor", () => {
     expect(findings.map(({ id, level }) => [id, level])).toEqual(
       ["node", "credential", "service", "key.accepted", "clock", "media"].map((id) => [id, "ok"]),
     );
-    const env = { SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, OPENCLAW_STATE_DIR: openClaw };
+    const env = { HOME: home, SVC_API_KEY: service.apiKey, SVC_BASE_URL: service.url, OPENCLAW_STATE_DIR: openClaw };
     const { stdout } = await runSvc(["doctor"], home, { env });
     expect(stdout).toMatch(/^ok {4}Node [\d.]+ is new enough\.\n(?:ok {4}.*\n)+$/);
   });

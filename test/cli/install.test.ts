@@ -21,9 +21,9 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 const env = () => ({ HOME: home, SVC_BASE_URL: service.url, APPDATA: "", CLAUDE_CONFIG_DIR: "" });
 const readJson = async (file: string) => JSON.parse(await readFile(file, "utf8"));
 
-/** Runs `svc install` and plays the human. */
+/** Runs `svc install --remote` and plays the human. */
 async function install(args: readonly string[], decision: "approve" | "decline" = "approve") {
-  const running = startSvc(["install", ...args], home, env());
+  const running = startSvc(["install", "--remote", ...args], home, env());
   const [, link = ""] = await running.waitFor(/approve the installation: (\S+)/);
   await running.waitFor(/shows the code [A-Z0-9]{4}-[A-Z0-9]{4}/);
   await service.decide(link, decision);
@@ -41,7 +41,7 @@ async function listTools({ url, headers }: { url: string; headers: Record<string
   return reply.json.result.tools.map((tool: { name: string }) => tool.name);
 }
 
-describe("svc install", () => {
+describe("svc install --remote", () => {
   test.each([
     ["claude-code", ".claude.json", "mcpServers"],
     ["cursor", ".cursor/mcp.json", "mcpServers"],
@@ -106,19 +106,19 @@ describe("svc install", () => {
   test("a file that cannot be kept whole is refused before anybody is asked", async () => {
     const file = join(home, ".claude.json");
     await writeFile(file, '{ // mine\n "mcpServers": {} }');
-    const run = await runSvc(["install", "--client", "claude-code"], home, { env: env() });
+    const run = await runSvc(["install", "--remote", "--client", "claude-code"], home, { env: env() });
     expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(/\.claude\.json is not plain JSON.*--print/s)]);
     expect(run.stdout).not.toContain("approve the installation");
     expect(await readFile(file, "utf8")).toBe('{ // mine\n "mcpServers": {} }');
   });
 
   test("--print shows everything but a key, and writes nothing", async () => {
-    const run = await runSvc(["install", "--client", "vscode", "--print"], home, { env: env() });
+    const run = await runSvc(["install", "--remote", "--client", "vscode", "--print"], home, { env: env() });
     expect(run.code).toBe(0);
     expect(run.stdout).toContain(`"url": "${service.url}/api/mcp"`);
     expect(run.stdout).toContain("svc_live_••••••••");
     expect(await readdir(home)).toEqual([]);
-    const json = await runSvc(["--json", "install", "--client", "vscode", "--print"], home, { env: env() });
+    const json = await runSvc(["--json", "install", "--remote", "--client", "vscode", "--print"], home, { env: env() });
     expect(JSON.parse(json.stdout)).toMatchObject({ client: "vscode", config: { servers: { svc: { type: "http" } } } });
   });
 

@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readJournalRecord } from "../../src/calls/journal/journal-record.ts";
+import { describeProgram } from "../../src/cli/mcp-client-files.ts";
+import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { locateFiles } from "../../src/media/locate/locate-files.ts";
 import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 import { checkMermaid } from "./check-mermaid.ts";
@@ -121,13 +123,21 @@ describe("pictures", () => {
   ])("%j cannot", (code) => expect(checkMermaid(code)).not.toEqual([]));
 });
 
+/** The file of docs/signing-in.md. */
+function describeExample() {
+  const script = "/usr/lib/node_modules/svc-agent-plugin/dist/bin.js";
+  const program = describeOwnProgram({ node: "/usr/bin/node", script, env: {} });
+  return { mcpServers: { svc: describeProgram({ name: "claude-code" }, program) } };
+}
+
 describe("JSON", () => {
   const blocks = PAGES.flatMap(readFences).filter(({ language }) => language === "json");
 
   test.each(blocks)("$name is what the code takes", ({ code }) => {
     const value: unknown = JSON.parse(code);
     if (typeof value !== "object" || value === null) throw new Error("It is no object.");
-    if ("file" in value) expect(locateFiles(undefined, { ...value }).files).toHaveLength(1);
+    if ("mcpServers" in value) expect(value).toEqual(describeExample());
+    else if ("file" in value) expect(locateFiles(undefined, { ...value }).files).toHaveLength(1);
     else expect(readJournalRecord(value)).toEqual(value);
   });
 });

@@ -1,6 +1,7 @@
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { openToolbox } from "../../src/index.ts";
 import { SvcToolkit } from "../../src/langchain.ts";
+import { createOfferedTools } from "../../src/runtimes/mcp/offered-tools.ts";
 import { STATIC_DEFINITIONS } from "../../src/runtimes/openclaw/translate-tool.ts";
 import type { TestService } from "../../src/testing.ts";
 
@@ -24,6 +25,10 @@ export async function readToolSurfaces({ url, apiKey }: TestService): Promise<To
     {
       name: "another runtime",
       tools: toolbox.tools.map(({ name, description, schema }) => ({ name, description, schema })),
+    },
+    {
+      name: "svc mcp",
+      tools: await createOfferedTools(toolbox.session, { names: [], onChange: () => undefined }).list(),
     },
     { name: "MCP endpoint of the service", tools },
   ];

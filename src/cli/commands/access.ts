@@ -19,13 +19,26 @@ interface PairFlags {
 export async function pair(context: CliContext, flags: PairFlags): Promise<number> {
   const { terminal } = context;
   const settings = await readSettings(context.places, context.env, flags);
+  const { isNew, baseUrl, path } = await ensurePaired(context, settings, flags);
+  terminal.say(
+    isNew
+      ? `The key is in ${path}, readable by you alone.`
+      : `Already paired with ${baseUrl}. "svc pair --again" makes a new key.`,
+  );
+  warnOfOtherKey(terminal, settings);
+  if (isNew) terminal.say('Next: "svc tools" lists what you can do.');
+  return EXIT.ok;
+}
+
+/** Pairs this machine, unless its stored key works. */
+export async function ensurePaired(context: CliContext, settings: Settings, flags: Omit<PairFlags, "baseUrl">) {
+  const { terminal } = context;
   const credentials = openCredentialStore(context.places.config);
   const stored = await readStored(context, credentials);
   const baseUrl = await chooseBaseUrl(context, settings);
+  const { path } = credentials;
   if (stored?.baseUrl === baseUrl && !flags.again && (await keyWorks(context, stored))) {
-    terminal.say(`Already paired with ${baseUrl}. "svc pair --again" makes a new key.`);
-    warnOfOtherKey(terminal, settings);
-    return EXIT.ok;
+    return { isNew: false, baseUrl, path };
   }
   const client = createClient(context, baseUrl);
   try {
@@ -40,10 +53,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
   } finally {
     await client.close();
   }
-  terminal.say(`The key is in ${credentials.path}, readable by you alone.`);
-  warnOfOtherKey(terminal, settings);
-  terminal.say('Next: "svc tools" lists what you can do.');
-  return EXIT.ok;
+  return { isNew: true, baseUrl, path };
 }
 
 function warnOfOtherKey(terminal: Terminal, { apiKey }: Settings): void {

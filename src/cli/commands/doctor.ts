@@ -1,21 +1,25 @@
 import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { createMediaRoots } from "../../media/open/roots.ts";
 import { checkService, checkServiceAt, type ServiceCheckLimits } from "../../pairing/check-service.ts";
+import { openCredentialStore } from "../../pairing/credentials.ts";
 import { describeFailure, diagnoseService } from "../../runtimes/openclaw/doctor/diagnose.ts";
 import { diagnoseActions } from "../../runtimes/openclaw/doctor/diagnose-tools.ts";
-import { type Finding, formatFindings, isHealthy } from "../../runtimes/openclaw/doctor/finding.ts";
+import { type Finding, fail, formatFindings, isHealthy, ok } from "../../runtimes/openclaw/doctor/finding.ts";
 import { createPlaces } from "../../runtimes/openclaw/host/places.ts";
 import { readEnvironment } from "../../runtimes/openclaw/setup/read-environment.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, findPlaces } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { findProgram, listMcpClients } from "../mcp-client-files.ts";
 import { DEFAULT_BASE_URL, openClient, readProxy } from "../open-session.ts";
 import { readSettings } from "../settings.ts";
+import { SERVER_NAME } from "./install.ts";
 
 const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
 
 /**
- * `svc doctor`: Node, settings, access, service, clock, media folders, and an OpenClaw on this machine; each finding
- * with its fix. Exit code 1 when something fails.
+ * `svc doctor`: Node, settings, access, service, clock, media folders, agent clients that start svc, and an OpenClaw on
+ * this machine; each finding with its fix. Exit code 1 when something fails.
  */
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
   const openClaw = checkOpenClaw(context.env);
@@ -25,10 +29,11 @@ export async function doctor(context: CliContext, flags: { baseUrl?: string }): 
   const isOptional = openClaw.usesSvc && own.some(({ id }) => id === "access");
   // An older Node never gets here: the entry refuses it.
   const node: Finding = { id: "node", level: "ok", text: `Node ${process.versions.node} is new enough.` };
-  const findings = [node, ...(isOptional ? own.map(soften) : own), ...openClaw.findings];
-  const ok = isHealthy(findings);
-  context.terminal.answer({ ok, findings }, () => formatFindings(findings));
-  return ok ? EXIT.ok : EXIT.failed;
+  const clients = await checkClients(context.env);
+  const findings = [node, ...(isOptional ? own.map(soften) : own), ...clients, ...openClaw.findings];
+  const isWell = isHealthy(findings);
+  context.terminal.answer({ ok: isWell, findings }, () => formatFindings(findings));
+  return isWell ? EXIT.ok : EXIT.failed;
 }
 
 async function checkAccess(context: CliContext, flags: { baseUrl?: string }): Promise<Finding[]> {
@@ -74,6 +79,26 @@ async function checkMedia(context: CliContext): Promise<Finding[]> {
   } catch (error) {
     return [describeFailure(error, "media")];
   }
+}
+
+/** Whether each agent client whose file starts `svc mcp` still can, and finds a key. */
+async function checkClients(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const client of listMcpClients({ platform: process.platform, env })) {
+    const program = await findProgram(client, SERVER_NAME);
+    if (program === undefined || !program.args.includes("mcp")) continue;
+    const { command, args, env: own = {} } = program;
+    const gone = [command, ...args.slice(0, 1)].find((path) => isAbsolute(path) && !existsSync(path));
+    const hasKey = own.SVC_API_KEY !== undefined || existsSync(openCredentialStore(findPlaces(own).config).path);
+    const cause = gone === undefined ? "there is no key" : `${gone} is gone`;
+    const id = `client.${client.name}`;
+    findings.push(
+      gone === undefined && hasKey
+        ? ok(id, `${client.title} starts svc: ${client.file}`)
+        : fail(id, `${client.title} cannot start svc: ${cause}.`, `svc install --client ${client.name}`),
+    );
+  }
+  return findings;
 }
 
 function soften(finding: Finding): Finding {

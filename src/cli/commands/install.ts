@@ -6,6 +6,7 @@ import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import {
+  describeProgram,
   listMcpClients,
   MCP_CLIENT_NAMES,
   type McpClient,
@@ -15,29 +16,62 @@ import {
   replaceConfigFile,
 } from "../mcp-client-files.ts";
 import { chooseBaseUrl, createClient } from "../open-session.ts";
-import { readSettings } from "../settings.ts";
+import { describeOwnProgram } from "../own-program.ts";
+import { readSettings, type Settings } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
-import { showApprovalWait } from "./access.ts";
+import { ensurePaired, showApprovalWait } from "./access.ts";
 
 interface InstallFlags {
   readonly client?: McpClientName;
   readonly baseUrl?: string;
   readonly file?: string;
   readonly print?: boolean;
+  readonly remote?: boolean;
 }
 
+/** Name of the server in a client's file. */
+export const SERVER_NAME = "svc";
 const MASKED_KEY = "svc_live_••••••••";
 
-/** `svc install`: writes the service, with a new key, into the configuration of an agent client. */
+/** `svc install`: has an agent client start `svc mcp`, or with `--remote` use the endpoint of the service. */
 export async function install(context: CliContext, flags: InstallFlags): Promise<number> {
   const { terminal } = context;
   const client = chooseClient(context, flags);
   const settings = await readSettings(context.places, context.env, flags);
+  if (flags.remote) await installRemote(context, client, { settings, flags });
+  else await installProgram(context, client, { settings, flags });
+  if (!flags.print) terminal.say(`Next: restart ${client.title}, then ask it what is in your mailbox.`);
+  return EXIT.ok;
+}
+
+interface Terms {
+  readonly settings: Settings;
+  readonly flags: InstallFlags;
+}
+
+/** The key stays in the credential store: the client's file names only the program that reads it. */
+async function installProgram(context: CliContext, client: McpClient, { settings, flags }: Terms): Promise<void> {
+  const { terminal, env } = context;
+  const program = describeOwnProgram({ node: process.execPath, script: process.argv[1] ?? "", env });
+  const entry = { serversKey: client.serversKey, serverName: SERVER_NAME, entry: describeProgram(client, program) };
+  if (flags.print) return printConfig(terminal, client, { ...entry, isSecret: false });
+  mergeConfig(client.file, await readConfigFile(client.file), entry);
+  const { isNew, baseUrl, path } = await ensurePaired(context, settings, { label: `${hostname()}, ${client.title}` });
+  if (!isNew) terminal.say(`This machine is paired with ${baseUrl}.`);
+  await writeEntry(terminal, client, entry);
+  terminal.say(`  It starts svc, which reads the key in ${path}. The file holds none.`);
+  terminal.say(`  Local files are sent from here only: ${settings.mediaRoots.join(", ")}`);
+}
+
+/** Gives the client a key of its own, in its file. */
+async function installRemote(context: CliContext, client: McpClient, { settings, flags }: Terms): Promise<void> {
+  const { terminal } = context;
   const api = createClient(context, await chooseBaseUrl(context, settings));
   try {
-    if (flags.print) return printConfig(terminal, client, api.baseUrl);
+    const example = toEntry(client, exampleConfig(api.baseUrl));
+    if (flags.print) return printConfig(terminal, client, { ...example, isSecret: true });
     // Checked before the human is asked: the key is handed out once, and an unusable file would lose it.
-    mergeConfig(client.file, await readConfigFile(client.file), toEntry(client, exampleConfig(api.baseUrl)));
+    mergeConfig(client.file, await readConfigFile(client.file), example);
     await bootstrapInstaller({
       client: api,
       request: {
@@ -53,8 +87,6 @@ export async function install(context: CliContext, flags: InstallFlags): Promise
   } finally {
     await api.close();
   }
-  terminal.say(`Next: restart ${client.title}, then ask it what is in your mailbox.`);
-  return EXIT.ok;
 }
 
 function chooseClient({ env }: CliContext, { client, file }: InstallFlags): McpClient {
@@ -76,11 +108,7 @@ function chooseClient({ env }: CliContext, { client, file }: InstallFlags): McpC
 async function writeConfig(terminal: Terminal, client: McpClient, config: InstallConfig): Promise<void> {
   try {
     checkAddress(config.url);
-    // Read again: the client may have changed it in the meantime.
-    const merged = mergeConfig(client.file, await readConfigFile(client.file), toEntry(client, config));
-    const backup = await replaceConfigFile(client.file, merged.text, new Date());
-    terminal.say(`${merged.replaced ? "Replaced" : "Added"} "${config.server_name}" in ${client.file}`);
-    if (backup !== undefined) terminal.say(`  What was there before is in ${backup}`);
+    await writeEntry(terminal, client, toEntry(client, config));
     terminal.say("  The file holds a key now and is readable by you alone.");
   } catch (cause) {
     throw new SvcError("invalid_config", `${client.file} could not be written, so the new key is lost.`, {
@@ -89,6 +117,20 @@ async function writeConfig(terminal: Terminal, client: McpClient, config: Instal
       cause,
     });
   }
+}
+
+interface ServerEntry {
+  readonly serversKey: McpClient["serversKey"];
+  readonly serverName: string;
+  readonly entry: Record<string, unknown>;
+}
+
+async function writeEntry(terminal: Terminal, client: McpClient, server: ServerEntry): Promise<void> {
+  // Read again: the client may have changed it in the meantime.
+  const merged = mergeConfig(client.file, await readConfigFile(client.file), server);
+  const backup = await replaceConfigFile(client.file, merged.text, new Date());
+  terminal.say(`${merged.replaced ? "Replaced" : "Added"} "${server.serverName}" in ${client.file}`);
+  if (backup !== undefined) terminal.say(`  What was there before is in ${backup}`);
 }
 
 /** Refuses an address over which the key would cross a network unencrypted. */
@@ -100,23 +142,25 @@ function checkAddress(url: string): void {
   }
 }
 
-function toEntry(client: McpClient, config: InstallConfig) {
+function toEntry(client: McpClient, config: InstallConfig): ServerEntry {
   return { serversKey: client.serversKey, serverName: config.server_name, entry: client.describe(config) };
 }
 
 function exampleConfig(baseUrl: string): InstallConfig {
-  return { server_name: "svc", url: `${baseUrl}/api/mcp`, headers: { "x-svc-api-key": MASKED_KEY } };
+  return { server_name: SERVER_NAME, url: `${baseUrl}/api/mcp`, headers: { "x-svc-api-key": MASKED_KEY } };
 }
 
-function printConfig(terminal: Terminal, client: McpClient, baseUrl: string): number {
-  const { serversKey, serverName, entry } = toEntry(client, exampleConfig(baseUrl));
+function printConfig(
+  terminal: Terminal,
+  client: McpClient,
+  { serversKey, serverName, entry, isSecret }: ServerEntry & { readonly isSecret: boolean },
+): void {
   const config = { [serversKey]: { [serverName]: entry } };
   terminal.answer({ client: client.name, file: client.file, config }, () =>
     [
-      `${client.title} reads ${client.file}. Without --print this is added to it, with a real key:`,
+      `${client.title} reads ${client.file}. Without --print this is added to it${isSecret ? ", with a real key" : ""}:`,
       JSON.stringify(config, null, 2),
       "Nothing was written, and no key was made.",
     ].join("\n"),
   );
-  return EXIT.ok;
 }

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { SvcError } from "../errors.ts";
+import type { Program } from "./mcp-client-files.ts";
+
+/** Folders of npx and its like, emptied without notice. */
+const FLEETING = /[\\/](_npx|dlx|dlx-[^\\/]*|bunx-[^\\/]*)[\\/]/;
+/** Variables that decide where the key, the files and the service are. None holds a secret. */
+const KEPT = [
+  "SVC_HOME",
+  "SVC_MEDIA_ROOTS",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_STATE_HOME",
+  "XDG_CACHE_HOME",
+  "NODE_EXTRA_CA_CERTS",
+];
+
+/**
+ * `svc mcp` as another program starts it: this Node and this script by their absolute paths, because a desktop program
+ * has another PATH than a terminal.
+ *
+ * @throws SvcError `unsupported` when the script lies where it may be gone tomorrow
+ */
+export function describeOwnProgram({
+  node,
+  script,
+  env,
+}: {
+  readonly node: string;
+  readonly script: string;
+  readonly env: NodeJS.ProcessEnv;
+}): Program {
+  if (FLEETING.test(script)) {
+    throw new SvcError("unsupported", "svc runs from a cache here, which may be emptied at any time.", {
+      hint: 'Run "npm install --global svc-agent-plugin", then "svc install" again. "svc install --remote" needs no program on this machine.',
+    });
+  }
+  const kept = KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  return {
+    command: findLastingNode(node),
+    args: [resolve(script), "mcp"],
+    ...(kept.length === 0 ? {} : { env: Object.fromEntries(kept) }),
+  };
+}
+
+/** Homebrew removes the folder of a version with the next one; its link stays. */
+function findLastingNode(node: string): string {
+  const link = node.replace(/\/Cellar\/([^/]+)\/[^/]+\//, "/opt/$1/");
+  return existsSync(link) ? link : node;
+}
