@@ -2,6 +2,7 @@ import type { OpenSources } from "./added/open-sources.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
+import { createPeople } from "./auth/people.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
@@ -149,10 +150,13 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   const { store } = parts.infrastructure;
   const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
   const sessions = createOwnerSessions(store, o.now);
+  const people = createPeople(store, o.now);
   const keys = createApiKeys(store, o.now);
   const allowedHosts = listHosts(o, listener.port);
   try {
-    app.resolve(createApp({ ...(await createParts(o, parts, { url, keys, onClose })), keys, sessions, allowedHosts }));
+    app.resolve(
+      createApp({ ...(await createParts(o, parts, { url, keys, onClose })), keys, sessions, people, allowedHosts }),
+    );
   } catch (error) {
     // Requests that wait for it would hold up the end.
     app.reject(error);

@@ -67,15 +67,19 @@ export function createOwnerSessions(store: Store, now: () => number) {
         .execute();
     },
 
-    /** Signs a browser out by its id; of this person only, when `personId` is given. False when there is no such one. */
-    async endListed(accountId: string, id: string, personId?: string): Promise<boolean> {
+    /** Signs a browser out, one of the person `of` when given; the id of its person, undefined when there is none such. */
+    async endListed(
+      accountId: string,
+      { id, of }: { id: string; of?: string | undefined },
+    ): Promise<string | undefined> {
       const people = store.selectFrom("people").select("id").where("account_id", "=", accountId);
       const ended = await store
         .deleteFrom("owner_sessions")
         .where("id", "=", id)
-        .where("person_id", "in", personId === undefined ? people : people.where("id", "=", personId))
+        .where("person_id", "in", of === undefined ? people : people.where("id", "=", of))
+        .returning("person_id")
         .executeTakeFirst();
-      return ended.numDeletedRows > 0n;
+      return ended?.person_id;
     },
 
     async end(sessionSecret: string): Promise<void> {

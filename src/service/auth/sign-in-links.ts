@@ -18,24 +18,24 @@ export const OWNER_SESSION_LIFETIME_MS = 7 * 24 * 60 * MINUTE_MS;
 export function createSignInLinks(store: Store, now: () => number) {
   const at = (offset = 0) => new Date(now() + offset).toISOString();
 
-  async function insert(person_id: string, lifetimeMs: number): Promise<string> {
+  async function insert(person_id: string, lifetimeMs: number) {
     const secret = createSecret();
-    const times = { created_at: at(), expires_at: at(lifetimeMs), used_at: null };
+    const expiresAt = at(lifetimeMs);
     await store
       .insertInto("sign_in_links")
-      .values({ link_hash: hashSecret(secret), person_id, ...times })
+      .values({ link_hash: hashSecret(secret), person_id, created_at: at(), expires_at: expiresAt, used_at: null })
       .execute();
-    return secret;
+    return { secret, expiresAt };
   }
 
   return {
     /** A new one-time secret for a link that signs in the first owner, within ten minutes. */
     async createLink(accountId: string): Promise<string> {
-      return insert(await findFirstOwner(store, accountId), OWN_LINK_LIFETIME_MS);
+      return (await insert(await findFirstOwner(store, accountId), OWN_LINK_LIFETIME_MS)).secret;
     },
 
     /** A new one-time secret for a link that signs in this person, within a day. Earlier links work no longer. */
-    async createInvitation(personId: string): Promise<string> {
+    async createInvitation(personId: string) {
       await store.deleteFrom("sign_in_links").where("person_id", "=", personId).execute();
       return insert(personId, INVITATION_LIFETIME_MS);
     },

@@ -11,8 +11,10 @@ import { addInboxPages } from "./pages/inbox.ts";
 import { addKnownAppPages } from "./pages/known-apps.ts";
 import { addLogPages } from "./pages/log.ts";
 import { type PageStatus, refusedBody, sendPage } from "./pages/page.ts";
+import { addPeoplePages } from "./pages/people.ts";
 import { addRequestPages } from "./pages/requests.ts";
 import { addReviewPages } from "./pages/review.ts";
+import { addSessionPages } from "./pages/sessions.ts";
 import { addSignInPages } from "./pages/sign-in.ts";
 import { renderBare } from "./render-outcome.ts";
 import { guardHost, guardOrigin, isBodyLost, type RouteEnv } from "./request.ts";
@@ -118,4 +120,6 @@ function addPageRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addReviewPages(app, parts);
   addFlowPages(app, parts);
   addLogPages(app, parts);
+  addPeoplePages(app, parts);
+  addSessionPages(app, parts);
 }

@@ -61,7 +61,7 @@ export interface OwnForm {
 export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts, least: Role = "owner") {
   const answer = (c: Request, { csrfToken, person }: OwnerSession, shown: Page | Response | string) => {
     if (typeof shown === "string") return c.redirect(shown, 303);
-    return shown instanceof Response ? shown : sendPage(c, { csrfToken, role: person.role, ...shown });
+    return shown instanceof Response ? shown : sendPage(c, { csrfToken, person, ...shown });
   };
   return {
     /** A page that only signed-in people may see; a stranger is asked to sign in. */

@@ -3,6 +3,7 @@ import type { SourceStore } from "../added/source-store.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
+import type { People } from "../auth/people.ts";
 import type { Bootstrap } from "../auth/registration/bootstrap.ts";
 import type { Pairing } from "../auth/registration/pairing.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -29,6 +30,7 @@ import type { ServiceLog } from "../service-error.ts";
 export interface ServiceParts {
   readonly keys: ApiKeys;
   readonly sessions: OwnerSessions;
+  readonly people: People;
   readonly pairing: Pairing;
   readonly bootstrap: Bootstrap;
   readonly catalog: Catalog;

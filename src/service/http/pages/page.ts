@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
-import { mayDo } from "../../auth/people.ts";
+import { mayDo, type Person } from "../../auth/people.ts";
 import type { ServiceError } from "../../service-error.ts";
 import type { ApprovalMode, Role } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
@@ -18,8 +18,12 @@ const SECTIONS = {
   devices: { path: "/devices", name: "Devices", least: "owner" },
   connections: { path: "/connections", name: "Connections", least: "owner" },
   flows: { path: "/flows", name: "Flows", least: "owner" },
+  people: { path: "/people", name: "People", least: "owner" },
   log: { path: "/log", name: "Log", least: "approver" },
 } as const;
+
+/** A part of the dashboard; the page of the person themselves is behind their name. */
+type Section = keyof typeof SECTIONS | "sessions";
 
 /** One page. */
 export interface Page {
@@ -27,10 +31,10 @@ export interface Page {
   readonly body: Markup;
   /** Shows the sign-out button; the CSRF token of the signed-in browser. */
   readonly csrfToken?: string | undefined;
-  /** Role of the signed-in person: the navigation shows what they may open. Default: owner. */
-  readonly role?: Role;
+  /** The signed-in person: the header names them, and the navigation shows what they may open. */
+  readonly person?: Person;
   /** Shows the navigation, with this part marked. Pages that ask for one decision have none. */
-  readonly section?: keyof typeof SECTIONS | undefined;
+  readonly section?: Section | undefined;
   /** Adds the script that knows the session path. Default: none. */
   readonly session?: SessionMark | undefined;
   /** Default 200. */
@@ -42,7 +46,7 @@ export interface Page {
 }
 
 async function renderPage(page: Omit<Page, "status">): Promise<string> {
-  const { title, body, csrfToken, role = "owner", section, session, refreshSeconds: refresh } = page;
+  const { title, body, csrfToken, person, section, session, refreshSeconds: refresh } = page;
   return String(
     await html`<!doctype html>
 <html lang="en"${session === undefined ? "" : html` data-session="${session}"`}${refresh === undefined ? "" : html` data-refresh="${refresh}"`}>
@@ -54,7 +58,7 @@ async function renderPage(page: Omit<Page, "status">): Promise<string> {
 </head>
 <body${section === undefined ? "" : html` class="wide"`}>
 ${section === undefined ? "" : html`<a class="skip" href="#content">Skip to content</a>`}
-<header><a class="brand" href="/">svc</a>${section === undefined ? "" : navigation(section, role)}${csrfToken === undefined ? "" : signOutForm(csrfToken)}</header>
+<header><a class="brand" href="/">svc</a>${section === undefined ? "" : navigation(section, person?.role ?? "owner")}${person === undefined ? "" : html`<a class="me" href="/sessions"${section === "sessions" ? html` aria-current="page"` : ""}>${person.name}</a>`}${csrfToken === undefined ? "" : signOutForm(csrfToken)}</header>
 <main id="content" tabindex="-1">${body}</main>
 <footer>This page comes from your own svc service and loads nothing from elsewhere.</footer>
 </body>
@@ -81,7 +85,7 @@ export function noticeLine(text: string | undefined): Markup {
   return text === undefined ? html`` : html`<p class="notice" role="status">${text}</p>`;
 }
 
-function navigation(section: keyof typeof SECTIONS, role: Role): Markup {
+function navigation(section: Section, role: Role): Markup {
   const open = Object.entries(SECTIONS).filter(([, { least }]) => mayDo(role, least));
   const entries = open.map(
     ([key, { path, name }]) =>

@@ -19,6 +19,8 @@ nav li{margin:0}
 nav a{display:block;padding:.375rem .75rem;border-radius:8px;color:var(--muted);text-decoration:none;font-size:.9375rem}
 nav a:hover{color:var(--text)}
 nav a[aria-current]{background:var(--wash);color:var(--text);font-weight:600}
+.me{max-width:10rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;padding:.375rem 0;color:var(--muted);font-size:.9375rem}
+.me:hover,.me[aria-current]{color:var(--text)}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-100rem}
 .skip:focus{left:1rem;top:1rem;padding:.5rem 1rem;background:var(--card);border-radius:8px}
