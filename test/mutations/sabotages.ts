@@ -357,6 +357,13 @@ const SERVICE: readonly Sabotage[] = [
     suite: "test/service/http/pages/inbox.test.ts",
   },
   {
+    name: "service: somebody who only approves allows a tool for good",
+    file: "src/service/http/pages/inbox.ts",
+    original: ' || !mayDo(person.role, "owner")) return false',
+    sabotaged: " || person === undefined) return false",
+    suite: "test/service/http/pages/always-allow.test.ts",
+  },
+  {
     name: "service: a file of a stranger is sent as the type that its name says",
     file: "src/service/http/pages/file-preview.ts",
     original: "if (asPicture && !isPicture)",

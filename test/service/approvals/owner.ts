@@ -5,7 +5,7 @@ import { openBrowser, readCsrf } from "../http/pages/browser.ts";
 export async function decideHeld(
   service: TestService,
   id: string,
-  decision: "approve" | "decline",
+  decision: "approve" | "decline" | "always",
   fields: Readonly<Record<string, string>> = {},
 ) {
   const browser = openBrowser();

@@ -43,6 +43,8 @@ export interface CallCard {
   readonly csrfToken: string;
   readonly now: number;
   readonly notice: string | undefined;
+  /** True when this person may allow the tool on this account from now on. */
+  readonly mayAllow: boolean;
   /** The next request that waits; undefined when none does. */
   readonly nextHref: string | undefined;
 }
@@ -103,15 +105,19 @@ function sizeOf(value: unknown): Markup {
   return html` <span class="muted">${value.length.toLocaleString("en-US")} characters</span>`;
 }
 
-function decisionForms({ approval, csrfToken }: CallCard, { account }: ApprovalContent): Markup {
+function decisionForms({ approval, csrfToken, mayAllow }: CallCard, { account }: ApprovalContent): Markup {
   const { id, fingerprint, toolName, level } = approval;
   const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="fingerprint" value="${fingerprint}">`;
-  // Two forms, so that Enter in the field for the reason can never approve.
+  const always = html`<details><summary>Approve, and do not ask again</summary>
+<p class="muted">From now on every device and app may call <code>${toolName}</code> on <strong>${toPlainText(account, EXACT)}</strong> unasked, with any arguments. This makes a rule, which you can remove.</p>
+<form method="post" action="/inbox/${id}">${hidden}<button name="decision" value="always">Approve, and always allow</button></form></details>`;
+  // Forms of their own, so that Enter in the field for the reason can never approve.
   return html`<section class="card" id="decide" aria-labelledby="decision">
 <h2 id="decision">Your decision</h2>
 <p>Approve <code>${toolName}</code>, which ${EFFECTS[level].split(":")[0]}, on <strong>${toPlainText(account, EXACT)}</strong>? It runs once, exactly as shown.</p>
 <form method="post" action="/inbox/${id}">${hidden}
 <button class="primary" name="decision" value="approve">Approve</button></form>
+${mayAllow ? always : ""}
 <form method="post" action="/inbox/${id}">${hidden}
 <div class="field"><label for="reason">Reason for the agent <span class="optional">(optional)</span></label><input id="reason" name="reason" maxlength="${MAX_REASON}" autocomplete="off"></div>
 <button class="secondary" name="decision" value="decline">Decline</button></form>

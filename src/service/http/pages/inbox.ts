@@ -1,9 +1,11 @@
 import type { Hono } from "hono";
 import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
+import { type RuleContent, ruleContentSchema } from "../../access/rules.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace } from "../../approvals/list-approvals.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
+import { mayDo } from "../../auth/people.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
@@ -16,6 +18,7 @@ import { listWaiting } from "./waiting.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
   approved: "Approved. The call runs now.",
+  allowed: "Approved. The call runs now, and later ones of this tool on this account are not asked about.",
   declined: "Declined. Nothing was run.",
   changed: "This call was decided, withdrawn or has expired before you pressed the button. Nothing more was done.",
 };
@@ -93,6 +96,7 @@ function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       csrfToken,
       now: parts.now(),
       notice: findNotice(NOTICES, c.req.query("notice")),
+      mayAllow: isOpen && (await mayAllow(parts, owner, approval)),
       nextHref: isOpen ? undefined : await findNext(parts, accountId),
     });
     const isMoving = status === "approved" || status === "running";
@@ -111,13 +115,17 @@ function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   }
   addForm("/inbox/:id", async (c, { owner, form }) => {
     const id = c.req.param("id");
-    const decision = readDecision(form);
+    const isAlways = form.get("decision") === "always";
+    const decision = isAlways ? "approve" : readDecision(form);
+    const approval = await requireApproval(parts, owner.accountId, id);
+    if (isAlways && !(await mayAllow(parts, owner, approval))) throw alwaysAsked();
     const isDecided = await decide(parts, owner, id, {
       isApproved: decision === "approve",
       fingerprint: form.get("fingerprint") ?? "",
       reason: cleanText(form.get("reason") ?? "", MAX_REASON) ?? undefined,
     });
-    const notice = isDecided ? `${decision}d` : "changed";
+    if (isDecided && isAlways) await parts.rules.add(allowRule(approval), owner.person.name);
+    const notice = isDecided ? `${isAlways ? "allowe" : decision}d` : "changed";
     return `/inbox/${encodeURIComponent(id)}?notice=${notice}`;
   });
 }
@@ -129,6 +137,24 @@ function decide(
   decision: { isApproved: boolean; fingerprint: string; reason?: string | undefined },
 ): Promise<boolean> {
   return approvals.decide(owner.accountId, id, { ...decision, browser: owner.id, by: owner.person.name });
+}
+
+/** Allows a tool on an account, while it has the same effect. */
+function allowRule({ toolName, connectionId, level }: HeldApproval): RuleContent {
+  return { effect: "allow", tool: toolName, level, account: connectionId, note: "Made in the inbox" };
+}
+
+/** False for an approver, for deletes and administration, and where another rule would count more. */
+async function mayAllow({ catalog, rules }: ServiceParts, { person }: OwnerSession, approval: HeldApproval) {
+  const entry = catalog.find(approval.toolName);
+  if (entry === undefined || !mayDo(person.role, "owner")) return false;
+  const { connectionId, apiKeyId: subject } = approval;
+  const strict = await rules.decide({ entry, connectionId, subject });
+  return strict === undefined && ruleContentSchema.safeParse(allowRule(approval)).success;
+}
+
+function alwaysAsked(): ServiceError {
+  return new ServiceError(403, "always_asked", "Every call of this tool is asked about. Go back and approve this one.");
 }
 
 /** A place in a list, as its address has it. */
