@@ -99,6 +99,22 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .option("--data <dir>", "data folder of the service")
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/notify.ts")).notifyTest));
+  program
+    .command("log")
+    .description("the execution log of a service on this machine")
+    .command("export")
+    .description(
+      "write it as NDJSON, the oldest line first: executions, their approvals, and requests that led to none",
+    )
+    .option("--from <day>", "first UTC day, YYYY-MM-DD")
+    .option("--to <day>", "last UTC day, YYYY-MM-DD")
+    .option("--tool <name>", "only this tool, by its full name")
+    .option("--status <status>", "only lines of this status, e.g. failed or expired")
+    .option("--full", "with arguments and results, as the dashboard's log shows them")
+    .option("--file <path>", "write to this file, readable by you alone (default: standard output)")
+    .option("--data <dir>", "data folder of the service")
+    .addOption(databaseOption())
+    .action(run(async () => (await import("./commands/log-export.ts")).logExport));
 }
 
 /** A name of an app. The choices are for completion and help; the command itself says which one was meant. */

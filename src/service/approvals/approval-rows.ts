@@ -117,7 +117,12 @@ export function isOpen(status: ApprovalStatus): boolean {
   return status === "pending" || status === "approved" || status === "running";
 }
 
-function findStatus({ status, expires_at }: ApprovalRow, endedAt: string | null, now: number): ApprovalStatus {
+/** The status at `now`, with the end of its execution. */
+export function findStatus(
+  { status, expires_at }: Pick<ApprovalRow, "status" | "expires_at">,
+  endedAt: string | null,
+  now: number,
+): ApprovalStatus {
   if (status === "running") return endedAt === null ? "running" : "done";
   return status === "pending" && Date.parse(expires_at) <= now ? "expired" : status;
 }

@@ -90,6 +90,16 @@ test("a webhook is signed as Standard Webhooks says", async () => {
   expect(sent.body).not.toMatch(/Private|Secret account/);
 });
 
+test("the check of these tests takes what the library of the specification signed", () => {
+  const headers = {
+    "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    "webhook-timestamp": "1614265330",
+    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  };
+  const signed = { path: "/", headers, body: '{"test": 2432232314}' };
+  expect(isSignedBy("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", signed, 1_614_265_330)).toBe(true);
+});
+
 test("arguments are in a note where the owner chose so, without credentials", async () => {
   await start([webhook()], { notifyArguments: true });
   await hold("Milk from https://evil.example");
