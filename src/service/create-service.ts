@@ -219,14 +219,14 @@ async function createParts(
     now,
     waitForTwinMs: o.providerTimeoutMs,
   });
-  const oauth = createOAuth({ ...o, store, serviceKeys: core.serviceKeys, baseUrl: url, accountId, renderRefusal });
+  const oauth = createOAuth({ ...o, ...core, store, baseUrl: url, accountId, renderRefusal });
   const notes = startNotes(o, served, { url, keys, oauth });
   onClose(() => notes.close());
   return {
     ...core,
     refreshApps: added.refresh,
-    pairing: createPairing({ store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
-    bootstrap: createBootstrap({ store, keys, now, baseUrl: url }),
+    pairing: createPairing({ ...core, store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
+    bootstrap: createBootstrap({ ...core, store, keys, now, baseUrl: url }),
     approvals,
     canonical,
     providerSignIns: createProviderSignIns({

@@ -1,6 +1,8 @@
+import { createAccess } from "./access/access-view.ts";
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
 import { addFirstPerson } from "./auth/people.ts";
+import { createGrants } from "./auth/grants.ts";
 import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
 import { type Connections, connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";
@@ -62,7 +64,10 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const accessTokens = createAccessTokens({ store, box, now });
   const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
   const rules = createRules(store, accountId, now);
+  const grants = createGrants(store, now);
+  const access = createAccess({ grants, catalog, connections, now });
   const executor: Executor = createExecutor({
+    access,
     catalog,
     connections,
     accessTokens,
@@ -84,6 +89,8 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const activity = createActivity(store);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {
+    grants,
+    access,
     catalog,
     install,
     connections,

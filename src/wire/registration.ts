@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { displaySchema } from "./execution.ts";
+import { keyScopesSchema } from "./key-scopes.ts";
 
 /** Body of `POST /api/plugin/pair/start`; `client` is `cli` for CLI installs, omitted for the plugin. */
 export const pairStartRequestSchema = z.looseObject({
   deviceLabel: z.string().optional(),
   client: z.string().optional(),
+  /** What the key should be limited to. Ours: not in the document. */
+  scopes: keyScopesSchema.optional(),
 });
 export type PairStartRequest = z.infer<typeof pairStartRequestSchema>;
 
@@ -25,11 +28,11 @@ export type PairStartReply = z.infer<typeof pairStartReplySchema>;
 export const pairExchangeRequestSchema = z.looseObject({ verifier: z.string().min(1) });
 export type PairExchangeRequest = z.infer<typeof pairExchangeRequestSchema>;
 
-/** Answer of the exchange: the live key, transmitted only this once. */
+/** Answer of the exchange: the live key, transmitted only this once. `session.scopes`, ours, is what was granted. */
 export const pairExchangeReplySchema = z.looseObject({
   apiKey: z.string().min(1),
   apiKeyId: z.union([z.int(), z.string()]),
-  session: z.looseObject({}).nullish(),
+  session: z.looseObject({ scopes: keyScopesSchema.nullish() }).nullish(),
 });
 export type PairExchangeReply = z.infer<typeof pairExchangeReplySchema>;
 
@@ -67,6 +70,8 @@ export const bootstrapPollReplySchema = z.looseObject({
   status: z.string(),
   expires_at: z.string().optional(),
   poll_interval_ms: z.int().nullish(),
+  /** Ours: what was asked for; once approved, what was granted. */
+  scopes: keyScopesSchema.nullish(),
   install: bootstrapInstallSchema.nullish(),
 });
 export type BootstrapPollReply = z.infer<typeof bootstrapPollReplySchema>;

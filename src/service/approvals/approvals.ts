@@ -1,4 +1,5 @@
 import type { Principal } from "../auth/api-keys.ts";
+import { type Grants, readClientId } from "../auth/grants.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Hold } from "../executions/execute-tool.ts";
 import { readExecution, type StoredExecution } from "../executions/outcome.ts";
@@ -11,7 +12,7 @@ import type { HeldApproval } from "./approval-rows.ts";
 import { createDecisions, type Decisions, endWait } from "./decide-call.ts";
 import { holdCall, type OnWaiting } from "./hold-call.ts";
 import { type ApprovalList, openApprovalList } from "./list-approvals.ts";
-import { createApprovedRuns, OAUTH, type RunParts } from "./run-approved.ts";
+import { createApprovedRuns, type RunParts } from "./run-approved.ts";
 
 /** Calls that the service holds until its owner has decided. */
 export interface Approvals extends ApprovalList, Decisions {
@@ -28,8 +29,6 @@ export interface Approvals extends ApprovalList, Decisions {
   readonly isFixed: boolean;
   /** Who approves the calls of a key or OAuth client. */
   readMode(subject: string): Promise<ApprovalMode>;
-  /** Changes it; open requests stay as they are. The subject may be a waiting session, see `ApiKeys.issue`. */
-  setMode(subject: string, mode: ApprovalMode): Promise<void>;
   /** Page on which the owner decides. */
   urlOf(id: string): string;
   /** The end of its execution in the words of the endpoint that was called; undefined before, and after seven days. */
@@ -44,6 +43,7 @@ export interface Approvals extends ApprovalList, Decisions {
 export interface ApprovalParts extends RunParts {
   readonly store: Store;
   readonly box: SecretBox;
+  readonly grants: Grants;
   readonly catalog: Catalog;
   readonly onWaiting: OnWaiting;
   readonly now: () => number;
@@ -57,26 +57,14 @@ export interface ApprovalParts extends RunParts {
 /** How long the result of a call is handed out, in milliseconds. */
 const RESULT_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-function createModes({ store, mode: fixed }: ApprovalParts): Pick<Approvals, "isFixed" | "readMode" | "setMode"> {
+function createModes({ grants, mode: fixed }: ApprovalParts): Pick<Approvals, "isFixed" | "readMode"> {
   return {
     isFixed: fixed === "owner",
 
     async readMode(subject) {
       if (fixed === "owner") return "owner";
-      const row = await store
-        .selectFrom("approval_modes")
-        .select("mode")
-        .where("subject", "=", subject)
-        .executeTakeFirst();
-      return row?.mode ?? (subject.startsWith(OAUTH) ? "owner" : "device");
-    },
-
-    async setMode(subject, mode) {
-      await store
-        .insertInto("approval_modes")
-        .values({ subject, mode })
-        .onConflict((conflict) => conflict.column("subject").doUpdateSet({ mode }))
-        .execute();
+      const { scopes } = await grants.read(subject);
+      return scopes.approvals ?? (readClientId(subject) === undefined ? "device" : "owner");
     },
   };
 }

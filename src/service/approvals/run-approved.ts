@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Access } from "../access/access-view.ts";
+import { readClientId } from "../auth/grants.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { ExecutionLog } from "../executions/execution-log.ts";
@@ -10,13 +12,11 @@ import type { Store } from "../store/open-store.ts";
 import { type HeldApproval, readApproval, selectApprovals } from "./approval-rows.ts";
 import { digestConnection, digestTool } from "./hold-call.ts";
 
-/** Ids of OAuth clients begin so; their calls are approved by the owner by default. */
-export const OAUTH = "oauth_";
-
 /** Parts that run approved calls. */
 export interface RunParts extends FileAccessParts {
   readonly store: Store;
   readonly box: SecretBox;
+  readonly access: Access;
   readonly catalog: Catalog;
   readonly executor: Executor;
   readonly executionLog: Pick<ExecutionLog, "find" | "refuse">;
@@ -113,7 +113,9 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
   const { accountId, apiKeyId, toolName, connectionId, content, row } = approval;
   if (content === undefined) return refuseVoid("The call cannot be decrypted: the key of the service was replaced.");
   if (Date.parse(approval.expiresAt) <= parts.now()) return refuseVoid("The approval expired before the call started.");
-  const access = createFileAccess(parts, { account: accountId, toolName });
+  const refusal = await refuseNarrowed(parts, approval);
+  if (refusal !== undefined) return refusal;
+  const files = createFileAccess(parts, { account: accountId, toolName });
   const outcome = await parts.executor.execute({
     principal: { accountId, apiKeyId },
     toolName,
@@ -123,10 +125,10 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     findHold: undefined,
     // The caller waits elsewhere, if at all.
     clientGone: new AbortController().signal,
-    keepFile: access.keepFile,
+    keepFile: files.keepFile,
     async resolveFiles(entry, args, signal) {
       if (digestTool(entry) !== row.tool_digest) throw refuseVoid("The action changed after the request was made.");
-      const resolved = await access.resolveFiles(entry, args, signal);
+      const resolved = await files.resolveFiles(entry, args, signal);
       const isSame = content.files.every(({ s3key, sha256 }) => resolved.file(s3key).sha256 === sha256);
       if (!isSame) throw refuseVoid("A file changed after the request was made.");
       return resolved;
@@ -134,6 +136,22 @@ async function execute(parts: RunParts, approval: HeldApproval): Promise<Service
     onStart: (transaction, executionId) => claim(parts, transaction, { approval, executionId }),
   });
   return outcome.status === "blocked" ? outcome.error : undefined;
+}
+
+/** The refusal of a call that its key could ask for, and may not make any more. */
+async function refuseNarrowed(parts: RunParts, approval: HeldApproval): Promise<ServiceError | undefined> {
+  const { toolName, connectionId, row } = approval;
+  try {
+    const { catalog, connections, isLimited } = await parts.access.view(approval);
+    if (!isLimited) return undefined;
+    const isAllowed = catalog.find(toolName) !== undefined;
+    const accounts = await connections.list(row.integration);
+    if (isAllowed && accounts.some(({ id }) => id === connectionId)) return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  return refuseVoid("The key or app that asked may not use this tool or account any more.");
 }
 
 /** Belongs to the start of the execution: both happen, or neither. */
@@ -163,14 +181,14 @@ async function claim(
 
 /** True for a revoked key and for an OAuth client without access. */
 async function isRevoked(transaction: Store, apiKeyId: string, at: string): Promise<boolean> {
-  if (apiKeyId.startsWith(OAUTH)) {
+  const clientId = readClientId(apiKeyId);
+  if (clientId !== undefined) {
     const grants = await transaction
       .selectFrom("oauth_records")
       .select("payload")
       .where("model", "=", "Grant")
       .where((e) => e.or([e("expires_at", "is", null), e("expires_at", ">", at)]))
       .execute();
-    const clientId = apiKeyId.slice(OAUTH.length);
     return !grants.some(({ payload }) => grantSchema.parse(JSON.parse(payload)).clientId === clientId);
   }
   const key = transaction.selectFrom("api_keys").select("id").where("id", "=", apiKeyId);

@@ -1,6 +1,7 @@
 import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/constants.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
+import { isExpired } from "./grants.ts";
 import { createId, createSecret, hashSecret } from "./secrets.ts";
 
 /** The account and key a request was made with. */
@@ -8,6 +9,9 @@ export interface Principal {
   readonly accountId: string;
   readonly apiKeyId: string;
 }
+
+/** Why a key is refused. */
+export type KeyProblem = "unknown" | "expired";
 
 /** Keys of devices ("Authentication"). */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
@@ -29,8 +33,8 @@ export function createApiKeys(store: Store, now: () => number) {
 
   return {
     /**
-     * Makes a key, which takes over the approval mode that was chosen for `session`; pass `db` to do it inside a
-     * transaction. `apiKey` exists only here: the store keeps its SHA-256.
+     * Makes a key, which takes over the grant that was written for `session`; pass `db` to do it inside a transaction.
+     * `apiKey` exists only here: the store keeps its SHA-256.
      */
     async issue(key: { accountId: string; label: string; client: string | null; session?: string }, db = store) {
       const { accountId, label, client, session } = key;
@@ -49,22 +53,27 @@ export function createApiKeys(store: Store, now: () => number) {
       };
       await db.insertInto("api_keys").values(row).execute();
       if (session !== undefined) {
-        await db.updateTable("approval_modes").set({ subject: id }).where("subject", "=", session).execute();
+        await db.updateTable("grants").set({ subject: id }).where("subject", "=", session).execute();
       }
       return { apiKey, apiKeyId: id };
     },
 
-    /** The principal of a request, or undefined when its key is missing, malformed, unknown or revoked. */
-    async authenticate(headers: Headers): Promise<Principal | undefined> {
+    /**
+     * The principal of a request; `expired` when the time of its key is over, `unknown` when it is missing, malformed,
+     * revoked or none of ours.
+     */
+    async authenticate(headers: Headers): Promise<Principal | KeyProblem> {
       const sent = readKey(headers);
-      if (sent === undefined) return undefined;
+      if (sent === undefined) return "unknown";
       const row = await store
         .selectFrom("api_keys")
-        .select(["id", "account_id"])
+        .leftJoin("grants", "grants.subject", "api_keys.id")
+        .select(["id", "account_id", "grants.expires_at"])
         .where("key_hash", "=", hashSecret(sent))
         .where("revoked_at", "is", null)
         .executeTakeFirst();
-      if (row === undefined) return undefined;
+      if (row === undefined) return "unknown";
+      if (isExpired(row.expires_at, now())) return "expired";
       await touch(row.id);
       return { accountId: row.account_id, apiKeyId: row.id };
     },

@@ -6,6 +6,8 @@ export interface Catalog {
   /** By slug. */
   readonly integrations: readonly Integration[];
   readonly entries: readonly CatalogEntry[];
+  /** Those of one integration, by its slug. */
+  listEntries(slug: string): readonly CatalogEntry[];
   /** By full tool name, exactly. */
   find(toolName: string): CatalogEntry | undefined;
   /**
@@ -25,7 +27,7 @@ export interface Catalog {
   searchAll(query: string): CatalogFind[];
 }
 
-/** Builds the catalog and its search index once; integrations do not change while a service runs. */
+/** Builds the catalog of these integrations. */
 export function createCatalog(installed: readonly Integration[]): Catalog {
   const integrations = [...installed].sort((a, b) => compare(a.slug, b.slug));
   const entries = integrations
@@ -33,10 +35,20 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
       integration.actions.map((action) => ({ toolName: `${integration.slug}_${action.id}`, integration, action })),
     )
     .sort((a, b) => compare(a.integration.slug, b.integration.slug) || compare(a.toolName, b.toolName));
+  return indexCatalog(integrations, entries);
+}
+
+/** Builds the catalog of these entries, which stand in its order. Its search index is made by the first search. */
+export function indexCatalog(integrations: readonly Integration[], entries: readonly CatalogEntry[]): Catalog {
   const byName = new Map(entries.map((entry) => [entry.toolName, entry]));
   if (byName.size !== entries.length) throw new TypeError("Two actions share one tool name.");
-  const lookUp = createLookUp(integrations, entries);
-  const search = createSearchIndex(integrations, entries);
+  const bySlug = Map.groupBy(entries, (entry) => entry.integration.slug);
+  const listEntries = (slug: string) => bySlug.get(slug) ?? [];
+  let index: ReturnType<typeof createSearchIndex> | undefined;
+  const search: typeof index = (query, scope) => {
+    index ??= createSearchIndex(integrations, entries);
+    return index(query, scope);
+  };
 
   const searchActions = (query: string, integration?: string) =>
     search(query, { kind: "action", ...(integration !== undefined && { integration }) }).flatMap((found) =>
@@ -46,8 +58,9 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
   return {
     integrations,
     entries,
+    listEntries,
     find: (toolName) => byName.get(toolName),
-    ...lookUp,
+    ...createLookUp(integrations, listEntries),
     search: searchActions,
     searchAll: (query) => search(query),
     searchIntegrations(query) {
@@ -64,13 +77,15 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
 
 function createLookUp(
   integrations: readonly Integration[],
-  entries: readonly CatalogEntry[],
+  listEntries: Catalog["listEntries"],
 ): Pick<Catalog, "findIntegration" | "findAction"> {
   const findIntegration = createFind(integrations.map((integration) => [integration.slug, integration]));
   const byIntegration = new Map(
     integrations.map(({ slug }) => {
-      const own = entries.filter((entry) => entry.integration.slug === slug);
-      return [slug, createFind(own.flatMap((entry) => [entry.action.id, entry.toolName].map((name) => [name, entry])))];
+      const named = listEntries(slug).flatMap((entry) =>
+        [entry.action.id, entry.toolName].map((name) => [name, entry] as const),
+      );
+      return [slug, createFind(named)];
     }),
   );
   return {

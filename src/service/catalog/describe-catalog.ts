@@ -121,13 +121,14 @@ export function findIntegrations(
   return found
     .filter((one) => category === undefined || one.category.toLowerCase() === category.toLowerCase())
     .filter(({ slug }) => supportsAction === undefined || catalog.findAction(slug, supportsAction) !== undefined)
-    .map((one) => describeIntegration(one, connections))
+    .map((one) => describeIntegration(catalog, one, connections))
     .filter((item) => !connectedOnly || item.connected);
 }
 
 /** "Integration item". Connected means that there is a connection; `connection_state` is that of the default one. */
 export function describeIntegration(
-  { slug, name, description, category, actions, stopped }: Integration,
+  catalog: Catalog,
+  { slug, name, description, category, stopped }: Integration,
   connections: readonly Connection[],
 ): IntegrationItem & { connected: boolean } {
   return {
@@ -137,13 +138,16 @@ export function describeIntegration(
     summary: description,
     ...describeLink(slug, connections),
     ...(stopped !== undefined && { connection_state: "error", problem: stopped }),
-    capabilities: actions.map((action) => action.id).sort(),
+    capabilities: catalog
+      .listEntries(slug)
+      .map(({ action }) => action.id)
+      .sort(),
   };
 }
 
 /** Items of `GET /api/actions`: with an intent the fitting ones come first, in order of relevance. */
 export function listActions(catalog: Catalog, { slug }: Integration, intent: string | undefined): ActionItem[] {
-  const all = catalog.entries.filter((entry) => entry.integration.slug === slug);
+  const all = catalog.listEntries(slug);
   const fitting = intent === undefined ? [] : catalog.search(intent, slug);
   return [...new Set([...fitting, ...all])].map(describeItem);
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
+import type { Access, AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import { actionNotFound } from "../catalog/not-found.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { ServiceError } from "../service-error.ts";
+import type { ExecutionRow } from "../store/schema.ts";
 import type { Executor, Hold, ToolCall } from "./execute-tool.ts";
 import type { ExecutionLog } from "./execution-log.ts";
 import { createTurns, hashInput, type IdempotencyKeys, KEY_TAKEN, type KeyUse } from "./idempotency-keys.ts";
@@ -21,7 +22,7 @@ interface CanonicalCall extends CanonicalRequest {
 export type CanonicalExecutions = ReturnType<typeof createCanonicalExecutions>;
 
 interface CanonicalParts extends FileAccessParts {
-  readonly catalog: Catalog;
+  readonly access: Access;
   readonly executor: Executor;
   readonly log: ExecutionLog;
   readonly idempotencyKeys: IdempotencyKeys;
@@ -48,9 +49,10 @@ export function createCanonicalExecutions(parts: CanonicalParts) {
      * blocked. A blocked or invalid call leaves the key free.
      */
     async execute(call: CanonicalCall): Promise<StoredExecution> {
-      const entry = parts.catalog.findAction(call.integrationId, call.actionId);
+      const view = await parts.access.view(call.principal);
+      const entry = view.catalog.findAction(call.integrationId, call.actionId);
       if (entry === undefined) {
-        return block(parts, call, { entry, error: actionNotFound(parts.catalog, call.integrationId, call.actionId) });
+        return block(parts, call, { entry, error: actionNotFound(view.catalog, call.integrationId, call.actionId) });
       }
       const { idempotencyKey: key, principal } = call;
       if (key === undefined) return phrase(await run(parts, { call, entry }));
@@ -58,39 +60,49 @@ export function createCanonicalExecutions(parts: CanonicalParts) {
       const inputHash = hashInput([entry.integration.slug, entry.action.id, call.input, ...named]);
       const use = { accountId: principal.accountId, key, inputHash };
       return inTurn(JSON.stringify([use.accountId, key]), async () =>
-        phrase(await runOnce(parts, { call, entry, use })),
+        phrase(await runOnce(parts, { call, entry, use, view })),
       );
     },
 
-    /** A stored execution of an account; undefined when there is none of that id. */
-    async find(accountId: string, executionId: string): Promise<StoredExecution | undefined> {
-      const row = await parts.log.find(accountId, executionId);
-      return row && phrase(readExecution(row, parts.catalog));
+    /** A stored execution of the account, or of a limited key itself; undefined when there is none of that id. */
+    async find(principal: Principal, executionId: string): Promise<StoredExecution | undefined> {
+      const view = await parts.access.view(principal);
+      const row = await parts.log.find(principal.accountId, executionId);
+      return row && isShown(row, principal, view) ? phrase(readExecution(row, view.catalog)) : undefined;
     },
 
-    /** The finished or running execution of a key; undefined when the key is unused. Runs nothing. */
-    async findByKey(accountId: string, key: string): Promise<StoredExecution | undefined> {
-      const known = await parts.idempotencyKeys.find(accountId, key);
+    /** The finished or running execution of an `idempotency_key`, as `find` shows it. Runs nothing. */
+    async findByKey(principal: Principal, key: string): Promise<StoredExecution | undefined> {
+      const view = await parts.access.view(principal);
+      const known = await parts.idempotencyKeys.find(principal.accountId, key);
       if (known === undefined) return undefined;
-      const row = await parts.log.find(accountId, known.executionId);
-      return row === undefined
-        ? describeForgotten(known.executionId, at(parts))
-        : phrase(readExecution(row, parts.catalog));
+      const row = await parts.log.find(principal.accountId, known.executionId);
+      if (row === undefined) return view.isLimited ? undefined : describeForgotten(known.executionId, at(parts));
+      return isShown(row, principal, view) ? phrase(readExecution(row, view.catalog)) : undefined;
     },
   };
 }
 
+/** A limited key sees what it did itself; what others did may be outside of its limits. */
+function isShown({ api_key_id }: ExecutionRow, { apiKeyId }: Principal, { isLimited }: AccessView): boolean {
+  return !isLimited || api_key_id === apiKeyId;
+}
+
 async function runOnce(
   parts: CanonicalParts,
-  { call, entry, use }: { call: CanonicalCall; entry: CatalogEntry; use: KeyUse },
+  o: { call: CanonicalCall; entry: CatalogEntry; use: KeyUse; view: AccessView },
 ): Promise<StoredExecution> {
+  const { call, entry, use, view } = o;
   const known = await parts.idempotencyKeys.find(use.accountId, use.key);
   if (known === undefined) {
     const outcome = await run(parts, { call, entry, use });
     // Another process can have started the same request since the key was looked up.
-    return outcome.error?.code === KEY_TAKEN ? runOnce(parts, { call, entry, use }) : outcome;
+    return outcome.error?.code === KEY_TAKEN ? runOnce(parts, o) : outcome;
   }
-  if (known.inputHash === use.inputHash) return awaitEnd(parts, { call, entry, executionId: known.executionId });
+  const { executionId } = known;
+  const row = await parts.log.find(use.accountId, executionId);
+  const isOwn = row === undefined || isShown(row, call.principal, view);
+  if (known.inputHash === use.inputHash && isOwn) return awaitEnd(parts, { call, view, entry, executionId });
   const message = "This idempotency_key was used for another action, input or connection; nothing was run.";
   const hint = "Use a new key for a new request, and the same key only to repeat the same request.";
   return block(parts, call, { entry, error: new ServiceError(409, "idempotency_conflict", message, { hint }) });
@@ -136,13 +148,14 @@ function isBlocking({ status }: ServiceError): boolean {
 /** Waits until the execution that has the key ended, which only another process can still be running. */
 async function awaitEnd(
   parts: CanonicalParts,
-  { call, entry, executionId }: { call: CanonicalCall; entry: CatalogEntry; executionId: string },
+  o: { call: CanonicalCall; view: AccessView; entry: CatalogEntry; executionId: string },
 ): Promise<StoredExecution> {
+  const { call, view, entry, executionId } = o;
   const { sleep = sleepFor } = parts;
   for (let waited = 0; ; waited += POLL_EVERY_MS) {
     const row = await parts.log.find(call.principal.accountId, executionId);
     if (row === undefined) return describeForgotten(executionId, at(parts), entry);
-    if (row.status !== "started") return readExecution(row, parts.catalog);
+    if (row.status !== "started") return readExecution(row, view.catalog);
     if (waited >= parts.waitForTwinMs || call.clientGone.aborted) break;
     await sleep(POLL_EVERY_MS);
   }

@@ -1,3 +1,4 @@
+import type { Access, AccessView } from "../access/access-view.ts";
 import { describeRule, type RuledCall, type Rules } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -40,6 +41,8 @@ export type Hold = (call: PreparedCall) => Promise<ServiceError>;
 
 /** Parts that {@link createExecutor} needs. */
 export interface ExecutorParts extends RunParts {
+  readonly access: Access;
+  /** All of them, to check sign-ins; what a caller may use is what `access` shows. */
   readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;
@@ -74,13 +77,14 @@ export function createExecutor(parts: ExecutorParts) {
 async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChecks): Promise<ExecutionOutcome> {
   const at = () => new Date(parts.now()).toISOString();
   const askedAt = at();
-  const entry = parts.catalog.find(call.toolName);
-  let base = { toolName: call.toolName, entry };
+  let base: { toolName: string; entry: CatalogEntry | undefined } = { toolName: call.toolName, entry: undefined };
   let connectionId = call.connectionId ?? null;
   let prepared: PreparedCall;
   let started: { id: string; startedAt: string };
   try {
-    prepared = await prepare(parts, call, entry, (known) => {
+    const view = await parts.access.view(call.principal);
+    base = { ...base, entry: view.catalog.find(call.toolName) };
+    prepared = await prepare(parts, call, { view, found: base.entry }, (known) => {
       connectionId = known.connectionId;
       base = { ...base, entry: known.entry };
     });
@@ -109,11 +113,11 @@ async function execute(parts: ExecutorParts, call: ToolCall, signIns: SignInChec
 async function prepare(
   parts: ExecutorParts,
   call: ToolCall,
-  found: CatalogEntry | undefined,
+  { view, found }: { view: AccessView; found: CatalogEntry | undefined },
   onKnown: (known: Omit<RuledCall, "subject"> & { readonly connectionId: string }) => void,
 ): Promise<PreparedCall> {
-  if (found === undefined) throw refuseUnknown(parts.catalog, call.toolName);
-  const connection = chooseConnection(found, await parts.connections.list(found.integration.slug), call.connectionId);
+  if (found === undefined) throw refuseUnknown(view.catalog, call.toolName);
+  const connection = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
   const known = { entry: found, connectionId: connection.id };
   onKnown(known);
   const entry = await applyRules(parts, call, known);

@@ -1,9 +1,10 @@
 import type { OnWaiting } from "../approvals/hold-call.ts";
+import type { Access } from "../access/access-view.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/resolve-files.ts";
-import { refuseBare, type ServiceLog } from "../service-error.ts";
+import { refuseBare, type ServiceError, type ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { FlowState, FlowTemplate } from "./flow-template.ts";
@@ -33,8 +34,13 @@ export async function findFlow(store: Store, id: string, accountId?: string): Pr
 /** @throws ServiceError 404, bare, for a flow that is not there or belongs to another account. */
 export async function readFlow(store: Store, id: string, accountId?: string): Promise<LoadedFlow> {
   const found = await findFlow(store, id, accountId);
-  if (found === undefined) throw refuseBare(404, "flow_not_found", "Flow not found.");
+  if (found === undefined) throw flowNotFound();
   return found;
+}
+
+/** The refusal of a flow that is not there for the caller: 404, bare. */
+export function flowNotFound(): ServiceError {
+  return refuseBare(404, "flow_not_found", "Flow not found.");
 }
 
 /** The step a flow is at: the first that is neither completed nor skipped. */
@@ -102,6 +108,8 @@ export async function changeFlow(db: Store, was: FlowRow, change: Partial<FlowRo
 export interface FlowParts {
   readonly store: Store;
   readonly executor: Executor;
+  /** What the key of a flow may use; `catalog` and `connections` are all there is. */
+  readonly access: Access;
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly files: FileAccessParts;

@@ -59,6 +59,8 @@ export interface FlowTemplate {
   readonly description: string;
   /** Integrations it acts on, each with the input field that may name a connection. */
   readonly connectionFields: Readonly<Record<string, string>>;
+  /** Every tool that its steps may call. */
+  readonly tools: readonly string[];
   readonly steps: readonly StepDefinition[];
   /**
    * Checks the input of a new flow.
@@ -72,7 +74,7 @@ export interface FlowTemplate {
 
 /** A template whose input is described once, in zod. */
 interface TemplateDefinition<Schema extends z.ZodObject>
-  extends Pick<FlowTemplate, "key" | "name" | "description" | "connectionFields"> {
+  extends Pick<FlowTemplate, "key" | "name" | "description" | "connectionFields" | "tools"> {
   readonly input: Schema;
   /** Further conditions; throws by {@link refuseInput}. */
   check?(input: z.output<Schema>, now: number): void;

@@ -1,4 +1,5 @@
 import type { Flow, FlowTriggerType, FlowView } from "../../wire/flow.ts";
+import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
@@ -6,7 +7,7 @@ import { refuseBare } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { approveFlow, cancelFlow, type FlowMove, makeMove, resumeFlow } from "./flow-moves.ts";
-import { type FlowParts, readFlow, readTime } from "./flow-rows.ts";
+import { type FlowParts, findFlow, flowNotFound, readFlow, readTime } from "./flow-rows.ts";
 import { type FlowTemplate, refuseInput } from "./flow-template.ts";
 import { nameAccounts, toFlow, toFlowView, toTemplateView } from "./flow-view.ts";
 import { createSegmentRunner } from "./segment-runner.ts";
@@ -58,8 +59,8 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
   };
   let closing: Promise<void> | undefined;
   const flows = {
-    /** Templates whose integrations are installed. */
-    templates: templates.map(toTemplateView),
+    /** Templates whose integrations are installed, and whose tools the caller may all use. */
+    listTemplates: (view: AccessView) => listUsable(templates, view).map(toTemplateView),
     /**
      * Starts a flow and waits about two seconds for it to end or pause.
      *
@@ -70,14 +71,19 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
       await runner.run(id, settleMs);
       return read(start.principal.accountId, id);
     },
-    /** Flows of an account, the one that changed last first. */
-    async list(accountId: string, limit: number): Promise<Flow[]> {
-      const rows = await select(accountId, limit).execute();
+    /** Flows of an account, or only those that one key started, the one that changed last first. */
+    async list({ accountId, apiKeyId }: FlowOwner, limit: number): Promise<Flow[]> {
+      const all = select(accountId, limit);
+      const rows = await (apiKeyId === undefined ? all : all.where("api_key_id", "=", apiKeyId)).execute();
       return rows.map((row) => toFlow(row, templates));
     },
     ...listWaitingFlows(store, templates),
     /** @throws ServiceError 404, bare. */
     get: read,
+    /** @throws ServiceError 404, bare, for a flow that this key has not started. */
+    async requireOwn({ accountId, apiKeyId }: Principal, id: string): Promise<void> {
+      if ((await findFlow(store, id, accountId))?.flow.api_key_id !== apiKeyId) throw flowNotFound();
+    },
     /**
      * Approves the waiting step; `by` names the approver. Of two concurrent approvals one wins.
      *
@@ -145,6 +151,18 @@ function listWaitingFlows(store: Store, templates: readonly FlowTemplate[]) {
   };
 }
 
+/** Whose flows: those of an account, or of one of its keys. */
+interface FlowOwner {
+  readonly accountId: string;
+  readonly apiKeyId?: string;
+}
+
+/** A template that needs what the caller may not use does not exist for it. */
+function listUsable(templates: readonly FlowTemplate[], { catalog, isLimited }: AccessView): readonly FlowTemplate[] {
+  if (!isLimited) return templates;
+  return templates.filter(({ tools }) => tools.every((tool) => catalog.find(tool) !== undefined));
+}
+
 interface FlowStart {
   readonly principal: Principal;
   readonly templateKey: string;
@@ -160,14 +178,16 @@ interface FlowStart {
  * @throws ServiceError 400, bare: unknown template, missing or invalid input.
  */
 async function startFlow(parts: FlowParts, start: FlowStart): Promise<string> {
-  const template = parts.templates.find((one) => one.key === start.templateKey);
+  const view = await parts.access.view(start.principal);
+  const templates = listUsable(parts.templates, view);
+  const template = templates.find((one) => one.key === start.templateKey);
   if (template === undefined) {
-    const known = parts.templates.map(({ key }) => key).join(", ");
+    const known = templates.map(({ key }) => key).join(", ");
     const message = `There is no flow template "${start.templateKey}".${known === "" ? "" : ` Templates: ${known}.`}`;
     throw refuseBare(400, "template_not_found", message);
   }
   const input = template.readInput(start.input, parts.now());
-  const connections = await chooseConnections(parts, template, input);
+  const connections = await chooseConnections(view, template, input);
   const flow = createFlowRow(parts, { ...start, template, connections });
   await parts.store.transaction().execute(async (db) => {
     await db.insertInto("flows").values(flow).execute();
@@ -178,7 +198,7 @@ async function startFlow(parts: FlowParts, start: FlowStart): Promise<string> {
 
 /** The connections that were named, or are the default now; none where the human has to choose or connect first. */
 async function chooseConnections(
-  { connections }: FlowParts,
+  { connections }: AccessView,
   { connectionFields }: FlowTemplate,
   input: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, string>> {

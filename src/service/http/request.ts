@@ -1,7 +1,9 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { MiddlewareHandler } from "hono";
 import { isRecord } from "../../base/json.ts";
-import type { Principal } from "../auth/api-keys.ts";
+import type { AccessView } from "../access/access-view.ts";
+import type { KeyProblem, Principal } from "../auth/api-keys.ts";
+import { keyExpired } from "../auth/grants.ts";
 import {
   type BodyRate,
   createValueGuard,
@@ -16,7 +18,7 @@ import type { ServiceParts } from "./service-parts.ts";
 /** The context of handlers. */
 export interface RouteEnv {
   Bindings: HttpBindings;
-  Variables: { principal: Principal };
+  Variables: { principal: Principal; view: AccessView };
 }
 
 /**
@@ -51,18 +53,20 @@ function isForeignOrigin(headers: Headers, parts: ServiceParts): boolean {
   return !URL.canParse(origin) || !parts.allowedHosts.has(new URL(origin).host);
 }
 
-/** Lets only requests with a live key through; the refusal is a bare error ("Authentication" 5). */
+/** Lets only requests with a live key through, with what it may use; the refusal is a bare error ("Authentication" 5). */
 export function requireKey(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     const principal = await parts.keys.authenticate(c.req.raw.headers);
-    if (principal === undefined) throw unauthorized({ bare: true });
+    if (typeof principal === "string") throw unauthorized(principal, { bare: true });
     c.set("principal", principal);
+    c.set("view", await parts.access.view(principal));
     await next();
   };
 }
 
 /** The refusal of a request without a live key. */
-export function unauthorized({ bare }: { bare: boolean }): ServiceError {
+export function unauthorized(problem: KeyProblem, { bare }: { bare: boolean }): ServiceError {
+  if (problem === "expired") return keyExpired({ bare });
   return new ServiceError(401, "unauthorized", "The API key is missing, invalid or revoked.", {
     type: "auth",
     bare,

@@ -1,7 +1,9 @@
+import type { Access } from "../access/access-view.ts";
 import type { Rules } from "../access/rules.ts";
 import type { SourceStore } from "../added/source-store.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
+import type { Grants } from "../auth/grants.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
 import type { People } from "../auth/people.ts";
 import type { Bootstrap } from "../auth/registration/bootstrap.ts";
@@ -33,6 +35,9 @@ export interface ServiceParts {
   readonly people: People;
   readonly pairing: Pairing;
   readonly bootstrap: Bootstrap;
+  readonly grants: Grants;
+  /** What the caller of a request may use; `catalog` and `connections` are for the owner's pages. */
+  readonly access: Access;
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly connector: Connector;

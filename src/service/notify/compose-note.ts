@@ -1,7 +1,7 @@
 import { cleanText } from "../../base/text.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { type ApprovalContent, readApproval, selectApprovals } from "../approvals/approval-rows.ts";
-import { OAUTH } from "../approvals/run-approved.ts";
+import { toSubject } from "../auth/grants.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { Flows } from "../flows/flows.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
@@ -82,7 +82,7 @@ export function composeTest(baseUrl: string): Note {
 async function nameCallers({ keys, oauth, accountId }: ComposeParts): Promise<ReadonlyMap<string, string>> {
   const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(
-    ({ clientId, name, redirectUri }) => [`${OAUTH}${clientId}`, name ?? redirectUri ?? ""] as const,
+    ({ clientId, name, redirectUri }) => [toSubject(clientId), name ?? redirectUri ?? ""] as const,
   );
   return new Map([...devices, ...apps]);
 }

@@ -3,6 +3,7 @@ import type { Provider } from "oidc-provider";
 import { makeOnce } from "../../base/concurrency.ts";
 import { MCP_PATH } from "../../wire/mcp.ts";
 import type { Principal } from "../auth/api-keys.ts";
+import { type Grants, isExpired, toSubject } from "../auth/grants.ts";
 import { createSecret, deriveToken, isSameHash } from "../auth/secrets.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
@@ -18,6 +19,7 @@ export type OAuth = ReturnType<typeof createOAuth>;
 export function createOAuth(parts: {
   store: Store;
   serviceKeys: ServiceKeys;
+  grants: Grants;
   baseUrl: string;
   accountId: string;
   now: () => number;
@@ -36,13 +38,19 @@ export function createOAuth(parts: {
   });
 
   return {
-    /** The caller of a bearer token and its scopes; undefined when it is not genuine, has ended, or is for another resource. */
-    async authenticate(token: string): Promise<{ principal: Principal; scopes: ReadonlySet<string> } | undefined> {
+    /**
+     * The caller of a bearer token and its scopes; undefined when it is not genuine, has ended, or is for another resource,
+     * `expired` when the time that the owner gave the app is over.
+     */
+    async authenticate(
+      token: string,
+    ): Promise<{ principal: Principal; scopes: ReadonlySet<string> } | "expired" | undefined> {
       const rules = { key: await getKey(), issuer: baseUrl, audience: resource, now: now() };
       const claims = await readAccessToken(token, rules);
       if (claims === undefined || claims.accountId !== parts.accountId) return undefined;
       if (!(await records.hasGrant(claims.grantId))) return undefined;
-      const principal = { accountId: claims.accountId, apiKeyId: `oauth_${claims.clientId}` };
+      const principal = { accountId: claims.accountId, apiKeyId: toSubject(claims.clientId) };
+      if (isExpired((await parts.grants.read(principal.apiKeyId)).expiresAt, now())) return "expired";
       return { principal, scopes: claims.scopes };
     },
 

@@ -23,13 +23,13 @@ const FIRST_TABLES: readonly string[] = [
     created_at text not null, last_seen_at text not null, expires_at text not null)`,
   `create table pairing_sessions (
     token_hash text primary key, verifier_hash text not null, display_code text not null, device_label text,
-    client text, status text not null, wrong_verifiers integer not null, account_id text, created_at text not null,
+    client text, status text not null, wrong_verifiers integer not null, scopes text, account_id text, created_at text not null,
     expires_at text not null, decided_at text, exchanged_at text, opened_at text)`,
   `create index pairing_sessions_by_status on pairing_sessions (status, expires_at)`,
   `create index pairing_sessions_by_expiry on pairing_sessions (expires_at)`,
   `create table bootstrap_sessions (
     id text primary key, approval_hash text not null unique, poll_hash text not null unique,
-    display_code text not null, client_label text, hostname text, platform text, agent text, address text not null,
+    display_code text not null, scopes text, client_label text, hostname text, platform text, agent text, address text not null,
     status text not null, account_id text, created_at text not null, expires_at text not null, decided_at text,
     opened_at text)`,
   `create index bootstrap_sessions_by_status on bootstrap_sessions (status, expires_at)`,
@@ -81,7 +81,7 @@ const FIRST_TABLES: readonly string[] = [
   `create table nodes (id text primary key, beats integer not null)`,
   `create table upkeep (id integer primary key, reached_at text not null, seen_at text not null)`,
 
-  // Calls that wait for the owner, and who must approve the calls of a key or OAuth client.
+  // Calls that wait for the owner, and what keys and OAuth clients may do.
   `create table approvals (
     id text primary key, account_id text not null, api_key_id text not null, tool_name text not null,
     integration text not null, connection_id text not null, level text not null, content text not null,
@@ -94,7 +94,7 @@ const FIRST_TABLES: readonly string[] = [
   `create table opened_approvals (
     browser text not null, approval_id text not null, fingerprint text not null, expires_at text not null,
     primary key (browser, approval_id))`,
-  `create table approval_modes (subject text primary key, mode text not null)`,
+  `create table grants (subject text primary key, scopes text not null, expires_at text)`,
 
   // What the owner decided about calls in advance.
   `create table rules (

@@ -70,6 +70,8 @@ export interface Tables {
     /** Never `expired`: that follows from `expires_at`. */
     status: Exclude<PairStatus, "expired">;
     wrong_verifiers: number;
+    /** What was asked for; once approved, what was granted. See `KeyScopes`. */
+    scopes: string | null;
     /** The account whose owner approved. */
     account_id: string | null;
     created_at: string;
@@ -85,6 +87,8 @@ export interface Tables {
     approval_hash: string;
     poll_hash: string;
     display_code: string;
+    /** As in `pairing_sessions`. */
+    scopes: string | null;
     client_label: string | null;
     hostname: string | null;
     platform: string | null;
@@ -199,8 +203,6 @@ export interface Tables {
   };
   /** Held calls that a signed-in browser has opened, as they were then: only those can it decide about. */
   opened_approvals: { browser: string; approval_id: string; fingerprint: string; expires_at: string };
-  /** Who approves the calls of a key or OAuth client, where that differs from the default. */
-  approval_modes: { subject: string; mode: ApprovalMode };
   /** What the owner decided about calls in advance; the content is JSON, see `RuleContent`. */
   rules: { id: string; account_id: string; content: string; made_by: string; made_at: string };
   /** Notes that wait to be sent: one for each target and each thing that waits for the owner. */
@@ -231,6 +233,13 @@ export interface Tables {
   };
   /** Test notes that the command line asked for; `results` is JSON. */
   note_tests: { id: string; created_at: string; node_id: string | null; results: string | null };
+  /** What the owner let a key or OAuth client do: see `KeyScopes`. Without a row, everything. */
+  grants: {
+    /** Id of the key, `oauth_` and the client id, or the hash of a session whose key is not made yet. */
+    subject: string;
+    scopes: string;
+    expires_at: string | null;
+  };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createAccess } from "../../../src/service/access/access-view.ts";
+import { createGrants } from "../../../src/service/auth/grants.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Connections } from "../../../src/service/connections/connections.ts";
 import { createCanonicalExecutions } from "../../../src/service/executions/canonical-executions.ts";
@@ -49,10 +51,12 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
     throw error;
   };
   const rules = { decide: async () => undefined };
-  const executor = createExecutor({ catalog, connections, log, rules, now, providerTimeoutMs: 60_000, onUnexpected });
+  const access = createAccess({ grants: createGrants(store, now), catalog, connections, now });
+  const providerTimeoutMs = 60_000;
+  const executor = createExecutor({ access, catalog, connections, log, rules, now, providerTimeoutMs, onUnexpected });
   const blobs = createBlobStore({ dir: join(folder, "blobs"), now });
   const canonical = createCanonicalExecutions({
-    catalog,
+    access,
     executor,
     log,
     now,

@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { createAccess } from "../../../src/service/access/access-view.ts";
 import { findRule, type Rule } from "../../../src/service/access/rules.ts";
+import { createGrants } from "../../../src/service/auth/grants.ts";
 import { createId } from "../../../src/service/auth/secrets.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Connection, Connections } from "../../../src/service/connections/connections.ts";
@@ -49,6 +51,7 @@ const facts = (key: string) => ({
   name: `Name of ${key}`,
   description: "For tests.",
   connectionFields: { lab: "labId" },
+  tools: ["lab_look", "lab_put", "lab_set"],
 });
 
 /** Templates that use every type of step. */
@@ -217,7 +220,9 @@ export async function openTestFlows(o: {
     const id = createId("node");
     const log = createExecutionLog(store, now, { nodeId: id });
     await log.closeAbandoned();
+    const access = createAccess({ grants: createGrants(store, now), catalog, connections, now });
     const executor = createExecutor({
+      access,
       catalog,
       connections,
       log,
@@ -231,6 +236,7 @@ export async function openTestFlows(o: {
       node: { id, isShared: false, listAlive: async () => [id], onBeat() {} },
       onWaiting: { async add() {}, wake() {} },
       executor,
+      access,
       catalog,
       connections,
       files: { blobs, ingestTokens: undefined, urlFiles: createUrlFiles({ blobs, allowed: new Set() }) },

@@ -195,7 +195,7 @@ describe("flows", () => {
   test("many flows at one time all end", async () => {
     const flows = await Promise.all(Array.from({ length: 30 }, () => start(t.flows, "chain")));
     await Promise.all(flows.map(({ flow }) => t.flows.approve(accountId, flow.id, by)));
-    const all = await t.flows.list(accountId, 100);
+    const all = await t.flows.list({ accountId }, 100);
     expect(all.map(({ status }) => status)).toEqual(flows.map(() => "completed"));
     expect(t.lab.ran.filter((name) => name === "put:one")).toHaveLength(30);
   });

@@ -1,20 +1,26 @@
 import { cleanText } from "../../../base/text.ts";
 import { API_KEY_HEADER, BOOTSTRAP_LIFETIME_MS } from "../../../wire/constants.ts";
+import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { MCP_PATH } from "../../../wire/mcp.ts";
 import type { BootstrapPollReply, BootstrapStartReply, BootstrapStatus } from "../../../wire/registration.ts";
 import { refuseBare } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { BootstrapRow } from "../../store/schema.ts";
 import type { ApiKeys } from "../api-keys.ts";
+import { type Grants, readScopes } from "../grants.ts";
 import { createDisplayCode, createId, createSecret, hashSecret } from "../secrets.ts";
-import { addWaiting, decideWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
+import { addWaiting, decideWaiting, type KeyDecision, markOpened, readSessionStatus } from "./waiting-session.ts";
 
 const POLL_INTERVAL_MS = 2000;
 /** Longest text that an installer says about itself, in characters; longer ones are cut. */
 const MAX_FACT = 80;
 
 /** A bootstrap session, with its status at the time it was read. */
-export type BootstrapSession = Omit<BootstrapRow, "status"> & { readonly status: BootstrapStatus };
+export type BootstrapSession = Omit<BootstrapRow, "status" | "scopes"> & {
+  readonly status: BootstrapStatus;
+  /** What was asked for; once approved, what was granted. */
+  readonly scopes: KeyScopes;
+};
 
 /** "Registration: installer bootstrap flow". */
 export type Bootstrap = ReturnType<typeof createBootstrap>;
@@ -23,6 +29,7 @@ export type Bootstrap = ReturnType<typeof createBootstrap>;
 interface BootstrapParts {
   readonly store: Store;
   readonly keys: ApiKeys;
+  readonly grants: Grants;
   readonly now: () => number;
   readonly baseUrl: string;
 }
@@ -39,11 +46,15 @@ export function createBootstrap(parts: BootstrapParts) {
      * Starts a session from the free-form body of the request: `client_label`, `hostname`, `platform`, `agent_family` and
      * `agent_version` are kept for the page when they are texts. None of them is verified.
      *
-     * @param address network address of the caller
+     * @param o.address network address of the caller
+     * @param o.scopes what the key should be limited to, checked already
      */
-    async start(body: Readonly<Record<string, unknown>>, address: string): Promise<BootstrapStartReply> {
+    async start(
+      body: Readonly<Record<string, unknown>>,
+      { address, scopes }: { address: string; scopes?: KeyScopes | undefined },
+    ): Promise<BootstrapStartReply> {
       const [approvalToken, pollToken] = [createSecret(), createSecret()];
-      const session = createSession(body, { address, approvalToken, pollToken, now: now() });
+      const session = createSession(body, { address, scopes, approvalToken, pollToken, now: now() });
       await addWaiting(store, { kind: "bootstrap", now: now() }, (transaction) =>
         transaction.insertInto("bootstrap_sessions").values(session).execute(),
       );
@@ -68,12 +79,12 @@ export function createBootstrap(parts: BootstrapParts) {
       await markOpened(store, { kind: "bootstrap", hash, now: now() });
       const sessions = store.selectFrom("bootstrap_sessions").selectAll();
       const row = await sessions.where("approval_hash", "=", hash).executeTakeFirst();
-      return row && { ...row, status: readSessionStatus(row, now()) };
+      return row && { ...row, scopes: readScopes(row.scopes), status: readSessionStatus(row, now()) };
     },
 
     /** Approves or declines for the signed-in owner; false when the session no longer waits. */
-    decide: (approvalToken: string, accountId: string, decision: "approve" | "decline") =>
-      decideWaiting(store, { kind: "bootstrap", hash: hashSecret(approvalToken), now: now(), accountId, decision }),
+    decide: (approvalToken: string, decision: KeyDecision) =>
+      decideWaiting(parts, { ...decision, kind: "bootstrap", hash: hashSecret(approvalToken), now: now() }),
 
     /**
      * Status of a session. The first poll after the approval makes the key and hands out `install`; the session is
@@ -118,12 +129,13 @@ function describePoll(row: BootstrapRow, now: number): BootstrapPollReply {
     status: readSessionStatus(row, now),
     expires_at: row.expires_at,
     poll_interval_ms: POLL_INTERVAL_MS,
+    scopes: readScopes(row.scopes),
   };
 }
 
 function createSession(
   body: Readonly<Record<string, unknown>>,
-  o: { address: string; approvalToken: string; pollToken: string; now: number },
+  o: { address: string; scopes: KeyScopes | undefined; approvalToken: string; pollToken: string; now: number },
 ) {
   const read = (name: string) => (typeof body[name] === "string" ? cleanText(body[name], MAX_FACT) : null);
   const agent = [read("agent_family"), read("agent_version")].filter((part) => part !== null).join(" ");
@@ -132,6 +144,7 @@ function createSession(
     approval_hash: hashSecret(o.approvalToken),
     poll_hash: hashSecret(o.pollToken),
     display_code: createDisplayCode(),
+    scopes: o.scopes ? JSON.stringify(o.scopes) : null,
     client_label: read("client_label"),
     hostname: read("hostname"),
     platform: read("platform"),

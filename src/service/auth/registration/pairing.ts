@@ -1,4 +1,5 @@
 import { cleanText } from "../../../base/text.ts";
+import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import {
   type PairExchangeReply,
   type PairStartReply,
@@ -9,8 +10,9 @@ import { refuseBare, type ServiceError } from "../../service-error.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { PairingRow } from "../../store/schema.ts";
 import type { ApiKeys } from "../api-keys.ts";
+import { type Grants, readScopes } from "../grants.ts";
 import { createDisplayCode, createSecret, hashSecret, isSameHash } from "../secrets.ts";
-import { addWaiting, decideWaiting, markOpened, readSessionStatus } from "./waiting-session.ts";
+import { addWaiting, decideWaiting, type KeyDecision, markOpened, readSessionStatus } from "./waiting-session.ts";
 
 /** Lifetime of a pairing session; the document does not show one. */
 const PAIRING_LIFETIME_MS = 15 * 60 * 1000;
@@ -21,7 +23,11 @@ const MAX_LABEL = 80;
 const MAX_CLIENT = 40;
 
 /** A pairing session, with its status at the time it was read. */
-export type PairingSession = Omit<PairingRow, "status"> & { readonly status: PairStatus };
+export type PairingSession = Omit<PairingRow, "status" | "scopes"> & {
+  readonly status: PairStatus;
+  /** What was asked for; once approved, what was granted. */
+  readonly scopes: KeyScopes;
+};
 
 /** "Registration: pairing flow". */
 export type Pairing = ReturnType<typeof createPairing>;
@@ -29,6 +35,7 @@ export type Pairing = ReturnType<typeof createPairing>;
 interface PairingParts {
   readonly store: Store;
   readonly keys: ApiKeys;
+  readonly grants: Grants;
   readonly now: () => number;
   /** Builds the address that a human opens for a session token. */
   readonly pairUrl: (sessionToken: string) => string;
@@ -40,18 +47,21 @@ export function createPairing(parts: PairingParts) {
 
   async function find(sessionToken: string): Promise<PairingSession | undefined> {
     const session = await findRow(store, hashSecret(sessionToken));
-    return session && { ...session, status: readSessionStatus(session, now()) };
+    return session && { ...session, scopes: readScopes(session.scopes), status: readSessionStatus(session, now()) };
   }
 
   return {
     /**
-     * Starts a session from the optional body of the request.
+     * Starts a session from the optional body of the request, whose scopes are checked already.
      *
      * @throws ServiceError 400, bare, when `deviceLabel` or `client` is not a text.
      */
-    async start(body: unknown): Promise<PairStartReply> {
+    async start(body: unknown, scopes?: KeyScopes): Promise<PairStartReply> {
       const [sessionToken, verifier] = [createSecret(), createSecret()];
-      const session = createSession(readDevice(body), { sessionToken, verifier, now: now() });
+      const session = createSession(
+        { ...readDevice(body), scopes: scopes ? JSON.stringify(scopes) : null },
+        { sessionToken, verifier, now: now() },
+      );
       await addWaiting(store, { kind: "pairing", now: now() }, (transaction) =>
         transaction.insertInto("pairing_sessions").values(session).execute(),
       );
@@ -76,8 +86,8 @@ export function createPairing(parts: PairingParts) {
     },
 
     /** Approves or declines for the signed-in owner; false when the session no longer waits. */
-    decide: (sessionToken: string, accountId: string, decision: "approve" | "decline") =>
-      decideWaiting(store, { kind: "pairing", hash: hashSecret(sessionToken), now: now(), accountId, decision }),
+    decide: (sessionToken: string, decision: KeyDecision) =>
+      decideWaiting(parts, { ...decision, kind: "pairing", hash: hashSecret(sessionToken), now: now() }),
 
     /**
      * Hands out the key, once. The key is stored (hashed) and the session closed in one transaction before the reply
@@ -117,6 +127,7 @@ async function exchangePairing({ store, keys, now }: PairingParts, tokenHash: st
         expiresAt: closed.expires_at,
         approvedAt: closed.decided_at,
         exchangedAt: closed.exchanged_at,
+        scopes: readScopes(closed.scopes),
       },
     };
   });
@@ -171,7 +182,7 @@ function readDevice(body: unknown): Pick<PairingRow, "device_label" | "client"> 
 }
 
 function createSession(
-  device: Pick<PairingRow, "device_label" | "client">,
+  device: Pick<PairingRow, "device_label" | "client" | "scopes">,
   o: { sessionToken: string; verifier: string; now: number },
 ) {
   return {

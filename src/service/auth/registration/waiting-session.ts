@@ -1,5 +1,7 @@
 import { sql } from "kysely";
+import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { inSoftTransaction, type Store, takeTurn } from "../../store/open-store.ts";
+import type { Grants } from "../grants.ts";
 
 /** Sessions of each kind that may wait for the owner at one time. */
 export const MAX_WAITING = 500;
@@ -56,22 +58,40 @@ export async function markOpened(
     .execute();
 }
 
-/** The owner's decision on a session, by the hash of its page's token; false when it no longer waits at `now`. */
+/** The owner's decision on a session. */
+export interface KeyDecision {
+  readonly accountId: string;
+  readonly decision: "approve" | "decline";
+  /** What the key may do when it is approved. */
+  readonly scopes: KeyScopes;
+}
+
+/**
+ * Carries out a decision, by the hash of the token of the page; false when the session no longer waits at `now`. The
+ * approval and its grant are one transaction: the key of a session never has another.
+ */
 export async function decideWaiting(
-  store: Store,
-  o: { kind: "pairing" | "bootstrap"; hash: string; now: number; accountId: string; decision: "approve" | "decline" },
+  { store, grants }: { store: Store; grants: Grants },
+  o: KeyDecision & { kind: "pairing" | "bootstrap"; hash: string; now: number },
 ): Promise<boolean> {
   const { table, key, waits } = KINDS[o.kind];
   const at = new Date(o.now).toISOString();
-  const isApproved = o.decision === "approve";
-  const result = await store
-    .updateTable(table)
-    .set({ status: isApproved ? "approved" : "denied", account_id: isApproved ? o.accountId : null, decided_at: at })
-    .where(key, "=", o.hash)
-    .where(waits)
-    .where("expires_at", ">", at)
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  const set =
+    o.decision === "approve"
+      ? ({ status: "approved", account_id: o.accountId, decided_at: at, scopes: JSON.stringify(o.scopes) } as const)
+      : ({ status: "denied", account_id: null, decided_at: at } as const);
+  return store.transaction().execute(async (transaction) => {
+    const result = await transaction
+      .updateTable(table)
+      .set(set)
+      .where(key, "=", o.hash)
+      .where(waits)
+      .where("expires_at", ">", at)
+      .executeTakeFirst();
+    const isDecided = result.numUpdatedRows > 0n;
+    if (isDecided && o.decision === "approve") await grants.write(o.hash, o.scopes, { db: transaction });
+    return isDecided;
+  });
 }
 
 /** Status at a time, in milliseconds since the epoch: a session that is still open past its end is `expired`. */

@@ -24,6 +24,7 @@ export const mailToNotesTasks = defineTemplate({
   description:
     "Reads unread mail, builds one task page per message, waits for an approval that shows the pages, then creates them below `notionParent` in the notes.",
   connectionFields: { mail: "mailConnectionId", notes: "notesConnectionId" },
+  tools: ["mail_search", "notes_search", "notes_create_page"],
   input: z.strictObject({ ...mailFields, notionParent: parentSchema, notesConnectionId: connectionIdSchema }),
   check: ({ notionParent }) => checkParent(notionParent, "notionParent"),
   steps: [

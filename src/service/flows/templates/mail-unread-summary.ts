@@ -61,6 +61,7 @@ export const mailUnreadSummary = defineTemplate({
   description:
     "Reads unread mail, or what `query` finds, and lists senders, subjects, dates and first lines. Changes nothing.",
   connectionFields: { mail: "mailConnectionId" },
+  tools: ["mail_search"],
   input: z.strictObject(mailFields),
   steps: [
     fetchUnread,

@@ -89,6 +89,7 @@ export const notesReminder = defineTemplate({
   description:
     "After an approval, waits until `at` or for `delaySeconds`, then creates a page with `text` in the notes.",
   connectionFields: { notes: "notesConnectionId" },
+  tools: ["notes_search", "notes_create_page"],
   input: inputSchema,
   check({ at, delaySeconds, notionParent }, now) {
     if (at !== undefined && delaySeconds !== undefined) throw refuseInput("at", "cannot be combined with delaySeconds");

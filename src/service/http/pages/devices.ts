@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { type Grant, isExpired, toSubject } from "../../auth/grants.ts";
 import type { ApprovedApp } from "../../oauth/oauth-records.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ApiKeyRow, ApprovalMode } from "../../store/schema.ts";
@@ -7,12 +8,13 @@ import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import { describeApp } from "../routes/oauth.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { csrfField, type Markup, noticeLine, readApprovals } from "./page.ts";
+import { describeLimits, type LimitNames, limitsFields, listLimitNames, readLimits } from "./limits.ts";
+import { approvalsChoice, csrfField, type Markup, noticeLine, readApprovals } from "./page.ts";
 import { describeClient } from "./requests.ts";
 import { timeTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
-  mode: "Saved. It counts from the next call on.",
+  changed: "Saved. It counts from the next call on.",
   revoked: "The device was revoked. Its key no longer works.",
   withdrawn: "The app has no access any more.",
 };
@@ -23,23 +25,38 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage("/devices", async (c, { accountId, csrfToken }) => {
     const devices = await parts.keys.list(accountId);
     const apps = await parts.oauth.listApps(accountId);
-    const subjects = [...devices.map(({ id }) => id), ...apps.map(({ clientId }) => `oauth_${clientId}`)];
-    const modes = new Map<string, ApprovalMode>();
-    for (const subject of subjects) modes.set(subject, await parts.approvals.readMode(subject));
+    const subjects = [...devices.map(({ id }) => id), ...apps.map(({ clientId }) => toSubject(clientId))];
+    const grants = new Map<string, KnownGrant>();
+    for (const subject of subjects) grants.set(subject, await readKnownGrant(parts, subject));
     const body = devicesBody({
       devices,
       csrfToken,
       now: parts.now(),
       apps,
-      modes,
-      isFixed: parts.approvals.isFixed,
+      grants,
+      names: await listLimitNames(parts),
       notice: findNotice(NOTICES, c.req.query("notice")),
     });
     return { title: "Devices", body, section: "devices" };
   });
-  addForm("/devices/:id/approvals", async (c, { form }) => {
-    await parts.approvals.setMode(c.req.param("id"), readApprovals(form, "owner"));
-    return "/devices?notice=mode";
+  addPage("/devices/:id/limits", async (c, { accountId, csrfToken }) => {
+    const subject = c.req.param("id");
+    const label = await requireLabel(parts, accountId, subject);
+    const grant = await readKnownGrant(parts, subject);
+    const names = await listLimitNames(parts);
+    const body = limitsBody({ subject, label, grant, names, csrfToken, isFixed: parts.approvals.isFixed });
+    return { title: "What it may do", body, section: "devices" };
+  });
+  addForm("/devices/:id/limits", async (c, { owner, form }) => {
+    const subject = c.req.param("id");
+    await requireLabel(parts, owner.accountId, subject);
+    const { scopes: base, expiresAt } = await parts.grants.read(subject);
+    const limits = readLimits(form, base);
+    const mode = parts.approvals.isFixed ? base.approvals : readApprovals(form, base.approvals ?? "owner");
+    // A key keeps its end unless another is chosen.
+    const end = form.get("ends") === "keep" ? { expiresAt } : {};
+    await parts.grants.write(subject, { ...limits, approvals: mode }, end);
+    return "/devices?notice=changed";
   });
   addForm("/devices/:id/revoke", async (c, { owner }) => {
     const isRevoked = await parts.keys.revoke(owner.accountId, c.req.param("id"));
@@ -53,13 +70,28 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
+/** What a key or app may do, with who approves its calls. */
+type KnownGrant = Grant & { readonly mode: ApprovalMode };
+
+async function readKnownGrant({ grants, approvals }: ServiceParts, subject: string): Promise<KnownGrant> {
+  return { ...(await grants.read(subject)), mode: await approvals.readMode(subject) };
+}
+
+/** The name of a live key or app; throws ServiceError 404 for any other id. */
+async function requireLabel({ keys, oauth }: ServiceParts, accountId: string, subject: string): Promise<string> {
+  const device = (await keys.list(accountId)).find(({ id }) => id === subject);
+  if (device !== undefined) return device.label;
+  const app = (await oauth.listApps(accountId)).find(({ clientId }) => toSubject(clientId) === subject);
+  if (app === undefined) throw new ServiceError(404, "unknown_device", "There is no such device or app any more.");
+  return describeApp(app.name, app.redirectUri).clientName ?? "App without a name";
+}
+
 interface DevicesPage {
   readonly devices: readonly ApiKeyRow[];
   readonly apps: readonly ApprovedApp[];
-  /** Who approves the calls, by id of the key or `oauth_` and the client id. */
-  readonly modes: ReadonlyMap<string, ApprovalMode>;
-  /** True where the owner approves all calls. */
-  readonly isFixed: boolean;
+  /** By id of the key or OAuth client. */
+  readonly grants: ReadonlyMap<string, KnownGrant>;
+  readonly names: LimitNames;
   readonly csrfToken: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -80,20 +112,46 @@ ${
 ${oauthAppsSection(o)}`;
 }
 
-/** Who approves the calls of a key or app, with the button that changes it. */
-function approverLine(subject: string, label: string, { modes, isFixed, csrfToken }: DevicesPage): Markup {
-  const isOwner = modes.get(subject) === "owner";
-  const text = isOwner ? "You approve its calls in the inbox." : "It asks a person itself before it changes something.";
-  if (isFixed) return html`<p class="muted">${text}</p>`;
-  const other = isOwner ? "device" : "owner";
-  return html`<form method="post" action="/devices/${encodeURIComponent(subject)}/approvals">${csrfField(csrfToken)}<input type="hidden" name="approvals" value="${other}"><p class="muted">${text}</p><button class="quiet">${isOwner ? "Let it ask a person itself" : "Approve its calls in the inbox"}<span class="hidden">, ${label}</span></button></form>`;
+/** What a key or app may do, and the way to change it. */
+function grantLine(subject: string, label: string, { grants, names, now }: DevicesPage): Markup {
+  const { scopes = {}, expiresAt = null, mode = "owner" } = grants.get(subject) ?? {};
+  const limits = describeLimits(scopes, names);
+  const said = [
+    ...(limits.length === 0 ? ["May use everything"] : limits),
+    mode === "owner" ? "You approve its calls in the inbox" : "It asks a person itself before it changes something",
+  ];
+  const end = isExpired(expiresAt, now)
+    ? "Has expired"
+    : expiresAt === null
+      ? ""
+      : html`Ends ${timeTag(expiresAt, now)}`;
+  return html`<div class="grant"><span class="muted">${said.join(" · ")}${end === "" ? "" : html` · ${end}`}</span> <a href="/devices/${encodeURIComponent(subject)}/limits">Change<span class="hidden"> what ${label} may do</span></a></div>`;
+}
+
+/** The page that changes what one key or app may do. */
+function limitsBody(o: {
+  readonly subject: string;
+  readonly label: string;
+  readonly grant: KnownGrant;
+  readonly names: LimitNames;
+  readonly isFixed: boolean;
+  readonly csrfToken: string;
+}): Markup {
+  const { grant, names } = o;
+  return html`<h1>What “${o.label}” may do</h1>
+<p class="lead">What it may not use does not exist for it. A change counts from its next call on.</p>
+<section class="card" aria-label="Limits"><form method="post" action="/devices/${encodeURIComponent(o.subject)}/limits">${csrfField(o.csrfToken)}
+${limitsFields({ scopes: grant.scopes, names, expiresAt: grant.expiresAt, isAsked: false })}
+${o.isFixed ? "" : approvalsChoice(grant.mode)}
+<div class="actions"><button class="primary">Save</button><a class="button secondary" href="/devices">Cancel</a></div>
+</form></section>`;
 }
 
 function deviceRow(device: ApiKeyRow, o: DevicesPage): Markup {
   const { csrfToken, now } = o;
   const used = device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`;
   return html`<li><div><strong>${device.label}</strong><span class="muted">${describeClient(device.client)} · key ends in <code>${device.last_four}</code> · paired ${timeTag(device.created_at, now)} · ${used}</span></div>
-<details><summary aria-label="Approvals of ${device.label}">Approvals</summary>${approverLine(device.id, device.label, o)}</details>
+${grantLine(device.id, device.label, o)}
 <details><summary aria-label="Revoke ${device.label}">Revoke</summary>
 <p class="muted">The device is refused at once and must be paired again.</p>
 <form method="post" action="/devices/${device.id}/revoke">${csrfField(csrfToken)}<button class="danger">Revoke ${device.label}</button></form>
@@ -108,7 +166,7 @@ function oauthAppsSection(o: DevicesPage): Markup {
     const { clientName, destination } = describeApp(name, redirectUri);
     const label = clientName ?? "No name given";
     return html`<li><div><strong>${label}</strong><span class="muted">${destination} · approved ${timeTag(approvedAt, now)}</span></div>
-<details><summary aria-label="Approvals of ${label}">Approvals</summary>${approverLine(`oauth_${clientId}`, label, o)}</details>
+${grantLine(toSubject(clientId), label, o)}
 <details><summary aria-label="Withdraw ${label}">Withdraw</summary>
 <p class="muted">The app is refused at once and has to ask again.</p>
 <form method="post" action="/oauth/apps/${encodeURIComponent(clientId)}/end">${csrfField(csrfToken)}<button class="danger">Withdraw ${label}</button></form>

@@ -26,7 +26,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   ownerPages(app, parts).addPage("/flows", async (_c, { accountId }) => {
-    const body = flowsBody({ flows: await flows.list(accountId, FLOW_PAGE.max), now: parts.now() });
+    const body = flowsBody({ flows: await flows.list({ accountId }, FLOW_PAGE.max), now: parts.now() });
     return { title: "Flows", body, section: "flows" };
   });
   ownerPages(app, parts, "approver").addPage("/flows/:id", (c, { accountId, csrfToken, person }) =>

@@ -98,7 +98,7 @@ function describeWaiting({ id, call, flow }: WaitingItem): Errand {
 
 async function listFailedFlows({ flows }: ServiceParts, accountId: string): Promise<Errand[]> {
   const failures: Errand[] = [];
-  const recent = await flows.list(accountId, MAX_FLOWS);
+  const recent = await flows.list({ accountId }, MAX_FLOWS);
   for (const { id, name } of recent.filter(({ status }) => status === "failed")) {
     const view = await flows.get(accountId, id).catch(skipMissing);
     if (view === undefined) continue;

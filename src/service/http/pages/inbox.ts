@@ -4,6 +4,7 @@ import { cleanText } from "../../../base/text.ts";
 import { type RuleContent, ruleContentSchema } from "../../access/rules.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace } from "../../approvals/list-approvals.ts";
+import { toSubject } from "../../auth/grants.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import { mayDo } from "../../auth/people.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -192,7 +193,7 @@ async function nameCallers({ keys, oauth }: ServiceParts, accountId: string): Pr
   const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(({ clientId, name, redirectUri }) => {
     const { clientName, destination } = describeApp(name, redirectUri);
-    return [`oauth_${clientId}`, clientName ?? destination] as const;
+    return [toSubject(clientId), clientName ?? destination] as const;
   });
   return new Map([...devices, ...apps]);
 }

@@ -153,6 +153,8 @@ export interface RequestCard {
   readonly approveLabel: string;
   /** Preset of the choice who approves its calls; undefined where the service leaves no choice: then the owner does. */
   readonly approvals: ApprovalMode | undefined;
+  /** The choice of what it may use. */
+  readonly limits: Markup;
 }
 
 /** Renders the request with its two buttons. */
@@ -167,6 +169,7 @@ ${code === undefined ? "" : html`<div class="code"><p>Must match the code ${code
 <p class="muted">${card.footnote}</p>
 <form method="post" action="${card.action}">
 ${csrfField(card.csrfToken)}
+${card.limits}
 ${card.approvals === undefined ? "" : approvalsChoice(card.approvals)}
 <div class="actions">
 <button class="primary" name="decision" value="approve">${card.approveLabel}</button>
@@ -177,7 +180,7 @@ ${card.approvals === undefined ? "" : approvalsChoice(card.approvals)}
 }
 
 /** The choice who approves the calls of a key or app; its field is `approvals`. */
-function approvalsChoice(chosen: ApprovalMode): Markup {
+export function approvalsChoice(chosen: ApprovalMode): Markup {
   const option = (mode: ApprovalMode, text: string, help: string) =>
     html`<div class="choice"><input type="radio" id="approvals-${mode}" name="approvals" value="${mode}"${mode === chosen ? html` checked` : ""}><label for="approvals-${mode}">${text} <span class="help">${help}</span></label></div>`;
   return html`<fieldset><legend>Calls that change something</legend>
@@ -202,7 +205,7 @@ export function readApprovals(form: URLSearchParams, preset: ApprovalMode): Appr
 export function listRights(o: { apps: readonly string[]; others?: string; mayChoose: boolean }): string[] {
   const { apps, others = "devices" } = o;
   return [
-    `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}) without asking you each time.`,
+    `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}), as far as you let it below, without asking you each time.`,
     o.mayChoose
       ? "Change things there after an approval, as you choose below."
       : "Change things there only after you approved the call in the inbox.",

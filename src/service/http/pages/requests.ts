@@ -2,13 +2,14 @@ import type { Hono } from "hono";
 import { html } from "hono/html";
 import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
-import { hashSecret } from "../../auth/secrets.ts";
+import type { KeyDecision } from "../../auth/registration/waiting-session.ts";
 import type { ApprovalMode } from "../../store/schema.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { describeAsked, foldLimits, type LimitNames, listLimitNames, readGrant } from "./limits.ts";
 import { listConnectedApps } from "./log.ts";
-import { listRights, type Markup, messageBody, type RequestCard, readApprovals, requestCard } from "./page.ts";
+import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
 import { describeTime } from "./values.ts";
 
 /** The pages on which the owner approves or declines a request for a key. */
@@ -21,7 +22,7 @@ interface RequestPages<Session extends KeyRequest> {
   readonly kind: RequestKind<Session>;
   readonly sessions: {
     open(token: string): Promise<Session | undefined>;
-    decide(token: string, accountId: string, decision: "approve" | "decline"): Promise<boolean>;
+    decide(token: string, decision: KeyDecision): Promise<boolean>;
   };
 }
 
@@ -43,25 +44,27 @@ function addPages<Session extends KeyRequest>(
       return { title: titles[1], body: decidedBody(kind, session), status: session.status === "expired" ? 410 : 200 };
     }
     const apps = await listConnectedApps(parts);
-    const approvals = parts.approvals.isFixed ? undefined : kind.approvals;
+    const approvals = parts.approvals.isFixed ? undefined : (session.scopes.approvals ?? kind.approvals);
+    const names = await listLimitNames(parts);
     return {
       title: titles[0],
-      body: requestBody(kind, { session, token, csrfToken, apps, approvals, now: parts.now() }),
+      body: requestBody(kind, { session, token, csrfToken, apps, approvals, names, now: parts.now() }),
     };
   });
   addForm(`/${path}/:token`, async (c, { owner, form }) => {
     const token = c.req.param("token");
-    if (!parts.approvals.isFixed) {
-      await parts.approvals.setMode(hashSecret(token), readApprovals(form, kind.approvals));
-    }
+    const decision = readDecision(form);
+    const asked = (await sessions.open(token))?.scopes ?? {};
+    const approvals = parts.approvals.isFixed ? undefined : kind.approvals;
+    const scopes = decision === "approve" ? readGrant(form, { asked, approvals }) : {};
     // When another decision was faster, the next page shows how the session ended.
-    await sessions.decide(token, owner.accountId, readDecision(form));
+    await sessions.decide(token, { accountId: owner.accountId, decision, scopes });
     return `/${path}/${encodeURIComponent(token)}`;
   });
 }
 
 /** Members that both kinds of sessions have. */
-type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_at"> & {
+type KeyRequest = Pick<PairingSession, "display_code" | "created_at" | "expires_at" | "scopes"> & {
   readonly status: PairingSession["status"] | BootstrapSession["status"];
 };
 
@@ -150,10 +153,13 @@ function requestBody<Session extends KeyRequest>(
     csrfToken: string;
     apps: readonly string[];
     approvals: ApprovalMode | undefined;
+    names: LimitNames;
     now: number;
   },
 ): Markup {
-  const { session, now } = o;
+  const { session, names, now } = o;
+  const { scopes } = session;
+  const wants = describeAsked(scopes, names);
   return requestCard({
     ...kind.card,
     code: { place: kind.codePlace, value: session.display_code },
@@ -161,9 +167,11 @@ function requestBody<Session extends KeyRequest>(
       ...kind.facts(session),
       ["Asked", describeTime(session.created_at, now)],
       ["Expires", describeTime(session.expires_at, now)],
+      ...(wants.length === 0 ? [] : [["Wants", html`${wants.map((line) => html`${line}<br>`)}`] as const]),
     ],
     rights: listRights({ apps: o.apps, mayChoose: o.approvals !== undefined }),
     approvals: o.approvals,
+    limits: foldLimits({ scopes, names, isAsked: wants.length > 0 }),
     action: `/${kind.path}/${o.token}`,
     csrfToken: o.csrfToken,
   });

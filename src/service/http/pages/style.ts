@@ -75,7 +75,7 @@ const BLOCKS = `
 .rows strong a:hover{color:var(--accent);text-decoration-color:currentColor}
 .rows strong{display:block;overflow-wrap:anywhere}
 .rows .muted{font-size:.9375rem;overflow-wrap:anywhere}
-.rows>li>.problem,.rows>li>details{flex-basis:100%;margin:0}
+.rows>li>.problem,.rows>li>.grant,.rows>li>details{flex-basis:100%;margin:0}
 .known{margin:1.25rem 0 1rem}
 .rows>li>.level{flex:0 0 8rem}
 .rows .level select{margin:0}
@@ -144,13 +144,15 @@ label,legend{display:block;font-weight:600;padding:0}
 .help,.problem{margin:.125rem 0 .375rem;font-size:.9375rem}
 .help,.optional{color:var(--muted);font-weight:400}
 .problem{color:var(--danger)}
-input,select{font:inherit;color:inherit}
-input:not([type=radio],[type=checkbox],[type=hidden]),select{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
+input,select,textarea{font:inherit;color:inherit}
+input:not([type=radio],[type=checkbox],[type=hidden]),select,textarea{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
 [aria-invalid=true]{border-color:var(--danger)!important}
 fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .choice{display:flex;gap:.625rem;margin-top:.5rem}
 .choice input{flex:none;width:1.125rem;height:1.125rem;margin:.1875rem 0;accent-color:var(--accent)}
 .choice label{font-weight:400}
+.some{display:none;margin-left:1.75rem}
+.pick:has([type=radio][value=some]:checked)>.some{display:block}
 .filters{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem 1rem}
 .filters .actions{grid-column:1/-1;margin-top:.25rem}
 .filters label{font-size:.875rem;font-weight:500}

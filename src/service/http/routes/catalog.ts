@@ -88,7 +88,8 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     app.use(path, requireKey(parts));
   }
   app.get("/api/integrations", async (c) => {
-    const items = findIntegrations(parts.catalog, await parts.connections.list(), {
+    const { catalog, connections } = c.get("view");
+    const items = findIntegrations(catalog, await connections.list(), {
       query: readText(c.req.query("query")),
       category: readText(c.req.query("category")),
       connectedOnly: readFlag(c.req.query("connected_only")),
@@ -103,16 +104,18 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     const asked = readText(c.req.query("integration_id"));
     return answer(c, parts, { integrationId: asked ?? null, actionId: null }, () => {
       if (asked === undefined) throw missing("integration_id", "the slug of an app, see GET /api/integrations");
-      const integration = requireIntegration(parts.catalog, asked);
-      const items = listActions(parts.catalog, integration, readText(c.req.query("intent")));
+      const { catalog } = c.get("view");
+      const integration = requireIntegration(catalog, asked);
+      const items = listActions(catalog, integration, readText(c.req.query("intent")));
       return { integration_id: integration.slug, items };
     });
   });
   app.get("/api/actions/:integration/:action", (c) => {
     const { integration: integrationId, action: actionId } = c.req.param();
     return answer(c, parts, { integrationId, actionId }, () => {
-      const entry = parts.catalog.findAction(integrationId, actionId);
-      if (entry === undefined) throw actionNotFound(parts.catalog, integrationId, actionId);
+      const { catalog } = c.get("view");
+      const entry = catalog.findAction(integrationId, actionId);
+      if (entry === undefined) throw actionNotFound(catalog, integrationId, actionId);
       return describeAction(entry);
     });
   });
@@ -122,7 +125,8 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
       if (query === undefined) throw missing("query", "what should be done, in a few words");
       const connectedOnly = readFlag(c.req.query("connected_only"));
       const limit = readLimit(c.req.query("limit"), PAGE_SIZE);
-      return { items: searchCatalog(parts.catalog, await parts.connections.list(), { query, connectedOnly, limit }) };
+      const { catalog, connections } = c.get("view");
+      return { items: searchCatalog(catalog, await connections.list(), { query, connectedOnly, limit }) };
     }),
   );
 }
@@ -189,8 +193,9 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/api/tools", async (c) => {
     const integration = readIntegration(c.req.query("integration"));
     const limit = readLimit(c.req.query("limit"), TOOL_LIST);
-    const entries = parts.catalog.entries.filter((e) => integration === null || e.integration.slug === integration);
-    const connections = await parts.connections.list();
+    const view = c.get("view");
+    const entries = integration === null ? view.catalog.entries : view.catalog.listEntries(integration);
+    const connections = await view.connections.list();
     const page = entries.slice(0, limit).map((entry) => summariseTool(entry, connections));
     const left = entries.length - page.length;
     const tools = left > 0 ? [...page, createNotice(left)] : page;
@@ -200,18 +205,20 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const words = readText(c.req.query("query"));
     if (words === undefined) throw refuseBare(400, "query_missing", "`query` is required: what should the tool do?");
     const integration = readIntegration(c.req.query("integration"));
-    const found = parts.catalog.search(words, integration ?? undefined);
-    const connections = await parts.connections.list();
+    const view = c.get("view");
+    const found = view.catalog.search(words, integration ?? undefined);
+    const connections = await view.connections.list();
     const page = found.slice(0, readLimit(c.req.query("limit"), TOOL_SEARCH));
     const tools = page.map((entry) => summariseTool(entry, connections));
     return c.json({ tools, count: tools.length, query: words, integration }, 200);
   });
   app.get("/api/tools/:name", requireKey(parts), async (c) => {
     const name = c.req.param("name");
-    const entry = parts.catalog.find(name);
-    if (entry === undefined) throw toolNotFound(parts.catalog, name);
+    const { catalog, connections } = c.get("view");
+    const entry = catalog.find(name);
+    if (entry === undefined) throw toolNotFound(catalog, name);
     const approvals = await parts.approvals.readMode(c.get("principal").apiKeyId);
-    return c.json({ tool: describeTool(entry, await parts.connections.list(), approvals) }, 200);
+    return c.json({ tool: describeTool(entry, await connections.list(), approvals) }, 200);
   });
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { HOLD_KEY } from "../../../wire/approval.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
 import { toolExecuteRequestSchema } from "../../../wire/execution.ts";
+import type { CatalogEntry } from "../../catalog/search-index.ts";
 import { blockedOutcome } from "../../executions/outcome.ts";
 import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
@@ -62,15 +63,18 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
   app.post("/api/tools/:name/execute", async (c) => {
     const toolName = c.req.param("name");
     const principal = await parts.keys.authenticate(c.req.raw.headers);
-    if (principal === undefined) return renderRefusal(toolName, unauthorized({ bare: false }), parts);
+    if (typeof principal === "string") {
+      return renderRefusal(parts, { toolName, entry: undefined, error: unauthorized(principal, { bare: false }) });
+    }
     const { bytes, contentLength, clientGone } = openBody(c.env);
     const account = principal.accountId;
     let request: ExecuteBody;
     try {
       request = await readExecuteBody(bytes, { contentLength, blobs: parts.blobs, account, signal: clientGone });
     } catch (error) {
-      if (error instanceof ServiceError) return renderRefusal(toolName, error, parts);
-      throw error;
+      if (!(error instanceof ServiceError)) throw error;
+      const { catalog } = await parts.access.view(principal);
+      return renderRefusal(parts, { toolName, entry: catalog.find(toolName), error });
     }
     try {
       const idempotency_key = readIdempotencyKey(c.req.header(HOLD_KEY)) ?? null;
@@ -91,7 +95,9 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
 }
 
 /** A request that was refused before the executor saw it. */
-function renderRefusal(toolName: string, error: ServiceError, parts: ServiceParts): Response {
-  const entry = error.code === "unauthorized" ? undefined : parts.catalog.find(toolName);
-  return renderEnvelope(blockedOutcome(error, new Date(parts.now()).toISOString(), { toolName, entry }));
+function renderRefusal(
+  { now }: ServiceParts,
+  { error, ...known }: { toolName: string; entry: CatalogEntry | undefined; error: ServiceError },
+): Response {
+  return renderEnvelope(blockedOutcome(error, new Date(now()).toISOString(), known));
 }

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import { canonicalExecuteRequestSchema } from "../../../wire/execution.ts";
+import type { KeyProblem } from "../../auth/api-keys.ts";
 import { blockedOutcome, type StoredExecution } from "../../executions/outcome.ts";
 import { readCanonicalRequest, readIdempotencyKey } from "../../executions/read-requests.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
@@ -68,7 +69,7 @@ export const executionOperations: readonly Operation[] = [
 export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/executions", async (c) => {
     const principal = await parts.keys.authenticate(c.req.raw.headers);
-    if (principal === undefined) return refuseKey(parts);
+    if (typeof principal === "string") return refuseKey(principal, parts);
     const clientGone = watchClient(c.env);
     const request = readCanonicalRequest(await readBody(c));
     const outcome = await parts.canonical.execute({ ...request, principal, clientGone });
@@ -77,10 +78,10 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
   app.get("/api/executions", requireKey(parts), async (c) => {
     const key = readIdempotencyKey(c.req.query("idempotency_key"));
     if (key === undefined) throw refuseBare(400, "invalid_request", "idempotency_key is required.");
-    return renderFound(await parts.canonical.findByKey(c.get("principal").accountId, key));
+    return renderFound(await parts.canonical.findByKey(c.get("principal"), key));
   });
   app.get("/api/executions/:id", requireKey(parts), async (c) =>
-    renderFound(await parts.canonical.find(c.get("principal").accountId, c.req.param("id"))),
+    renderFound(await parts.canonical.find(c.get("principal"), c.req.param("id"))),
   );
 }
 
@@ -90,8 +91,8 @@ function renderFound(found: StoredExecution | undefined): Response {
 }
 
 /** "Authentication" 5: on this endpoint a refused key is answered in the endpoint's own shape. */
-function refuseKey(parts: ServiceParts): Response {
-  return renderSummary(blockedOutcome(unauthorized({ bare: false }), new Date(parts.now()).toISOString()));
+function refuseKey(problem: KeyProblem, parts: ServiceParts): Response {
+  return renderSummary(blockedOutcome(unauthorized(problem, { bare: false }), new Date(parts.now()).toISOString()));
 }
 
 /** The document's statuses of this endpoint have no 413: a body that is too large is a malformed request. */

@@ -1,4 +1,4 @@
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { FLOW_PAGE } from "../../../wire/constants.ts";
 import {
@@ -86,24 +86,33 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   app.use("/api/flows", requireKey(parts));
   app.use("/api/flows/*", requireKey(parts));
-  app.get("/api/flows/templates", (c) => c.json({ templates: [...flows.templates] }));
+  app.get("/api/flows/templates", (c) => c.json({ templates: flows.listTemplates(c.get("view")) }));
   app.post("/api/flows/start", async (c) => {
     const start = readStart(await readJsonObject(c.env));
     const flow = await flows.start({ principal: c.get("principal"), ...start });
-    return c.json({ flowId: flow.flow.id, flow, templates: [...flows.templates] });
+    return c.json({ flowId: flow.flow.id, flow, templates: flows.listTemplates(c.get("view")) });
   });
   app.get("/api/flows", async (c) => {
     const limit = readLimit(c.req.query("limit"), LIST);
-    return c.json({ flows: await flows.list(c.get("principal").accountId, limit) });
+    const { accountId } = c.get("principal");
+    return c.json({ flows: await flows.list(c.get("view").isLimited ? c.get("principal") : { accountId }, limit) });
   });
-  app.get("/api/flows/:id", async (c) => c.json(await flows.get(c.get("principal").accountId, c.req.param("id"))));
+  app.get("/api/flows/:id", async (c) => c.json(await flows.get(c.get("principal").accountId, await readId(c, parts))));
   addMoveRoutes(app, parts);
 }
 
-function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, approvals, baseUrl }: ServiceParts): void {
+/** The id of a flow; to a limited key, those of others do not exist: they may do what it may not. */
+async function readId(c: Context<RouteEnv>, { flows }: ServiceParts): Promise<string> {
+  const id = c.req.param("id") ?? "";
+  if (c.get("view").isLimited) await flows.requireOwn(c.get("principal"), id);
+  return id;
+}
+
+function addMoveRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { flows, flowApprovals, approvals, baseUrl } = parts;
   app.post("/api/flows/:id/approve", async (c) => {
     const { accountId, apiKeyId } = c.get("principal");
-    const id = c.req.param("id");
+    const id = await readId(c, parts);
     const { stepKey } = readApproval(await readJsonObject(c.env));
     if (flowApprovals === "dashboard" || (await approvals.readMode(apiKeyId)) === "owner") {
       await flows.get(accountId, id);
@@ -113,8 +122,9 @@ function addMoveRoutes(app: Hono<RouteEnv>, { flows, flowApprovals, approvals, b
   });
   for (const verb of ["resume", "cancel"] as const) {
     app.post(`/api/flows/:id/${verb}`, async (c) => {
+      const id = await readId(c, parts);
       await readJsonObject(c.env);
-      return c.json(await flows[verb](c.get("principal").accountId, c.req.param("id")));
+      return c.json(await flows[verb](c.get("principal").accountId, id));
     });
   }
 }

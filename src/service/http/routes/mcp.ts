@@ -138,18 +138,21 @@ function refuseAccess(access: Exclude<McpAccess, { type: "granted" }>, { baseUrl
   const isKnown = access.type === "insufficient_scope";
   const message = `This access token lacks the scope ${scope}.`;
   const refusal = renderBare(
-    isKnown ? new ServiceError(403, "insufficient_scope", message) : unauthorized({ bare: true }),
+    isKnown
+      ? new ServiceError(403, "insufficient_scope", message)
+      : unauthorized(access.type === "expired" ? "expired" : "unknown", { bare: true }),
   );
   const metadata = `resource_metadata="${baseUrl}${OAUTH_PATHS.protectedResource}${MCP_PATH}"`;
-  const problem = access.type === "missing" ? "" : `error="${access.type}", `;
+  const error = access.type === "expired" ? "invalid_token" : access.type;
+  const problem = access.type === "missing" ? "" : `error="${error}", `;
   refusal.headers.set("www-authenticate", `Bearer ${problem}${metadata}, scope="${scope}"`);
   return refusal;
 }
 
-/** Who may use the MCP endpoint, or why not, in the words of RFC 6750. */
+/** Who may use the MCP endpoint, or why not, in the words of RFC 6750; `expired` is an `invalid_token` to it. */
 type McpAccess =
   | { readonly type: "granted"; readonly principal: Principal }
-  | { readonly type: "missing" | "invalid_token" | "insufficient_scope" };
+  | { readonly type: "missing" | "invalid_token" | "insufficient_scope" | "expired" };
 
 /**
  * Reads the credentials of a request: an API key in either of its headers, or an OAuth access token with the scope
@@ -159,11 +162,13 @@ async function readMcpAccess(headers: Headers, parts: { keys: ApiKeys; oauth: OA
   const bearer = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   if (headers.has(API_KEY_HEADER) || bearer?.startsWith(API_KEY_PREFIX)) {
     const principal = await parts.keys.authenticate(headers);
-    return principal === undefined ? { type: "invalid_token" } : { type: "granted", principal };
+    if (principal === "expired") return { type: "expired" };
+    return principal === "unknown" ? { type: "invalid_token" } : { type: "granted", principal };
   }
   if (bearer === undefined) return { type: "missing" };
   const caller = await parts.oauth.authenticate(bearer);
   if (caller === undefined) return { type: "invalid_token" };
+  if (caller === "expired") return { type: "expired" };
   if (!caller.scopes.has(OAUTH_SCOPES[0])) return { type: "insufficient_scope" };
   return { type: "granted", principal: caller.principal };
 }

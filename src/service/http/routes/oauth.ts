@@ -4,12 +4,14 @@ import { html } from "hono/html";
 import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
 import { MCP_PATH, OAUTH_SCOPES } from "../../../wire/mcp.ts";
+import { toSubject } from "../../auth/grants.ts";
 import { OAUTH_PATHS } from "../../oauth/create-provider.ts";
 import type { ApprovalMode } from "../../store/schema.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
+import { describeAsked, foldLimits, listLimitNames, readGrant } from "../pages/limits.ts";
 import { listConnectedApps } from "../pages/log.ts";
-import { listRights, type Markup, messageBody, readApprovals, requestCard, sendPage } from "../pages/page.ts";
+import { listRights, type Markup, messageBody, requestCard, sendPage } from "../pages/page.ts";
 import { cutLateBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath } from "../session-path.ts";
@@ -74,11 +76,14 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage(path, async (c, { csrfToken }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
     if (pending === undefined) return NOTHING;
+    const { scopes: known } = await parts.grants.read(toSubject(pending.clientId));
+    const names = await listLimitNames(parts);
     const body = approvalBody({
       ...describeApp(pending.clientName, pending.redirectUri),
       scopes: pending.scopes,
       apps: await listConnectedApps(parts),
-      approvals: parts.approvals.isFixed ? undefined : "owner",
+      approvals: parts.approvals.isFixed ? undefined : (known.approvals ?? "owner"),
+      limits: foldLimits({ scopes: known, names, isAsked: describeAsked(known, names).length > 0 }),
       action: c.req.path,
       csrfToken,
     });
@@ -92,8 +97,11 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addForm(path, async (c, { form }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
     if (pending === undefined) return NOTHING;
-    if (readDecision(form) === "approve" && !parts.approvals.isFixed) {
-      await parts.approvals.setMode(`oauth_${pending.clientId}`, readApprovals(form, "owner"));
+    if (readDecision(form) === "approve") {
+      const subject = toSubject(pending.clientId);
+      const { scopes: asked } = await parts.grants.read(subject);
+      const approvals = parts.approvals.isFixed ? undefined : "owner";
+      await parts.grants.write(subject, readGrant(form, { asked, approvals }));
     }
     return `${parts.baseUrl}${c.req.path}/${await oauth.sign(pending.id, readDecision(form))}`;
   });
@@ -156,6 +164,7 @@ function approvalBody(
     /** Names of connected apps. */
     readonly apps: readonly string[];
     readonly approvals: ApprovalMode | undefined;
+    readonly limits: Markup;
     readonly action: string;
     readonly csrfToken: string;
   },
@@ -179,6 +188,7 @@ function approvalBody(
       ...listRights({ ...o, others: "devices or apps", mayChoose: o.approvals !== undefined }),
     ],
     approvals: o.approvals,
+    limits: o.limits,
     footnote: "You can withdraw the access on the Devices page at any time.",
     action: o.action,
     csrfToken: o.csrfToken,

@@ -1,7 +1,9 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { z } from "zod";
+import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
+import { readKeyScopes } from "../../access/key-scopes.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
 import { bare, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
@@ -55,14 +57,15 @@ export const pairingOperations: readonly Operation[] = [
 /** "Registration: pairing flow". None of these routes needs a key; approval happens on a page. */
 export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/plugin/pair/start", async (c) => {
-    return c.json(await parts.pairing.start(await readJsonObject(c.env, KEYLESS_BODY)));
+    const body = await readJsonObject(c.env, KEYLESS_BODY);
+    return c.json(await parts.pairing.start(body, readAskedScopes(body, parts)));
   });
   app.get("/api/plugin/pair/sessions/:token", async (c) => {
     const session = await parts.pairing.find(c.req.param("token"));
     const unknown = "This pairing session is unknown. Start pairing again.";
     if (session === undefined) throw refuseBare(404, "unknown_session", unknown);
-    const { status, display_code: displayCode, expires_at: expiresAt } = session;
-    return c.json({ status, displayCode, expiresAt });
+    const { status, display_code: displayCode, expires_at: expiresAt, scopes } = session;
+    return c.json({ status, displayCode, expiresAt, scopes });
   });
   app.post("/api/plugin/pair/sessions/:token/exchange", async (c) => {
     const body = pairExchangeRequestSchema.safeParse(await readJsonObject(c.env, KEYLESS_BODY));
@@ -70,6 +73,16 @@ export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     if (!body.success) throw refuseBare(400, "verifier_missing", missing);
     return c.json(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
   });
+}
+
+/** The limits that were asked for, with apps by their slugs. */
+function readAskedScopes({ scopes: sent }: Record<string, unknown>, { catalog }: ServiceParts): KeyScopes | undefined {
+  if (sent == null) return undefined;
+  const scopes = readKeyScopes(sent);
+  if (typeof scopes === "string") throw refuseBare(400, "invalid_scopes", scopes);
+  const { integrations, ...others } = scopes;
+  if (integrations === undefined) return others;
+  return { ...others, integrations: integrations.map((name) => catalog.findIntegration(name)?.slug ?? name) };
 }
 
 /** OpenAPI description of these endpoints. */
@@ -98,7 +111,9 @@ export const bootstrapOperations: readonly Operation[] = [
 /** "Registration: installer bootstrap flow". Neither route needs a key; approval happens on a page. */
 export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/installer/bootstrap-sessions", async (c) => {
-    return c.json(await parts.bootstrap.start(await readJsonObject(c.env, KEYLESS_BODY), readCallerAddress(c.env)));
+    const body = await readJsonObject(c.env, KEYLESS_BODY);
+    const asked = { address: readCallerAddress(c.env), scopes: readAskedScopes(body, parts) };
+    return c.json(await parts.bootstrap.start(body, asked));
   });
   app.get("/api/installer/bootstrap-sessions/:token", async (c) => {
     // A HEAD request is answered by the GET handler, and must not spend the configuration that it cannot receive.

@@ -1,5 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import { shortenText } from "../../../base/text.ts";
+import type { AccessView } from "../../access/access-view.ts";
 import { appStopped, requireIntegration } from "../../catalog/not-found.ts";
 import { connectUrl, reconnectUrl } from "../../connections/connection-form.ts";
 import { type Connection, findDefaultConnection } from "../../connections/connections.ts";
@@ -26,8 +27,11 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
       description: "Shows whether an app is connected, with which account, and whether it needs a new sign-in.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID, connection_id: CONNECTION_ID }, ["integration_id"]),
       annotations: reads("Show a connection"),
-      call: ({ integration_id, connection_id }) =>
-        orRefuse(async () => structuredResult(describeConnection(await findApp(parts, integration_id, connection_id)))),
+      call: ({ integration_id, connection_id }, { principal }) =>
+        orRefuse(async () => {
+          const view = await parts.access.view(principal);
+          return structuredResult(describeConnection(await findApp(view, integration_id, connection_id)));
+        }),
     },
     {
       name: "svc.connect_app",
@@ -53,7 +57,7 @@ export function createConnectionTools(parts: ToolParts): McpTool[] {
       },
       call: ({ integration_id, connection_id, force_reconnect }, call) =>
         orRefuse(async () => {
-          const found = await findApp(parts, integration_id, connection_id);
+          const found = await findApp(await parts.access.view(call.principal), integration_id, connection_id);
           if (found.integration.stopped !== undefined) throw appStopped(found.integration);
           return connectApp(parts, { ...found, isForced: force_reconnect === true && call.state === undefined, call });
         }),
@@ -68,7 +72,7 @@ interface App {
 }
 
 /** @throws ServiceError 404 `integration_not_found`, `connection_not_found`. */
-async function findApp({ catalog, connections }: ToolParts, integrationId: unknown, id: unknown): Promise<App> {
+async function findApp({ catalog, connections }: AccessView, integrationId: unknown, id: unknown): Promise<App> {
   const integration = requireIntegration(catalog, String(integrationId));
   const own = await connections.list(integration.slug);
   const named = own.find((connection) => connection.id === id);

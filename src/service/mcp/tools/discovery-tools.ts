@@ -29,13 +29,14 @@ function whoamiTool(parts: ToolParts): McpTool {
     inputSchema: objectSchema({}),
     annotations: reads("Show the account"),
     async call(_args, { principal }) {
-      const connected = new Set((await parts.connections.list()).map((connection) => connection.integration));
+      const { catalog, connections } = await parts.access.view(principal);
+      const connected = new Set((await connections.list()).map((connection) => connection.integration));
       return structuredResult({
         user_id: principal.accountId,
         credential_id: principal.apiKeyId,
         base_url: parts.baseUrl,
         connected_integrations: [...connected].sort(),
-        action_count: parts.catalog.entries.length,
+        action_count: catalog.entries.length,
       });
     },
   };
@@ -54,9 +55,10 @@ function searchTool(parts: ToolParts): McpTool {
       ["query"],
     ),
     annotations: reads("Search actions"),
-    async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }) {
+    async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }, { principal }) {
+      const { catalog, connections } = await parts.access.view(principal);
       const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
-      return structuredResult({ items: searchCatalog(parts.catalog, await parts.connections.list(), wanted) });
+      return structuredResult({ items: searchCatalog(catalog, await connections.list(), wanted) });
     },
   };
 }
@@ -75,8 +77,9 @@ function integrationTools(parts: ToolParts): McpTool[] {
         page_size: countSchema("Apps per page.", INTEGRATION_PAGE),
       }),
       annotations: reads("List apps"),
-      async call({ query, category, connected_only, supports_action, page = 1, page_size }) {
-        const items = findIntegrations(parts.catalog, await parts.connections.list(), {
+      async call({ query, category, connected_only, supports_action, page = 1, page_size }, { principal }) {
+        const { catalog, connections } = await parts.access.view(principal);
+        const items = findIntegrations(catalog, await connections.list(), {
           query: readText(query),
           category: readText(category),
           connectedOnly: connected_only === true,
@@ -93,11 +96,12 @@ function integrationTools(parts: ToolParts): McpTool[] {
       description: "Shows one app: what it is, whether it is connected, and its actions.",
       inputSchema: objectSchema({ integration_id: INTEGRATION_ID }, ["integration_id"]),
       annotations: reads("Show an app"),
-      call: ({ integration_id }) =>
+      call: ({ integration_id }, { principal }) =>
         orRefuse(async () => {
-          const integration = requireIntegration(parts.catalog, String(integration_id));
-          const item = describeIntegration(integration, await parts.connections.list());
-          return structuredResult({ ...item, actions: listActions(parts.catalog, integration, undefined) });
+          const { catalog, connections } = await parts.access.view(principal);
+          const integration = requireIntegration(catalog, String(integration_id));
+          const item = describeIntegration(catalog, integration, await connections.list());
+          return structuredResult({ ...item, actions: listActions(catalog, integration, undefined) });
         }),
     },
   ];
@@ -113,10 +117,11 @@ function actionTools(parts: ToolParts): McpTool[] {
         ["integration_id"],
       ),
       annotations: reads("List actions"),
-      call: ({ integration_id, intent }) =>
+      call: ({ integration_id, intent }, { principal }) =>
         orRefuse(async () => {
-          const integration = requireIntegration(parts.catalog, String(integration_id));
-          const items = listActions(parts.catalog, integration, readText(intent));
+          const { catalog } = await parts.access.view(principal);
+          const integration = requireIntegration(catalog, String(integration_id));
+          const items = listActions(catalog, integration, readText(intent));
           return structuredResult({ integration_id: integration.slug, items });
         }),
     },
@@ -129,11 +134,12 @@ function actionTools(parts: ToolParts): McpTool[] {
         "action_id",
       ]),
       annotations: reads("Show an action"),
-      call: ({ integration_id, action_id }) =>
+      call: ({ integration_id, action_id }, { principal }) =>
         orRefuse(async () => {
+          const { catalog } = await parts.access.view(principal);
           const [app, action] = [String(integration_id), String(action_id)];
-          const entry = parts.catalog.findAction(app, action);
-          if (entry === undefined) throw actionNotFound(parts.catalog, app, action);
+          const entry = catalog.findAction(app, action);
+          if (entry === undefined) throw actionNotFound(catalog, app, action);
           return structuredResult(describeAction(entry));
         }),
     },

@@ -3,6 +3,7 @@ import { MAX_APPROVAL_WAIT_SECONDS } from "../../../wire/approval.ts";
 import { type CardFact, fence, IN_FENCE, layOutFacts } from "../../../wire/card-layout.ts";
 import { drawArguments, drawPart, drawProse, drawText } from "../../../wire/card-text.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
+import type { AccessView } from "../../access/access-view.ts";
 import { explainPolicy } from "../../catalog/describe-catalog.ts";
 import type { CatalogEntry } from "../../catalog/search-index.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
@@ -42,7 +43,7 @@ export function createExecutionTools(parts: ToolParts): McpTool[] {
         const id = String(execution_id);
         const found =
           (await readHeld(parts, call, { id, waitMs: Number(wait) * 1000 })) ??
-          (await parts.canonical.find(call.principal.accountId, id));
+          (await parts.canonical.find(call.principal, id));
         if (found !== undefined) return renderSummary(found, false);
         return problemResult({ error_code: "execution_not_found", message: "There is no execution with this id." });
       },
@@ -82,7 +83,7 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
   const { principal, clientGone } = call;
   const resumed = await resumeHeld(parts, call);
   if (resumed !== undefined) return render(resumed);
-  const subject = await describeSubject(parts, args);
+  const subject = await describeSubject(await parts.access.view(principal), args);
   const answer = readApproval(call, subject?.shown);
   if (answer === "approved") {
     // An approval counts once: a repeated call gets the result of the first.
@@ -103,7 +104,7 @@ async function execute(parts: ToolParts, args: CanonicalRequest, call: McpCall):
 }
 
 /** The current subject of a call; `shown` differs once the account, its label or the level of the action does. */
-async function describeSubject({ catalog, connections }: ToolParts, { integrationId, actionId }: CanonicalRequest) {
+async function describeSubject({ catalog, connections }: AccessView, { integrationId, actionId }: CanonicalRequest) {
   const entry = catalog.findAction(integrationId, actionId);
   if (entry === undefined) return undefined;
   const connection = findDefaultConnection(await connections.list(entry.integration.slug));

@@ -50,11 +50,12 @@ export async function readHeld(
 ): Promise<StoredExecution | undefined> {
   const patience = { waitMs, clientGone, toEnd: true };
   const held = await followApproval(parts.approvals, { principal, id }, patience);
-  return held && ((await parts.approvals.findResult(held)) ?? describeHeld(parts, held));
+  return held && ((await parts.approvals.findResult(held)) ?? (await describeHeld(parts, held)));
 }
 
-function describeHeld({ approvals, catalog, now }: ToolParts, held: HeldApproval): StoredExecution {
+async function describeHeld({ approvals, access, now }: ToolParts, held: HeldApproval): Promise<StoredExecution> {
   const { toolName } = held;
+  const { catalog } = await access.view(held);
   const error = refuseHeld(held, approvals);
   return blockedOutcome(error, new Date(now()).toISOString(), { toolName, entry: catalog.find(toolName) });
 }

@@ -1,6 +1,5 @@
+import type { Access } from "../../access/access-view.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { Connections } from "../../connections/connections.ts";
 import type { CanonicalExecutions } from "../../executions/canonical-executions.ts";
 import { toCanonicalCode } from "../../executions/summarise-outcome.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -23,8 +22,7 @@ export function problemResult(problem: {
 
 /** Everything the `svc.*` tools use. */
 export interface ToolParts {
-  readonly catalog: Catalog;
-  readonly connections: Connections;
+  readonly access: Access;
   readonly canonical: CanonicalExecutions;
   readonly approvals: Pick<Approvals, "find" | "findResult" | "urlOf">;
   /** Base URL, without a slash at the end. */

@@ -130,7 +130,7 @@ describe("poll", () => {
   test("hands out the configuration exactly once, with a working key", async () => {
     verifies("bootstrap.poll", "decision.bootstrap.poll-shape", "decision.bootstrap.install-once");
     const session = await start();
-    const rest = { session_id: session.session_id, expires_at: session.expires_at, poll_interval_ms: 2000 };
+    const rest = { session_id: session.session_id, expires_at: session.expires_at, poll_interval_ms: 2000, scopes: {} };
     expect((await poll(session)).json).toEqual({ ...rest, status: "awaiting_approval" });
     await service.decide(session.approval_url);
     const { json } = await poll(session);

@@ -146,6 +146,7 @@ test("the poll shows nothing secret", async () => {
     status: "awaiting_approval",
     displayCode: session.displayCode,
     expiresAt: session.expiresAt,
+    scopes: {},
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createApiKeys } from "../../../../src/service/auth/api-keys.ts";
+import { createGrants } from "../../../../src/service/auth/grants.ts";
 import { createBootstrap } from "../../../../src/service/auth/registration/bootstrap.ts";
 import { createPairing } from "../../../../src/service/auth/registration/pairing.ts";
 import { MAX_WAITING } from "../../../../src/service/auth/registration/waiting-session.ts";
@@ -17,11 +18,13 @@ beforeEach(async () => {
 afterEach(() => store.destroy());
 
 const now = () => time;
+const parts = () => ({ store, keys: createApiKeys(store, now), grants: createGrants(store, now), now });
+const approve = { accountId: "acc_1", decision: "approve", scopes: {} } as const;
 
 /** The two flows by the same names. `start` gives the token of the owner's page. */
 const flows = {
   pairing() {
-    const pairing = createPairing({ store, keys: createApiKeys(store, now), now, pairUrl: (token) => token });
+    const pairing = createPairing({ ...parts(), pairUrl: (token) => token });
     return {
       ...pairing,
       table: "pairing_sessions" as const,
@@ -29,11 +32,11 @@ const flows = {
     };
   },
   bootstrap() {
-    const bootstrap = createBootstrap({ store, keys: createApiKeys(store, now), now, baseUrl: "" });
+    const bootstrap = createBootstrap({ ...parts(), baseUrl: "" });
     return {
       ...bootstrap,
       table: "bootstrap_sessions" as const,
-      start: async () => (await bootstrap.start({}, "203.0.113.9")).approval_url.replace("/install/", ""),
+      start: async () => (await bootstrap.start({}, { address: "203.0.113.9" })).approval_url.replace("/install/", ""),
     };
   },
 };
@@ -63,8 +66,8 @@ describe.each(Object.entries(flows))("waiting sessions: %s", (_name, create) => 
     const [opened = "", unopened = ""] = await flood(2);
     await flow.open(opened);
     await flood(MAX_WAITING);
-    expect(await flow.decide(opened, "acc_1", "approve")).toBe(true);
-    expect(await flow.decide(unopened, "acc_1", "approve")).toBe(false);
+    expect(await flow.decide(opened, approve)).toBe(true);
+    expect(await flow.decide(unopened, approve)).toBe(false);
     // What was approved waits for nobody.
     await flood(3);
     expect(await flow.open(opened)).toMatchObject({ status: "approved" });
