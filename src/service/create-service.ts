@@ -1,6 +1,7 @@
 import type { OpenSources } from "./added/open-sources.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
+import type { Grants } from "./auth/grants.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createPeople } from "./auth/people.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
@@ -68,6 +69,7 @@ export interface OpenService extends Service {
   readonly store: Store;
   readonly accountId: string;
   readonly keys: ApiKeys;
+  readonly grants: Grants;
 }
 
 /** Starts everything, or nothing: what was opened is closed again when a later step fails. */
@@ -117,6 +119,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     store,
     accountId,
     keys,
+    grants: core.grants,
     connections: core.connections,
     signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
     // A request and its action are one call; an action goes on without its request, and the steps of flows have none.

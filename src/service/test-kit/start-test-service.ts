@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { KeyScopes } from "../../wire/key-scopes.ts";
 import { openService, type Service } from "../create-service.ts";
 import type { ServiceOptions } from "../service-options.ts";
 import type { ExecutionRow } from "../store/schema.ts";
@@ -25,7 +26,8 @@ export interface TestService {
   readonly dataDir: string;
   /** A live key. */
   readonly apiKey: string;
-  createKey(label?: string): Promise<string>;
+  /** A further one, limited to `scopes`. Default: not limited. */
+  createKey(label?: string, scopes?: KeyScopes): Promise<string>;
   /** Executed writes, oldest first, also failed and unfinished ones. */
   effects(): Promise<Effect[]>;
   /** Signs in as the owner and presses a button on the approval page, as a browser would. */
@@ -40,8 +42,9 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   const defaults = await testDefaults.forFolder?.(dataDir);
   const open = await openService({ ...defaults, ...options, dataDir, port: options.port ?? 0 });
   const { url, signInUrl, connections, runningCalls } = open;
-  const createKey = async (label = "Test device") => {
-    const { apiKey } = await open.keys.issue({ accountId: open.accountId, label, client: null });
+  const createKey = async (label = "Test device", scopes: KeyScopes = {}) => {
+    const { apiKey, apiKeyId } = await open.keys.issue({ accountId: open.accountId, label, client: null });
+    await open.grants.write(apiKeyId, scopes);
     return apiKey;
   };
   const close = async () => {

@@ -194,5 +194,5 @@ export function readLimits(form: URLSearchParams, base: KeyScopes): KeyScopes {
 }
 
 function refuse(message: string): ServiceError {
-  return new ServiceError(400, "invalid_limits", `${message} Go back and correct it.`);
+  return new ServiceError(400, "invalid_scopes", `${message} Go back and correct it.`);
 }

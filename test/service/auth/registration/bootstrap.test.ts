@@ -137,6 +137,7 @@ describe("poll", () => {
     expect(json).toEqual({
       ...rest,
       status: "approved",
+      scopes: { approvals: "owner" },
       install: {
         server_name: "svc",
         url: `${service.url}/api/mcp`,

@@ -6,7 +6,11 @@ import { call, type Reply } from "../../http-calls.ts";
  */
 export interface Browser {
   open(url: string, headers?: Record<string, string>): Promise<Reply>;
-  submit(url: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Reply>;
+  submit(
+    url: string,
+    fields: Record<string, string> | [string, string][],
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
   readonly cookies: Map<string, string>;
   /** Empty before the sign-in, and over https. */
   sessionPath(): string;
