@@ -24,6 +24,15 @@ function addAccessCommands(program: Command, run: Run): void {
   add(program, "pair", "connect this machine to a service: a signed-in human approves in a browser")
     .option("--label <text>", "name of this device on the approval page")
     .option("--again", "pair again although a key is stored")
+    .option("--apps <slugs>", "ask for a key to these apps only, e.g. mail,notes")
+    .option("--accounts <ids>", "ask for a key to these accounts only")
+    .option("--tools <patterns>", "ask for a key to these tools only, e.g. 'mail/*,notes_search'")
+    .addOption(
+      new Option("--levels <levels>", "ask for these effects only: read,write,delete,admin").conflicts("readOnly"),
+    )
+    .option("--read-only", "ask for a key that only reads")
+    .option("--expires <days>", "ask for a key that ends after so many days")
+    .addOption(new Option("--approvals <who>", "ask that the owner approves its calls").choices(["device", "owner"]))
     .action(run(async () => (await import("./commands/access.ts")).pair));
   const clients = new Option("--client <name>", "which client; default: the one that is on this machine");
   add(

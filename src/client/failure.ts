@@ -109,7 +109,7 @@ export function withoutRequest(message: string): string {
 
 /** Advice to a model when the service does not accept the key. */
 export const KEY_HINT =
-  "The key of this device is missing, wrong or revoked. Pair it again (svc pair); calling again will not help.";
+  "The key of this device is missing, wrong, revoked or expired. Pair it again (svc pair); calling again will not help.";
 
 /** Advice to a person at a terminal when the service does not accept the key. */
 export const PAIR_AGAIN = 'To go on, pair this device again: "svc pair --again".';

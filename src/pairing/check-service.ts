@@ -13,6 +13,8 @@ export interface ServiceCheck {
   readonly problem: SvcError | undefined;
   /** The service's judgement of the key; `unchecked` without a key or without an answer. */
   readonly key: "accepted" | "refused" | "unchecked";
+  /** What the service says of a key that it refuses; undefined for any other. */
+  readonly refusal: string | undefined;
   readonly tools: number | undefined;
   /**
    * Milliseconds this machine's clock is ahead of the service's, negative when it is behind; exact to a second and half
@@ -60,20 +62,22 @@ export async function checkService(client: SvcClient, limits: ServiceCheckLimits
   return { baseUrl: client.baseUrl, principal: client.principal, clockAheadMs, ...answer };
 }
 
-type Answer = Pick<ServiceCheck, "problem" | "key" | "tools">;
+type Answer = Pick<ServiceCheck, "problem" | "key" | "refusal" | "tools">;
 
 async function ask(client: SvcClient, options: CallOptions): Promise<Answer> {
-  const unchecked = { key: "unchecked", tools: undefined } as const;
+  const unchecked = { key: "unchecked", refusal: undefined, tools: undefined } as const;
   try {
     if (!client.hasKey) {
       await client.getServerCard(options);
       return { problem: undefined, ...unchecked };
     }
     const list = await client.listTools({ limit: 1 }, options);
-    return { problem: undefined, key: "accepted", tools: list.total ?? list.tools.length };
+    return { problem: undefined, key: "accepted", refusal: undefined, tools: list.total ?? list.tools.length };
   } catch (error) {
     if (!isSvcError(error) || error.code === "aborted") throw error;
-    if (client.hasKey && error.code === "unauthorized") return { problem: undefined, key: "refused", tools: undefined };
+    if (client.hasKey && error.code === "unauthorized") {
+      return { problem: undefined, key: "refused", refusal: error.message, tools: undefined };
+    }
     // The card is optional: a refusal from the service proves that it is there.
     const isThere = !client.hasKey && (error.status === 404 || error.code === "unauthorized");
     return { problem: isThere ? undefined : error, ...unchecked };

@@ -5,6 +5,7 @@ import { errorCode, withWriteLock } from "../base/disk.ts";
 import { parseJson } from "../base/json.ts";
 import { spellAddress } from "../client/base-url.ts";
 import { isSvcError, SvcError } from "../errors.ts";
+import { keyScopesSchema } from "../wire/key-scopes.ts";
 import { deleteSecretFile, prepareFolder, readSecretFile, writeSecretFile } from "./secret-file.ts";
 
 /** Addresses are compared as text, so they are normalised when read. */
@@ -29,6 +30,7 @@ const pendingPairingSchema = z.object({
   pairUrl: z.string().min(1),
   displayCode: z.string().exactOptional(),
   deviceLabel: z.string().exactOptional(),
+  scopes: keyScopesSchema.exactOptional(),
   startedAt: z.string(),
   expiresAt: z.string(),
   pollIntervalMs: z.number().exactOptional(),

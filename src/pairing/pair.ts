@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { SvcClient } from "../client/client.ts";
 import { pause, type Sleep, sleepFor, startStopwatch } from "../client/retry.ts";
 import { SvcError } from "../errors.ts";
+import type { KeyScopes } from "../wire/key-scopes.ts";
 import type { PairExchangeReply } from "../wire/registration.ts";
 import { readPollInterval, readShownCode, readShownUrl, waitForPoll } from "./approval-wait.ts";
 import type { CredentialStore, Credentials, PendingPairing } from "./credentials.ts";
@@ -9,7 +11,8 @@ import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
 export type PairProgress =
   | { readonly kind: "started"; readonly pairUrl: string; readonly displayCode?: string; readonly expiresAt: string }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
-  | { readonly kind: "approved" };
+  /** `scopes`: what the owner granted; undefined where the service, or this run, does not know. */
+  | { readonly kind: "approved"; readonly scopes?: KeyScopes | undefined };
 
 export interface PairOptions {
   /** A client for the service to pair with; its own key, if any, is not used. */
@@ -17,6 +20,8 @@ export interface PairOptions {
   readonly credentials: CredentialStore;
   /** Shown on the approval page and in the dashboard. */
   readonly deviceLabel?: string | undefined;
+  /** What the key should be limited to; the owner may narrow or widen it. Default: not limited. */
+  readonly scopes?: KeyScopes | undefined;
   /** `cli` for CLI installs, left out for the plugin. */
   readonly clientKind?: "cli" | undefined;
   /** Stops waiting; the session stays stored, and the next call continues it. */
@@ -58,15 +63,18 @@ interface PairRun extends PairOptions {
   readonly now: () => number;
 }
 
-function isUsable(pending: PendingPairing, { client, now }: PairRun): boolean {
-  return pending.baseUrl === client.baseUrl && Date.parse(pending.expiresAt) > now();
+function isUsable(pending: PendingPairing, { client, scopes, now }: PairRun): boolean {
+  // One that asked for other limits would get another key than this run is about.
+  const isSame = pending.baseUrl === client.baseUrl && isDeepStrictEqual(pending.scopes, scopes);
+  return isSame && Date.parse(pending.expiresAt) > now();
 }
 
 async function startSession(run: PairRun): Promise<PendingPairing> {
-  const { client, deviceLabel, clientKind, signal } = run;
+  const { client, deviceLabel, clientKind, scopes, signal } = run;
   const body = {
     ...(deviceLabel === undefined ? {} : { deviceLabel }),
     ...(clientKind === undefined ? {} : { client: clientKind }),
+    ...(scopes === undefined ? {} : { scopes }),
   };
   const reply = await client.startPairing(body, { signal });
   const displayCode = readShownCode(reply.displayCode);
@@ -77,6 +85,7 @@ async function startSession(run: PairRun): Promise<PendingPairing> {
     pairUrl: readShownUrl(reply.pairUrl, client.baseUrl, "pairUrl"),
     ...(displayCode === undefined ? {} : { displayCode }),
     ...(deviceLabel === undefined ? {} : { deviceLabel }),
+    ...(scopes === undefined ? {} : { scopes }),
     startedAt: new Date(run.now()).toISOString(),
     expiresAt: reply.expiresAt,
     ...(typeof reply.pollIntervalMs === "number" ? { pollIntervalMs: reply.pollIntervalMs } : {}),
@@ -161,7 +170,7 @@ async function storeKey(run: PairRun, session: PendingPairing, reply: PairExchan
   if (reply.session?.status === "awaiting_local_save") {
     await run.client.finalizePairing(session.sessionToken, session.verifier, { signal: run.signal });
   }
-  run.onProgress({ kind: "approved" });
+  run.onProgress({ kind: "approved", scopes: reply.session?.scopes ?? undefined });
   return credentials;
 }
 

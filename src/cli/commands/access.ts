@@ -3,13 +3,15 @@ import { isSvcError } from "../../errors.ts";
 import type { BootstrapProgress } from "../../pairing/bootstrap.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../pairing/credentials.ts";
 import { type PairProgress, pairDevice } from "../../pairing/pair.ts";
+import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeFor } from "../exit-codes.ts";
 import { chooseBaseUrl, createClient, type OpenClient, openClient } from "../open-session.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import { type Terminal, wrapWords } from "../terminal.ts";
+import { describeGranted, type LimitFlags, readLimitFlags } from "./key-limits.ts";
 
-interface PairFlags {
+interface PairFlags extends LimitFlags {
   readonly baseUrl?: string;
   readonly label?: string;
   readonly again?: boolean;
@@ -33,6 +35,7 @@ export async function pair(context: CliContext, flags: PairFlags): Promise<numbe
 /** Pairs this machine, unless its stored key works. */
 export async function ensurePaired(context: CliContext, settings: Settings, flags: Omit<PairFlags, "baseUrl">) {
   const { terminal } = context;
+  const scopes = readLimitFlags(flags);
   const credentials = openCredentialStore(context.places.config);
   const stored = await readStored(context, credentials);
   const baseUrl = await chooseBaseUrl(context, settings);
@@ -41,18 +44,25 @@ export async function ensurePaired(context: CliContext, settings: Settings, flag
     return { isNew: false, baseUrl, path };
   }
   const client = createClient(context, baseUrl);
+  let granted: KeyScopes | undefined;
   try {
     await pairDevice({
       client,
       credentials,
+      scopes,
       deviceLabel: flags.label ?? hostname(),
       clientKind: "cli",
       signal: context.signal,
-      onProgress: (progress) => showApprovalWait(terminal, progress),
+      onProgress(progress) {
+        if (progress.kind === "approved") granted = progress.scopes;
+        showApprovalWait(terminal, progress);
+      },
     });
   } finally {
     await client.close();
   }
+  const limits = describeGranted(scopes, granted);
+  if (limits !== undefined) terminal.say(limits);
   return { isNew: true, baseUrl, path };
 }
 

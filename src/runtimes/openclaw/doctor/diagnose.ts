@@ -120,7 +120,7 @@ export function diagnoseService(
   check: ServiceCheck,
   { pair, setBaseUrl }: { readonly pair: string; readonly setBaseUrl?: string },
 ): Finding[] {
-  const { baseUrl, problem, key, tools = 0 } = check;
+  const { baseUrl, problem, key, refusal = "", tools = 0 } = check;
   if (problem !== undefined) {
     const { code, message, hint } = problem;
     const absence = explainAbsence(baseUrl, setBaseUrl);
@@ -131,7 +131,9 @@ export function diagnoseService(
   }
   const findings = [ok("service", `The service answers at ${baseUrl}.`)];
   if (key === "refused") {
-    const text = `${baseUrl} does not accept the key: it was revoked, or it belongs to another service.`;
+    const isOver = /\bexpired\b/i.test(refusal);
+    const why = isOver ? "its time is over" : "it was revoked, or it belongs to another service";
+    const text = `${baseUrl} does not accept the key: ${why}.`;
     findings.push(fail("key.accepted", text, `Pair again: ${pair}`));
   }
   if (key === "accepted") {

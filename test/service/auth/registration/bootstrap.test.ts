@@ -146,7 +146,7 @@ describe("poll", () => {
     });
     const key = json.install.headers["x-svc-api-key"];
     expect((await call(`${service.url}/api/tools`, { key })).status).toBe(200);
-    expect((await poll(session)).json).toEqual({ ...rest, status: "consumed" });
+    expect((await poll(session)).json).toEqual({ ...rest, scopes: { approvals: "owner" }, status: "consumed" });
   });
 
   test("of twenty at one time exactly one gets the key", async () => {
