@@ -1,8 +1,8 @@
 import { createAccess } from "./access/access-view.ts";
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
-import { addFirstPerson } from "./auth/people.ts";
 import { createGrants } from "./auth/grants.ts";
+import { addFirstPerson } from "./auth/people.ts";
 import { createId } from "./auth/secrets.ts";
 import { createLiveCatalog } from "./catalog/catalog.ts";
 import { type Connections, connectFirstApps, createConnections, isFirstApp } from "./connections/connections.ts";

@@ -1,5 +1,5 @@
-import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Access } from "../access/access-view.ts";
+import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connections.ts";
 import type { Executor } from "../executions/execute-tool.ts";

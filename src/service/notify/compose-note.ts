@@ -1,8 +1,8 @@
 import { cleanText } from "../../base/text.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import { type ApprovalContent, readApproval, selectApprovals } from "../approvals/approval-rows.ts";
-import { toSubject } from "../auth/grants.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
+import { toSubject } from "../auth/grants.ts";
 import type { Flows } from "../flows/flows.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import { hideCredential } from "../secrets/credential-name.ts";

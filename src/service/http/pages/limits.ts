@@ -35,6 +35,15 @@ export async function listLimitNames({ catalog, connections }: ServiceParts): Pr
   };
 }
 
+/** What was asked for, with apps by their slugs; a name that nothing has stays. */
+export function resolveApps(
+  { integrations, ...others }: KeyScopes,
+  { catalog }: Pick<ServiceParts, "catalog">,
+): KeyScopes {
+  if (integrations === undefined) return others;
+  return { ...others, integrations: integrations.map((name) => catalog.findIntegration(name)?.slug ?? name) };
+}
+
 /** The limits in plain words, one each; none for a key without limits. */
 export function describeLimits({ integrations, levels, tools, connections }: KeyScopes, names: LimitNames): string[] {
   const list = (ids: readonly string[], known: ReadonlyMap<string, string>) =>

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
 import type { KeyDecision } from "../../auth/registration/waiting-session.ts";
@@ -7,7 +8,7 @@ import type { ApprovalMode } from "../../store/schema.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { describeAsked, foldLimits, type LimitNames, listLimitNames, readGrant } from "./limits.ts";
+import { describeAsked, foldLimits, type LimitNames, listLimitNames, readGrant, resolveApps } from "./limits.ts";
 import { listConnectedApps } from "./log.ts";
 import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
 import { describeTime } from "./values.ts";
@@ -44,17 +45,18 @@ function addPages<Session extends KeyRequest>(
       return { title: titles[1], body: decidedBody(kind, session), status: session.status === "expired" ? 410 : 200 };
     }
     const apps = await listConnectedApps(parts);
+    const scopes = resolveApps(session.scopes, parts);
     const approvals = parts.approvals.isFixed ? undefined : (session.scopes.approvals ?? kind.approvals);
     const names = await listLimitNames(parts);
     return {
       title: titles[0],
-      body: requestBody(kind, { session, token, csrfToken, apps, approvals, names, now: parts.now() }),
+      body: requestBody(kind, { session, scopes, token, csrfToken, apps, approvals, names, now: parts.now() }),
     };
   });
   addForm(`/${path}/:token`, async (c, { owner, form }) => {
     const token = c.req.param("token");
     const decision = readDecision(form);
-    const asked = (await sessions.open(token))?.scopes ?? {};
+    const asked = resolveApps((await sessions.open(token))?.scopes ?? {}, parts);
     const approvals = parts.approvals.isFixed ? undefined : kind.approvals;
     const scopes = decision === "approve" ? readGrant(form, { asked, approvals }) : {};
     // When another decision was faster, the next page shows how the session ended.
@@ -149,6 +151,8 @@ function requestBody<Session extends KeyRequest>(
   kind: RequestKind<Session>,
   o: {
     session: Session;
+    /** What it asked for. */
+    scopes: KeyScopes;
     token: string;
     csrfToken: string;
     apps: readonly string[];
@@ -157,8 +161,7 @@ function requestBody<Session extends KeyRequest>(
     now: number;
   },
 ): Markup {
-  const { session, names, now } = o;
-  const { scopes } = session;
+  const { session, scopes, names, now } = o;
   const wants = describeAsked(scopes, names);
   return requestCard({
     ...kind.card,

@@ -58,7 +58,7 @@ export const pairingOperations: readonly Operation[] = [
 export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/plugin/pair/start", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
-    return c.json(await parts.pairing.start(body, readAskedScopes(body, parts)));
+    return c.json(await parts.pairing.start(body, readAskedScopes(body)));
   });
   app.get("/api/plugin/pair/sessions/:token", async (c) => {
     const session = await parts.pairing.find(c.req.param("token"));
@@ -75,14 +75,12 @@ export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
   });
 }
 
-/** The limits that were asked for, with apps by their slugs. */
-function readAskedScopes({ scopes: sent }: Record<string, unknown>, { catalog }: ServiceParts): KeyScopes | undefined {
+/** The limits that were asked for. Their names are not looked up: a stranger would learn what there is. */
+function readAskedScopes({ scopes: sent }: Record<string, unknown>): KeyScopes | undefined {
   if (sent == null) return undefined;
   const scopes = readKeyScopes(sent);
   if (typeof scopes === "string") throw refuseBare(400, "invalid_scopes", scopes);
-  const { integrations, ...others } = scopes;
-  if (integrations === undefined) return others;
-  return { ...others, integrations: integrations.map((name) => catalog.findIntegration(name)?.slug ?? name) };
+  return scopes;
 }
 
 /** OpenAPI description of these endpoints. */
@@ -112,7 +110,7 @@ export const bootstrapOperations: readonly Operation[] = [
 export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/installer/bootstrap-sessions", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
-    const asked = { address: readCallerAddress(c.env), scopes: readAskedScopes(body, parts) };
+    const asked = { address: readCallerAddress(c.env), scopes: readAskedScopes(body) };
     return c.json(await parts.bootstrap.start(body, asked));
   });
   app.get("/api/installer/bootstrap-sessions/:token", async (c) => {
