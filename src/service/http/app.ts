@@ -14,6 +14,7 @@ import { type PageStatus, refusedBody, sendPage } from "./pages/page.ts";
 import { addPeoplePages } from "./pages/people.ts";
 import { addRequestPages } from "./pages/requests.ts";
 import { addReviewPages } from "./pages/review.ts";
+import { addRulePages } from "./pages/rules.ts";
 import { addSessionPages } from "./pages/sessions.ts";
 import { addSignInPages } from "./pages/sign-in.ts";
 import { renderBare } from "./render-outcome.ts";
@@ -118,6 +119,7 @@ function addPageRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addKnownAppPages(app, parts);
   addConnectPages(app, parts);
   addReviewPages(app, parts);
+  addRulePages(app, parts);
   addFlowPages(app, parts);
   addLogPages(app, parts);
   addPeoplePages(app, parts);

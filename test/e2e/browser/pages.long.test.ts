@@ -32,6 +32,7 @@ beforeAll(async () => {
     "healthy connection": `/connections/${idOf("Local drive")}`,
     connect: "/connect/mail",
     reconnect: `/connections/${idOf("Read-only vault")}/reconnect`,
+    rules: "/rules?tool=mail_send_message",
     flows: "/flows",
     "flow that waits": `/flows/${service.flows.waiting}`,
     "flow that failed": `/flows/${service.flows.failed}`,

@@ -189,7 +189,10 @@ async function requireApproval({ approvals }: ServiceParts, accountId: string, i
 }
 
 /** Names of keys and OAuth clients, by the id that an approval has. */
-async function nameCallers({ keys, oauth }: ServiceParts, accountId: string): Promise<ReadonlyMap<string, string>> {
+export async function nameCallers(
+  { keys, oauth }: ServiceParts,
+  accountId: string,
+): Promise<ReadonlyMap<string, string>> {
   const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(({ clientId, name, redirectUri }) => {
     const { clientName, destination } = describeApp(name, redirectUri);

@@ -17,6 +17,7 @@ const SECTIONS = {
   inbox: { path: "/inbox", name: "Inbox", least: "approver" },
   devices: { path: "/devices", name: "Devices", least: "owner" },
   connections: { path: "/connections", name: "Connections", least: "owner" },
+  rules: { path: "/rules", name: "Rules", least: "owner" },
   flows: { path: "/flows", name: "Flows", least: "owner" },
   people: { path: "/people", name: "People", least: "owner" },
   log: { path: "/log", name: "Log", least: "approver" },

@@ -60,7 +60,7 @@ describe("an invitation", () => {
 
     const home = (await open(ada, "/")).text;
     expect(home).toContain('href="/inbox"');
-    for (const path of ["/devices", "/connections", "/flows", "/people"]) {
+    for (const path of ["/devices", "/connections", "/rules", "/flows", "/people"]) {
       expect(home, path).not.toContain(`href="${path}"`);
       const refused = await open(ada, path);
       expect([path, refused.status]).toEqual([path, 403]);
