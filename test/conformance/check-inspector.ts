@@ -6,7 +6,8 @@ import { MCP_TOOL_NAMES } from "../../src/wire/mcp.ts";
 import { runTool, type ToolRun } from "./run-tool.ts";
 import { runStep, type StepResult } from "./step.ts";
 
-const INSPECTOR = join(
+/** The script of the Inspector. */
+export const INSPECTOR = join(
   import.meta.dirname,
   "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
 );
@@ -47,7 +48,8 @@ export async function checkInspector(service: { url: string; apiKey: string }, e
   });
 }
 
-function callArguments(tool: string, args: object): string[] {
+/** Arguments by which the Inspector calls a tool. */
+export function callArguments(tool: string, args: object): string[] {
   const call = ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args)];
   return [...call, "--format", "json", "-q"];
 }

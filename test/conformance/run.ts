@@ -5,6 +5,7 @@ import { startTestService } from "../../src/testing.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { checkClients } from "./check-clients.ts";
 import { checkInspector } from "./check-inspector.ts";
+import { checkLocal } from "./check-local.ts";
 import { checkRemoteApps } from "./check-remote-apps.ts";
 import { checkRevision, checkScenario } from "./check-suite.ts";
 import { conformanceFixtures } from "./fixtures.ts";
@@ -14,7 +15,7 @@ import type { StepResult } from "./step.ts";
 
 /*
  * `npm run test:conformance`: the official MCP conformance suite, the Inspector, both official clients and the
- * LangChain adapters against the running service, and the suite against the service as a client of remote MCP servers.
+ * LangChain adapters against the running service, the Inspector with `svc mcp`, and the suite against the service as a client of remote MCP servers.
  * Exit code 1 when any of them finds something unexpected.
  */
 
@@ -66,6 +67,8 @@ async function runClients(): Promise<StepResult[]> {
       ...(await checkClients(service)),
       await checkInspector(service, "legacy"),
       await checkInspector(service, "modern"),
+      await checkLocal("legacy"),
+      await checkLocal("modern"),
     ];
   } finally {
     await service.close();
