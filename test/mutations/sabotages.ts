@@ -577,6 +577,37 @@ const SERVICE: readonly Sabotage[] = [
   },
 ];
 
+const LOCAL_MCP: readonly Sabotage[] = [
+  {
+    name: "svc mcp: a form that was sent without a yes approves",
+    file: "src/runtimes/mcp/human-channel.ts",
+    original: "content?.approve === true",
+    sabotaged: "content !== undefined",
+    suite: "test/runtimes/mcp/serve-mcp.test.ts",
+  },
+  {
+    name: "svc mcp: an answer counts for other arguments than the form has shown",
+    file: "src/runtimes/mcp/take-request.ts",
+    original: "call?.asked === asked",
+    sabotaged: "call !== undefined",
+    suite: "test/runtimes/mcp/waiting-calls.test.ts",
+  },
+  {
+    name: "svc mcp: a human is asked at the device and in the inbox",
+    file: "src/runtimes/mcp/take-request.ts",
+    original: "      resumesHeld: { waitMs },\n",
+    sabotaged: "",
+    suite: "test/runtimes/mcp/waiting-calls.test.ts",
+  },
+  {
+    name: "svc mcp: a client's file holds the key",
+    file: "src/cli/own-program.ts",
+    original: '  "SVC_MEDIA_ROOTS",\n',
+    sabotaged: '  "SVC_MEDIA_ROOTS",\n  "SVC_API_KEY",\n',
+    suite: "test/cli/install-program.test.ts",
+  },
+];
+
 /** Every sabotage, by subject. */
 const NOTES: readonly Sabotage[] = [
   {
@@ -604,6 +635,7 @@ const NOTES: readonly Sabotage[] = [
 
 export const SABOTAGES: readonly Sabotage[] = [
   ...APPROVALS,
+  ...LOCAL_MCP,
   ...REPETITIONS,
   ...FILES,
   ...KEYS_AND_NETWORK,

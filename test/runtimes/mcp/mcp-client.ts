@@ -64,6 +64,9 @@ export async function connectClient(
   const capabilities = human === undefined ? {} : { elicitation };
   const identity = { name: "svc-test", version: "1.0.0" };
   let changes = 0;
+  const countChange = () => {
+    changes += 1;
+  };
   let stderr = "";
   const ask = async (params: { message: string; url?: unknown }) => {
     const question = { message: params.message, ...(typeof params.url === "string" ? { url: params.url } : {}) };
@@ -79,17 +82,16 @@ export async function connectClient(
   });
   const client = isFirst
     ? new FirstClient(identity, { capabilities })
-    : new Client(identity, { capabilities, versionNegotiation: { mode: kind === CLIENTS[0] ? "auto" : "legacy" } });
+    : new Client(identity, {
+        capabilities,
+        versionNegotiation: { mode: kind === CLIENTS[0] ? "auto" : "legacy" },
+        listChanged: { tools: { autoRefresh: false, onChanged: countChange } },
+      });
   if (client instanceof FirstClient) {
     if (human !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ask(params));
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      changes += 1;
-    });
-  } else {
-    if (human !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => ask(params));
-    client.setNotificationHandler("notifications/tools/list_changed", () => {
-      changes += 1;
-    });
+    client.setNotificationHandler(ToolListChangedNotificationSchema, countChange);
+  } else if (human !== undefined) {
+    client.setRequestHandler("elicitation/create", ({ params }) => ask(params));
   }
   // The transports and the clients of the two packages differ in their types, not in what they are here.
   await client.connect(transport as never);

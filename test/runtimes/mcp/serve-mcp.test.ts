@@ -44,7 +44,7 @@ describe.each(CLIENTS)("client %s", (kind) => {
     await client.call("svc_describe_tool", { name: "notes_search" });
     const listed = (await client.listTools()).find(({ name }) => name === "notes_search");
     expect(listed?.annotations).toEqual({ readOnlyHint: true });
-    if (kind !== CLIENTS[0]) await expect.poll(client.changes).toBe(1);
+    await expect.poll(client.changes).toBe(1);
     const read = await client.call("notes_search", { query: "milk" });
     expect(read).toMatchObject({ isError: false, status: "succeeded", tool: "notes_search" });
   });
@@ -89,16 +89,48 @@ describe.each(CLIENTS)("client %s", (kind) => {
     expect(await service.effects()).toHaveLength(1);
     expect((await readFile(join(service.dataDir, "drive/Letters/film.bin"))).length).toBe(20_000_000);
   });
+});
 
-  test("a file outside the media folders is refused", async () => {
-    await start("owner");
-    const file = join(place.home, "letter.txt");
-    await writeFile(file, "hello\n");
-    const client = await connect({ kind });
-    const refused = await client.call("svc_call_tool", {
-      name: "drive_upload_file",
-      arguments: { file: { s3key: file } },
-    });
-    expect(refused).toMatchObject({ isError: true, status: "failed", code: "outside_roots" });
+test("a file outside the media folders is refused", async () => {
+  await start("owner");
+  const file = join(place.home, "letter.txt");
+  await writeFile(file, "hello\n");
+  const client = await connect();
+  const refused = await client.call("svc_call_tool", {
+    name: "drive_upload_file",
+    arguments: { file: { s3key: file } },
   });
+  expect(refused).toMatchObject({ isError: true, status: "failed", code: "outside_roots" });
+});
+
+test("an app that is not connected: its link is opened, and the call goes on once it is connected", async () => {
+  await start("device");
+  const [drive] = await service.service.connections.list("drive");
+  const { label = "", settings = {} } = drive ?? {};
+  await service.service.connections.remove(drive?.id ?? "");
+  const client = await connect({
+    canOpenLinks: true,
+    human: async () => {
+      await service.service.connections.add({ integration: "drive", label, settings });
+      return { action: "accept" };
+    },
+  });
+  const listed = await client.call("svc_call_tool", { name: "drive_search_files", arguments: { query: "a" } });
+  expect(listed, client.stderr()).toMatchObject({ status: "succeeded" });
+  expect(client.shown).toMatchObject([{ url: `${service.url}/connect/drive` }]);
+  const plain = await connect();
+  await service.service.connections.remove((await service.service.connections.list("drive"))[0]?.id ?? "");
+  expect(await plain.call("svc_call_tool", { name: "drive_search_files", arguments: { query: "a" } })).toMatchObject({
+    status: "needs_connection",
+    connect_url: `${service.url}/connect/drive`,
+  });
+});
+
+test("a service that is away is an answer, not the end of the server", async () => {
+  await start("device");
+  await service.close();
+  const client = await connect();
+  expect(await client.listTools()).toHaveLength(11);
+  expect(await client.call("svc_search_tools", { query: "mail" })).toMatchObject({ isError: true, status: "failed" });
+  await expect.poll(client.stderr, { timeout: 20_000 }).toContain("svc: The list of tools could not be read");
 });
