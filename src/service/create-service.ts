@@ -18,6 +18,7 @@ import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
 import { SIGNED_IN_PATH } from "./http/pages/connect.ts";
 import { renderRefusal } from "./http/pages/page.ts";
+import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
 import { type Notes, openNotes } from "./notify/notes.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
 import { createOAuth, type OAuth } from "./oauth/create-oauth.ts";
@@ -95,7 +96,9 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const { folder, store, node } = infrastructure;
   const watch = await openWatch(o, store);
   onClose(() => watch.close());
-  const { accountId, core } = await inTurnOfStarts(store, () => openCore(o, infrastructure));
+  const { accountId, core: opened } = await inTurnOfStarts(store, () => openCore(o, infrastructure));
+  const metrics = o.metricsToken === undefined ? undefined : createServiceMetrics({ store, accountId, now: o.now });
+  const core = metrics === undefined ? opened : { ...opened, executor: metrics.watchExecutor(opened.executor) };
   node.onBeat(() => core.executionLog.settle().then(() => core.executionLog.closeAbandoned()));
   await node.start();
   if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
@@ -104,13 +107,14 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
   // Nobody is there to upload a file by a hint.
   const files = { ...core, ingestTokens: undefined };
-  const outbox = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
+  const notes = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
+  const outbox = metrics?.watchOutbox(notes) ?? notes;
   const templates = findTemplates(core.catalog);
   const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);
   onClose(keepSweeping(o, { ...infrastructure, watch }));
-  const served = { infrastructure, core, added, flows, outbox, watch, accountId };
+  const served = { infrastructure, core, added, flows, outbox, metrics, watch, accountId };
   const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   return {
@@ -136,6 +140,7 @@ interface ServedParts {
   readonly added: OpenSources;
   readonly flows: Flows;
   readonly outbox: Outbox;
+  readonly metrics: ServiceMetrics | undefined;
   readonly watch: Watch;
   readonly accountId: string;
 }
@@ -193,7 +198,7 @@ async function createParts(
   { url, keys, onClose }: { url: string; keys: ApiKeys; onClose: (undo: () => Promise<unknown>) => void },
 ) {
   const { now } = o;
-  const { infrastructure, core, added, flows, outbox, watch, accountId } = served;
+  const { infrastructure, core, added, flows, outbox, metrics, watch, accountId } = served;
   const { store, node } = infrastructure;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
   const ingestTokens =
@@ -230,7 +235,7 @@ async function createParts(
     refreshApps: added.refresh,
     pairing: createPairing({ ...core, store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ ...core, store, keys, now, baseUrl: url }),
-    approvals,
+    approvals: metrics?.watchApprovals(approvals) ?? approvals,
     canonical,
     providerSignIns: createProviderSignIns({
       ...infrastructure,
@@ -240,6 +245,8 @@ async function createParts(
     }),
     oauth,
     notes,
+    metrics,
+    metricsToken: o.metricsToken,
     mcpExtras: o.mcpExtras,
     node,
     watch,

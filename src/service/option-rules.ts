@@ -89,6 +89,11 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     isPrivate: true,
   },
   notifyArguments: { schema: z.boolean(), allowed: "true or false" },
+  metricsToken: {
+    ...secret,
+    schema: secret.schema.regex(/^[!-~]+$/),
+    allowed: `${secret.allowed}, without spaces`,
+  },
   integrations: {
     schema: z.array(z.looseObject({ slug: z.string(), actions: z.array(record), checkSettings: callable })),
     allowed: "a list of integrations",

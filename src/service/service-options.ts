@@ -90,6 +90,8 @@ export interface ServiceOptions {
   readonly notify?: readonly NotifyTarget[];
   /** True puts the arguments of calls into notes too, shortened. Default false. */
   readonly notifyArguments?: boolean;
+  /** Text of at least 32 characters that lets `GET /metrics` be read (`Authorization: Bearer`). Default: there are no metrics. */
+  readonly metricsToken?: string;
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */

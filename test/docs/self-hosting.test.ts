@@ -51,6 +51,7 @@ describe("the tables", () => {
       flowApprovals: true,
       notify: true,
       notifyArguments: true,
+      metricsToken: true,
       providerTimeoutMs: true,
       heartbeatMs: true,
       integrations: true,
@@ -69,7 +70,7 @@ describe("the tables", () => {
     const real = serve?.options.map(({ long, envVar = "" }) => `${long} ${envVar}`) ?? [];
     expect(said.sort()).toEqual(real.sort());
     const variables = rows.map(([, , variable = ""]) => variable).filter((variable) => variable !== "");
-    expect(variables.sort()).toEqual(["SVC_DATABASE", "SVC_FILES", "SVC_NOTIFY", "SVC_SECRET"]);
+    expect(variables.sort()).toEqual(["SVC_DATABASE", "SVC_FILES", "SVC_METRICS_TOKEN", "SVC_NOTIFY", "SVC_SECRET"]);
   });
 
   test("have the defaults of the code", () => {

@@ -611,6 +611,13 @@ const LOCAL_MCP: readonly Sabotage[] = [
 /** Every sabotage, by subject. */
 const NOTES: readonly Sabotage[] = [
   {
+    name: "metrics: anybody reads them",
+    file: "src/service/http/routes/metrics.ts",
+    original: "!isSameHash(hashSecret(sent), hashSecret(metricsToken))",
+    sabotaged: "hashSecret(sent) === sent",
+    suite: "test/service/metrics/metrics.test.ts",
+  },
+  {
     name: "notes: arguments leave the service unasked",
     file: "src/service/notify/compose-note.ts",
     original: "parts.withArguments && ",

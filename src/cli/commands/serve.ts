@@ -39,6 +39,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     allowHosts: flags.allowHost ?? [],
     notify: readNotifyFlags(flags.notify ?? [], context.env),
     notifyArguments: flags.notifyArguments ?? false,
+    ...(context.env.SVC_METRICS_TOKEN ? { metricsToken: context.env.SVC_METRICS_TOKEN } : {}),
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.database === undefined ? {} : { database: flags.database }),
     ...(flags.files === undefined ? {} : { files: readFilesFlag(flags.files, context.env) }),

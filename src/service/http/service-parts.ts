@@ -23,6 +23,7 @@ import type { Flows } from "../flows/flows.ts";
 import type { Node } from "../flows/node.ts";
 import type { Watch } from "../health/health.ts";
 import type { McpFeatures } from "../mcp/mcp-features.ts";
+import type { ServiceMetrics } from "../metrics/service-metrics.ts";
 import type { Notes } from "../notify/notes.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
@@ -71,6 +72,9 @@ export interface ServiceParts {
   readonly node: Node;
   /** Problems of the machine or the data of this process. */
   readonly watch: Pick<Watch, "listProblems">;
+  /** Undefined when no token for them is configured. */
+  readonly metrics: ServiceMetrics | undefined;
+  readonly metricsToken: string | undefined;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

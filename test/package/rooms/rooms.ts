@@ -30,6 +30,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "flows",
   "oauth",
   "notify",
+  "metrics",
   "mcp",
   "health",
   "http",

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Pages, and the endpoints that the OAuth library answers by its own standard. */
-const UNDESCRIBED = /^\/(?:$|(?!api\/|health|openapi|\.well-known\/))|^\/oauth\//;
+const UNDESCRIBED = /^\/(?:$|(?!api\/|health|metrics|openapi|\.well-known\/))|^\/oauth\//;
 
 describe("the OpenAPI document", () => {
   test("is 3.1, carries the interface version, and needs no key", async () => {

@@ -12,6 +12,7 @@ import { flowOperations } from "../routes/flows.ts";
 import { healthOperations } from "../routes/health.ts";
 import { ingestOperations } from "../routes/ingest.ts";
 import { mcpOperations } from "../routes/mcp.ts";
+import { metricsOperations } from "../routes/metrics.ts";
 import { oauthOperations } from "../routes/oauth.ts";
 import { bootstrapOperations, pairingOperations } from "../routes/registration.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -205,6 +206,7 @@ export const allOperations: readonly Operation[] = [
   ...bootstrapOperations,
   ...ingestOperations,
   ...healthOperations,
+  ...metricsOperations,
   {
     method: "get",
     path: "/openapi.json",
