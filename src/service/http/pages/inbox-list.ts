@@ -68,8 +68,8 @@ function waitingRow(item: WaitingItem, o: InboxPage): Markup {
   const isOpened = call !== undefined && o.opened.has(id);
   const box = html`<label class="pick"><input type="checkbox" name="call" value="${id} ${call?.fingerprint}"><span class="hidden">Choose ${title}</span></label>`;
   const button = isOpened ? "button quiet" : "button quiet primary";
-  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${call?.content === undefined ? "" : html`<span class="digest">${digestOf(call.content)}</span>`}<span class="muted">${facts}</span></div>
-<a class="${button}" href="${hrefOf(item)}">Review<span class="hidden"> ${title}</span></a></li>`;
+  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${call?.content === undefined ? "" : html`<span class="digest" id="about-${id}">${digestOf(call.content)}</span>`}<span class="muted">${facts}</span></div>
+<a class="${button}" href="${hrefOf(item)}"${call?.content === undefined ? "" : html` aria-describedby="about-${id}"`}>Review<span class="hidden"> ${title}</span></a></li>`;
 }
 
 /** Longest line of arguments in a list, in characters. */

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { TestService } from "../../../../src/testing.ts";
-import { launchChromium, openWindow, signIn } from "../chromium.ts";
+import { type Look, launchChromium, openWindow, signIn } from "../chromium.ts";
 
 /** Where an owner sits: a browser for all tests of a file, and things that each test opens. */
 export function useDesk(flags: readonly string[] = []) {
@@ -21,8 +21,8 @@ export function useDesk(flags: readonly string[] = []) {
       return thing;
     },
     /** A window in which the owner is signed in. */
-    async openPage(service: TestService): Promise<Page> {
-      const page = await openWindow(browser, { colorScheme: "light", width: 1280 });
+    async openPage(service: TestService, look: Look = { colorScheme: "light", width: 1280 }): Promise<Page> {
+      const page = await openWindow(browser, look);
       opened.push(() => page.context().close());
       await signIn(page, await service.service.signInUrl());
       return page;
