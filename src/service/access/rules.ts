@@ -168,7 +168,8 @@ export function createRules(store: Store, accountId: string, now: () => number) 
   };
 }
 
-interface RuleChange {
+/** What a change of the rules adds and takes away. */
+export interface RuleChange {
   readonly added: readonly RuleContent[];
   readonly removed: readonly Rule[];
 }
