@@ -99,7 +99,7 @@ describe("an address that cannot be one", () => {
 
   test("a client is given the service of the stored key", async () => {
     await pair();
-    const run = await runSvc(["install", "--client", "cursor", "--print"], home);
+    const run = await runSvc(["install", "--client", "cursor", "--remote", "--print"], home);
     expect(run.stdout, run.stderr).toContain(`"${service.url}/api/mcp"`);
   });
 
