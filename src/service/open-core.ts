@@ -65,7 +65,7 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
   const rules = createRules(store, accountId, now);
   const grants = createGrants(store, now);
-  const access = createAccess({ grants, catalog, connections, now });
+  const access = createAccess({ grants, catalog, connections, rules, now });
   const executor: Executor = createExecutor({
     access,
     catalog,

@@ -291,6 +291,13 @@ const KEYS_AND_NETWORK: readonly Sabotage[] = [
 
 const RULES: readonly Sabotage[] = [
   {
+    name: "rules: a blocked tool is listed",
+    file: "src/service/access/access-view.ts",
+    original: 'if (effect === "block" || ',
+    sabotaged: "if (",
+    suite: "test/service/access/shown-rules.test.ts",
+  },
+  {
     name: "rules: a block does not refuse",
     file: "src/service/executions/execute-tool.ts",
     original: 'if (rule.effect !== "block") return',

@@ -2,8 +2,9 @@ import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grants, isExpired, keyExpired } from "../auth/grants.ts";
 import { type Catalog, indexCatalog } from "../catalog/catalog.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connection, Connections } from "../connections/connections.ts";
 import { createScopeFilter, hasLimits } from "./key-scopes.ts";
+import { findRule, type Rule, type Rules } from "./rules.ts";
 
 /** What one key or OAuth client may use: all else does not exist for it. */
 export interface AccessView {
@@ -21,6 +22,11 @@ export interface Access {
    * @throws ServiceError 401 `unauthorized` for a key or client that has expired.
    */
   view(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
+  /**
+   * The view for lists, searches and descriptions: without the tools that the owner's rules block on every account, and
+   * with what the rules say about confirmations. Throws like `view`.
+   */
+  show(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
 }
 
 /** Narrowed catalogs that are kept; one is made again in some milliseconds. */
@@ -31,12 +37,25 @@ export function createAccess(parts: {
   readonly grants: Grants;
   readonly catalog: Catalog;
   readonly connections: Connections;
+  readonly rules: Pick<Rules, "list">;
   readonly now: () => number;
 }): Access {
   const { grants, catalog, connections } = parts;
   const whole: AccessView = { catalog, connections, isLimited: false };
   const narrow = createNarrowing(catalog);
-  return {
+  const rule = createRuling();
+  const access: Access = {
+    async show(principal) {
+      const view = await access.view(principal);
+      const { apiKeyId } = principal;
+      // Without their keys, so that equal rules for two keys are the same.
+      const rules = (await parts.rules.list()).flatMap(({ key = apiKeyId, ...rule }) =>
+        key === apiKeyId ? [rule] : [],
+      );
+      if (rules.length === 0) return view;
+      return { ...view, catalog: rule(view.catalog, rules, await view.connections.list()) };
+    },
+
     async view({ apiKeyId }) {
       const { scopes, expiresAt } = await grants.read(apiKeyId);
       if (isExpired(expiresAt, parts.now())) throw keyExpired({ bare: false });
@@ -58,6 +77,35 @@ export function createAccess(parts: {
       };
     },
   };
+  return access;
+}
+
+/** Applies rules to the tools of a catalog; equal rules share the result until the catalog changes. */
+function createRuling() {
+  const kept = new WeakMap<Catalog["entries"], Map<string, Catalog>>();
+  return (catalog: Catalog, rules: readonly Rule[], connections: readonly Connection[]): Catalog => {
+    const accounts = rules.some(({ account }) => account !== undefined) ? connections : [];
+    const key = JSON.stringify([
+      rules.map(({ effect, tool, level, account }) => [effect, tool, level, account]),
+      accounts.map(({ id, integration }) => [id, integration]),
+    ]);
+    const known = kept.get(catalog.entries) ?? new Map<string, Catalog>();
+    kept.set(catalog.entries, known);
+    return keep(known, key, () => applyRules(catalog, rules, accounts));
+  };
+}
+
+function applyRules(catalog: Catalog, rules: readonly Rule[], accounts: readonly Connection[]): Catalog {
+  const entries = catalog.entries.flatMap((entry) => {
+    const decide = (connectionId: string | undefined) => findRule(rules, { entry, connectionId, subject: "" })?.effect;
+    const effect = decide(undefined);
+    const own = accounts.filter(({ integration }) => integration === entry.integration.slug);
+    if (effect === "block" || (own.length > 0 && own.every(({ id }) => decide(id) === "block"))) return [];
+    return [effect === undefined ? entry : { ...entry, ruled: effect }];
+  });
+  const slugs = new Set(entries.map(({ integration }) => integration.slug));
+  const apps = catalog.integrations.filter(({ slug, actions }) => slugs.has(slug) || actions.length === 0);
+  return indexCatalog(apps, entries);
 }
 
 /** Narrows the catalog as it is; equal scopes share one until the catalog changes. */
@@ -68,13 +116,17 @@ function createNarrowing(catalog: Catalog) {
     if (of !== catalog.entries) kept.clear();
     of = catalog.entries;
     const key = JSON.stringify([integrations, levels, tools, connected && [...connected].sort()]);
-    const known = kept.get(key) ?? select(catalog, createScopeFilter({ integrations, levels, tools }, connected));
-    // The longest unused one goes first.
-    kept.delete(key);
-    kept.set(key, known);
-    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? "");
-    return known;
+    return keep(kept, key, () => select(catalog, createScopeFilter({ integrations, levels, tools }, connected)));
   };
+}
+
+/** The catalog with this key, made where it is not kept; of too many, the longest unused one goes first. */
+function keep(kept: Map<string, Catalog>, key: string, make: () => Catalog): Catalog {
+  const known = kept.get(key) ?? make();
+  kept.delete(key);
+  kept.set(key, known);
+  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? "");
+  return known;
 }
 
 function select(catalog: Catalog, filter: ReturnType<typeof createScopeFilter>): Catalog {

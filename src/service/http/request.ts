@@ -59,7 +59,7 @@ export function requireKey(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
     const principal = await parts.keys.authenticate(c.req.raw.headers);
     if (typeof principal === "string") throw unauthorized(principal, { bare: true });
     c.set("principal", principal);
-    c.set("view", await parts.access.view(principal));
+    c.set("view", await parts.access.show(principal));
     await next();
   };
 }

@@ -130,6 +130,14 @@ export async function fuzzEndpoints(numRuns: number): Promise<{ ran: number; blo
       fc.array(callPlan, { minLength: 6, maxLength: 10 }),
       async (planned, calls) => {
         await store(planned);
+        for (const [key, apiKey] of keys.entries()) {
+          const listed = (await call(`${service.url}/api/tools`, { key: apiKey })).text;
+          const isBlocked = (tool: Tool) =>
+            [0, 1].every((account) =>
+              planned.some((rule) => rule.effect === "block" && isMeant(rule, { tool, account, key })),
+            );
+          expect(tools.filter((tool) => isBlocked(tool) && listed.includes(`"${tool.slug}_${tool.id}"`))).toEqual([]);
+        }
         for (const { tool: at, way, spelling, account, key, confirmed } of calls) {
           const tool = oneOf(tools, at);
           const before = zoo.ran.length;

@@ -50,8 +50,8 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
   const onUnexpected = (error: unknown) => {
     throw error;
   };
-  const rules = { decide: async () => undefined };
-  const access = createAccess({ grants: createGrants(store, now), catalog, connections, now });
+  const rules = { decide: async () => undefined, list: async () => [] };
+  const access = createAccess({ grants: createGrants(store, now), catalog, connections, rules, now });
   const providerTimeoutMs = 60_000;
   const executor = createExecutor({ access, catalog, connections, log, rules, now, providerTimeoutMs, onUnexpected });
   const blobs = createBlobStore({ dir: join(folder, "blobs"), now });

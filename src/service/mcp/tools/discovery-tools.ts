@@ -29,7 +29,7 @@ function whoamiTool(parts: ToolParts): McpTool {
     inputSchema: objectSchema({}),
     annotations: reads("Show the account"),
     async call(_args, { principal }) {
-      const { catalog, connections } = await parts.access.view(principal);
+      const { catalog, connections } = await parts.access.show(principal);
       const connected = new Set((await connections.list()).map((connection) => connection.integration));
       return structuredResult({
         user_id: principal.accountId,
@@ -56,7 +56,7 @@ function searchTool(parts: ToolParts): McpTool {
     ),
     annotations: reads("Search actions"),
     async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }, { principal }) {
-      const { catalog, connections } = await parts.access.view(principal);
+      const { catalog, connections } = await parts.access.show(principal);
       const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
       return structuredResult({ items: searchCatalog(catalog, await connections.list(), wanted) });
     },
@@ -78,7 +78,7 @@ function integrationTools(parts: ToolParts): McpTool[] {
       }),
       annotations: reads("List apps"),
       async call({ query, category, connected_only, supports_action, page = 1, page_size }, { principal }) {
-        const { catalog, connections } = await parts.access.view(principal);
+        const { catalog, connections } = await parts.access.show(principal);
         const items = findIntegrations(catalog, await connections.list(), {
           query: readText(query),
           category: readText(category),
@@ -98,7 +98,7 @@ function integrationTools(parts: ToolParts): McpTool[] {
       annotations: reads("Show an app"),
       call: ({ integration_id }, { principal }) =>
         orRefuse(async () => {
-          const { catalog, connections } = await parts.access.view(principal);
+          const { catalog, connections } = await parts.access.show(principal);
           const integration = requireIntegration(catalog, String(integration_id));
           const item = describeIntegration(catalog, integration, await connections.list());
           return structuredResult({ ...item, actions: listActions(catalog, integration, undefined) });
@@ -119,7 +119,7 @@ function actionTools(parts: ToolParts): McpTool[] {
       annotations: reads("List actions"),
       call: ({ integration_id, intent }, { principal }) =>
         orRefuse(async () => {
-          const { catalog } = await parts.access.view(principal);
+          const { catalog } = await parts.access.show(principal);
           const integration = requireIntegration(catalog, String(integration_id));
           const items = listActions(catalog, integration, readText(intent));
           return structuredResult({ integration_id: integration.slug, items });
@@ -136,7 +136,7 @@ function actionTools(parts: ToolParts): McpTool[] {
       annotations: reads("Show an action"),
       call: ({ integration_id, action_id }, { principal }) =>
         orRefuse(async () => {
-          const { catalog } = await parts.access.view(principal);
+          const { catalog } = await parts.access.show(principal);
           const [app, action] = [String(integration_id), String(action_id)];
           const entry = catalog.findAction(app, action);
           if (entry === undefined) throw actionNotFound(catalog, app, action);
