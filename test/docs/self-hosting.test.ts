@@ -93,7 +93,9 @@ describe("the tables", () => {
     expect(text).toContain(`| a storage key | ${days(DEFAULT_TTL_MS)} |`);
     const keys = `${days(IDEMPOTENCY_KEPT_MS)}, and the newest ${KEPT_KEYS.toLocaleString("en")} in any case`;
     expect(text).toContain(`| an idempotency key | ${keys} |`);
-    expect(text).toContain(`| a sign-in link, an owner's browser | 10 minutes, ${days(OWNER_SESSION_LIFETIME_MS)} |`);
+    expect(text).toContain(
+      `| a sign-in link, an invitation, a signed-in browser | 10 minutes, a day, ${days(OWNER_SESSION_LIFETIME_MS)} |`,
+    );
     expect(text).toContain(`| a pairing or installation | ${BOOTSTRAP_LIFETIME_MS / 60_000} minutes |`);
   });
 });

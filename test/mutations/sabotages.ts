@@ -393,10 +393,10 @@ const SERVICE: readonly Sabotage[] = [
   },
   {
     name: "service: a sign-in link works twice",
-    file: "src/service/auth/owner-sessions.ts",
+    file: "src/service/auth/sign-in-links.ts",
     original:
-      '.set({ used_at: at() })\n        .where("link_hash", "=", hashSecret(linkSecret))\n        .where("used_at", "is", null)',
-    sabotaged: '.set({ used_at: at() })\n        .where("link_hash", "=", hashSecret(linkSecret))',
+      '.set({ used_at: at() })\n          .where("link_hash", "=", hashSecret(linkSecret))\n          .where("used_at", "is", null)',
+    sabotaged: '.set({ used_at: at() })\n          .where("link_hash", "=", hashSecret(linkSecret))',
     suite: "test/service/http/pages/pages.test.ts",
   },
   {
@@ -501,8 +501,8 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: an idempotency key stands for any input",
     file: "src/service/executions/canonical-executions.ts",
-    original: "if (known.inputHash === use.inputHash) return awaitEnd",
-    sabotaged: "if (known.inputHash !== undefined) return awaitEnd",
+    original: "known.inputHash === use.inputHash && isOwn",
+    sabotaged: "isOwn",
     suite: "test/service/executions/idempotency.test.ts",
   },
   {
@@ -615,7 +615,51 @@ const LOCAL_MCP: readonly Sabotage[] = [
   },
 ];
 
-/** Every sabotage, by subject. */
+const PEOPLE: readonly Sabotage[] = [
+  {
+    name: "people: an approver may do what an owner may",
+    file: "src/service/auth/people.ts",
+    original: 'role === "owner" || least === "approver"',
+    sabotaged: 'role === "owner" || role === "approver"',
+    suite: "test/service/http/who-may-do-what.test.ts",
+  },
+  {
+    name: "people: a page without a word about roles is open to approvers",
+    file: "src/service/http/owner-browser.ts",
+    original: 'least: Role = "owner"',
+    sabotaged: 'least: Role = "approver"',
+    suite: "test/service/http/who-may-do-what.test.ts",
+  },
+  {
+    name: "people: a removed person stays signed in",
+    file: "src/service/auth/people.ts",
+    original: '.where("removed_at", "is", null)',
+    sabotaged: "",
+    suite: "test/service/http/pages/people.test.ts",
+  },
+  {
+    name: "people: the last owner removes themselves",
+    file: "src/service/auth/people.ts",
+    original: "requireOtherOwner(people, requirePerson(people, id));",
+    sabotaged: "requirePerson(people, id);",
+    suite: "test/service/http/pages/people.test.ts",
+  },
+  {
+    name: "people: an approver signs out the browsers of others",
+    file: "src/service/http/pages/sessions.ts",
+    original: '"owner") ? undefined : person.id',
+    sabotaged: '"owner") ? undefined : undefined',
+    suite: "test/service/http/pages/people.test.ts",
+  },
+  {
+    name: "people: an approver ends a flow that waits for nobody",
+    file: "src/service/http/pages/flows.ts",
+    original: 'mayDo(role, "owner") || waitsForApproval(view)',
+    sabotaged: 'mayDo(role, "approver") || waitsForApproval(view)',
+    suite: "test/service/http/pages/flows.test.ts",
+  },
+];
+
 const NOTES: readonly Sabotage[] = [
   {
     name: "metrics: anybody reads them",
@@ -647,6 +691,7 @@ const NOTES: readonly Sabotage[] = [
   },
 ];
 
+/** Every sabotage, by subject. */
 export const SABOTAGES: readonly Sabotage[] = [
   ...APPROVALS,
   ...LOCAL_MCP,
@@ -656,4 +701,5 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...RULES,
   ...SERVICE,
   ...NOTES,
+  ...PEOPLE,
 ];

@@ -1,12 +1,11 @@
 import { Validator } from "@cfworker/json-schema";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createApp } from "../../../src/service/http/app.ts";
 import { allOperations, buildDocument } from "../../../src/service/http/openapi/build-document.ts";
-import type { ServiceParts } from "../../../src/service/http/service-parts.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { call } from "../http-calls.ts";
+import { listRoutes } from "./kit/list-routes.ts";
 
 let service: TestService;
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document, looked into by its tests
@@ -34,8 +33,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("describes every route but pages, and no others", () => {
-    const { routes } = createApp(pretendParts());
-    const served = routes
+    const served = listRoutes()
       .filter(({ method, path }) => (method === "GET" || method === "POST") && !UNDESCRIBED.test(path))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:([^/]+)/g, "{}")}`);
     const described = allOperations.map(
@@ -129,18 +127,3 @@ test("schemas that catch and transform are described by what may be sent", () =>
   });
   expect(JSON.stringify(built)).not.toContain('"default"');
 });
-
-/** Parts that nothing is done with: only the list of routes is wanted. */
-function pretendParts(): ServiceParts {
-  const anything: unknown = new Proxy(() => undefined, {
-    get: (_target, key) => {
-      if (key === Symbol.iterator) return function* () {};
-      if (key === Symbol.toPrimitive) return () => "anything";
-      return anything;
-    },
-    apply: () => anything,
-  });
-  return new Proxy({} as ServiceParts, {
-    get: (_target, key) => (key === "baseUrl" ? "http://127.0.0.1:1" : anything),
-  });
-}

@@ -87,3 +87,14 @@ export function readCsrf(page: Reply): string {
   if (csrf === undefined) throw new Error("The page has no form of a signed-in browser.");
   return csrf;
 }
+
+/** Invites a person as the owner of this browser does; the link for them. */
+export async function invite(owner: Browser, url: string, name: string, role = "approver"): Promise<string> {
+  const csrf = readCsrf(await owner.open(`${url}/sessions`));
+  return readInvitation(await owner.submit(`${url}/people`, { csrf, name, role }));
+}
+
+/** The link that a page shows for somebody; empty when it shows none. */
+export function readInvitation({ text }: Reply): string {
+  return /<code class="copy">([^<]+)/.exec(text)?.[1] ?? "";
+}

@@ -5,7 +5,7 @@ import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { openStoreOf } from "../../find-store.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
 import { call, type Reply } from "../../http-calls.ts";
-import { type Browser, openBrowser, readCsrf } from "./browser.ts";
+import { type Browser, invite, openBrowser, readCsrf } from "./browser.ts";
 
 let service: TestService;
 let browser: Browser;
@@ -47,6 +47,36 @@ describe("the flow pages", () => {
     const { text } = await open("/flows");
     expect(text).toContain(`<a href="/flows/${id}">Turn unread mail into task pages</a>`);
     expect(text).toMatch(/started by an agent <time/);
+  });
+
+  test("let an approver decide what waits, under their name, and end or resume nothing else", async () => {
+    const [approved, declined] = [await startTasks(), await startTasks()];
+    const [mail] = await service.service.connections.list("mail");
+    await service.service.connections.update(mail?.id ?? "", { state: "reauth_required" });
+    const failing = await startFlow("mail_unread_summary");
+    await expect.poll(() => statusOf(failing)).toBe("failed");
+    await service.service.connections.update(mail?.id ?? "", { state: "healthy" });
+    const link = await invite(browser, service.url, "Ada");
+    browser = openBrowser();
+    await browser.open(link);
+    expect((await open("/")).text).toContain(`href="/flows/${approved}"`);
+    expect((await open("/")).text).not.toContain(`href="/flows/${failing}"`);
+    expect((await open("/flows")).status).toBe(403);
+    const { text } = await open(`/flows/${failing}`);
+    expect(text).toContain("It failed");
+    expect(text).not.toMatch(/\/(resume|cancel)"/);
+    const csrf = readCsrf(await open("/sessions"));
+    for (const verb of ["resume", "cancel"]) {
+      const refused = await browser.submit(`${service.url}/flows/${failing}/${verb}`, { csrf });
+      expect([refused.status, await statusOf(failing)]).toEqual([403, "failed"]);
+    }
+    await press(approved, "approve", { step: "approve_task_creation" });
+    await expect.poll(() => statusOf(approved)).toBe("completed");
+    expect((await open(`/flows/${approved}`)).text).toContain(
+      '<dt>Approved by</dt><dd><span class="text">Ada</span></dd>',
+    );
+    expect((await press(declined, "cancel")).headers.location).toContain("notice=cancelled");
+    expect(await statusOf(declined)).toBe("cancelled");
   });
 
   test("show what an approval is about, escaped, and put it on the home page", async () => {

@@ -3,7 +3,7 @@ import { describeBrowser } from "../../../../src/service/auth/describe-browser.t
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { call, execute } from "../../http-calls.ts";
 import { createLab } from "../../lab-integration.ts";
-import { type Browser, openBrowser, readCsrf } from "./browser.ts";
+import { type Browser, invite, openBrowser, readCsrf, readInvitation } from "./browser.ts";
 
 const HOUR = 60 * 60_000;
 const PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1";
@@ -33,27 +33,26 @@ const open = (who: Browser, path: string) => who.open(at(path));
 const submit = async (who: Browser, path: string, fields: Record<string, string> = {}) =>
   who.submit(at(path), { csrf: readCsrf(await open(who, "/sessions")), ...fields });
 
-const readLink = (text: string) => /<code class="copy">([^<]+)/.exec(text)?.[1] ?? "";
 const idOf = async (name: string) =>
   new RegExp(`/people/(per_\\w+)">${name}<`).exec((await open(owner, "/people")).text)?.[1] ?? "";
 
 /** Invites somebody; their id and link. */
-async function invite(name: string, role = "approver") {
-  const { text } = await submit(owner, "/people", { name, role });
-  return { id: await idOf(name), link: readLink(text) };
+async function add(name: string, role?: string) {
+  const link = await invite(owner, service.url, name, role);
+  return { id: await idOf(name), link };
 }
 
 const put = async (title: string) =>
   (await execute(service, "lab_put", { arguments: { title } })).json.error.approval.id as string;
 
-async function decide(who: Browser, id: string) {
+async function decide(who: Browser, id: string, decision = "approve") {
   const fingerprint = /name="fingerprint" value="([^"]+)"/.exec((await open(who, `/inbox/${id}`)).text)?.[1] ?? "";
-  return submit(who, `/inbox/${id}`, { fingerprint, decision: "approve" });
+  return submit(who, `/inbox/${id}`, { fingerprint, decision });
 }
 
 describe("an invitation", () => {
   test("signs in one browser, which decides under its name and sees no more than the inbox and the log", async () => {
-    const { link } = await invite("Ada <b>Lovelace</b>");
+    const { link } = await add("Ada <b>Lovelace</b>");
     expect((await call(link)).text).toContain("Sign in as Ada &lt;b&gt;Lovelace&lt;/b&gt;?");
     const ada = await signIn(link);
     expect((await openBrowser().open(link)).status).toBe(410);
@@ -68,19 +67,20 @@ describe("an invitation", () => {
     }
     const id = await put("Milk");
     expect((await open(ada, "/")).text).toContain(`/inbox/${id}`);
+    expect((await decide(ada, id, "always")).status).toBe(403);
     expect((await decide(ada, id)).headers.location).toContain("notice=approved");
     expect((await open(owner, `/inbox/${id}`)).text).toContain("by Ada &lt;b&gt;Lovelace&lt;/b&gt;");
   });
 
   test("works for a day, and a new one takes its place", async () => {
-    const { id, link } = await invite("Ada");
+    const { id, link } = await add("Ada");
     now += 24 * HOUR - 1;
     expect((await call(link)).status).toBe(200);
     now += 1;
     expect((await openBrowser().open(link)).status).toBe(410);
     const [second = "", third = ""] = [
-      readLink((await submit(owner, `/people/${id}/link`)).text),
-      readLink((await submit(owner, `/people/${id}/link`)).text),
+      readInvitation(await submit(owner, `/people/${id}/link`)),
+      readInvitation(await submit(owner, `/people/${id}/link`)),
     ];
     expect((await openBrowser().open(second)).status).toBe(410);
     expect((await openBrowser().open(third)).status).toBe(303);
@@ -93,14 +93,14 @@ describe("an invitation", () => {
     [400, "no role", { name: "Ada", role: "king" }, "must be owner or approver"],
   ])("needs a name and a role: %i, %s", async (status, _what, fields, message) => {
     const refused = await submit(owner, "/people", fields);
-    expect([refused.status, readLink(refused.text)]).toEqual([status, ""]);
+    expect([refused.status, readInvitation(refused)]).toEqual([status, ""]);
     expect(refused.text).toContain(message);
   });
 });
 
 describe("roles", () => {
   test("a change counts at once, in both directions", async () => {
-    const { id, link } = await invite("Ada");
+    const { id, link } = await add("Ada");
     const ada = await signIn(link);
     expect((await open(ada, "/people")).status).toBe(403);
     await submit(owner, `/people/${id}`, { name: "Ada", role: "owner" });
@@ -118,7 +118,7 @@ describe("roles", () => {
 
   test("an owner who has signed in is always left", async () => {
     const first = await idOf("Owner");
-    const { id, link } = await invite("Ada", "owner");
+    const { id, link } = await add("Ada", "owner");
     const demote = () => submit(owner, `/people/${first}`, { name: "Owner", role: "approver" });
     const remove = () => submit(owner, `/people/${first}/remove`);
     expect((await demote()).text).toContain("Owner is the only owner who has signed in.");
@@ -133,10 +133,10 @@ describe("roles", () => {
 });
 
 test("whoever is removed is signed out everywhere, has a dead link, and stays in the log", async () => {
-  const { id, link } = await invite("Ada");
+  const { id, link } = await add("Ada");
   const ada = await signIn(link);
-  const phone = await signIn(readLink((await submit(owner, `/people/${id}/link`)).text), { "user-agent": PHONE });
-  const unused = readLink((await submit(owner, `/people/${id}/link`)).text);
+  const phone = await signIn(readInvitation(await submit(owner, `/people/${id}/link`)), { "user-agent": PHONE });
+  const unused = readInvitation(await submit(owner, `/people/${id}/link`));
   const approval = await put("Milk");
   await decide(ada, approval);
   const csrf = readCsrf(await open(ada, "/sessions"));
@@ -147,17 +147,17 @@ test("whoever is removed is signed out everywhere, has a dead link, and stays in
   expect((await open(owner, "/people")).text).not.toContain("Ada");
   expect((await open(owner, `/inbox/${approval}`)).text).toContain("by Ada");
   expect((await submit(owner, `/people/${id}/link`)).status).toBe(404);
-  await invite("Ada");
+  await add("Ada");
 });
 
 describe("signed-in browsers", () => {
   const listIds = (text: string) => [...text.matchAll(/\/sessions\/(ses_\w+)\/end/g)].map(([, id = ""]) => id);
 
   test("a person sees and ends their own, an owner everybody's", async () => {
-    const { id, link } = await invite("Ada");
+    const { id, link } = await add("Ada");
     const ada = await signIn(link);
     now += HOUR;
-    const phone = await signIn(readLink((await submit(owner, `/people/${id}/link`)).text), { "user-agent": PHONE });
+    const phone = await signIn(readInvitation(await submit(owner, `/people/${id}/link`)), { "user-agent": PHONE });
     const seen = (await open(ada, "/sessions")).text;
     expect(seen).toContain("Safari on iPhone");
     const [phoneId = "", ...others] = listIds(seen);
@@ -179,7 +179,7 @@ describe("signed-in browsers", () => {
   });
 
   test("when one was last seen is told to the minute", async () => {
-    const { id, link } = await invite("Ada");
+    const { id, link } = await add("Ada");
     const ada = await signIn(link);
     now += 30 * 60_000;
     await open(ada, "/inbox");
