@@ -6,6 +6,7 @@ import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { connectClient } from "../runtimes/mcp/mcp-client.ts";
+import { decideHeld } from "../service/approvals/owner.ts";
 
 /** `svc install`: the files that agent clients read, and the command in them, started as they do. */
 
@@ -61,19 +62,20 @@ test.each(CLIENTS)("%s starts what its file says, and attaches a local file", as
   const { type, command, args, env: own = {} } = await readEntry(client);
   expect(type).toBe(client === "claude-desktop" ? undefined : "stdio");
   // A desktop program has neither the PATH nor the variables of a terminal.
-  const started = await connectClient(
-    { command, args, env: { HOME: home, ...own } },
-    {
-      human: () => ({ action: "accept", content: { approve: true } }),
-    },
-  );
+  const started = await connectClient({ command, args, env: { HOME: home, ...own } });
   try {
     const media = join(home, ".local/share/svc/media");
     await mkdir(media, { recursive: true, mode: 0o700 });
     await writeFile(join(media, "hello.txt"), "hello\n");
     const upload = { name: "drive_upload_file", arguments: { file: join(media, "hello.txt"), folder: client } };
-    const done = await started.call("svc_call_tool", upload);
-    expect(done, started.stderr()).toMatchObject({ status: "succeeded", result: { path: `${client}/hello.txt` } });
+    const told: string[] = [];
+    const made = started.call("svc_call_tool", upload, { onprogress: ({ message = "" }) => told.push(message) });
+    await expect.poll(() => told.at(-1), { timeout: 20_000 }).toContain("/inbox/");
+    await decideHeld(service, told.at(-1)?.split("/").at(-1) ?? "", "approve");
+    expect(await made, started.stderr()).toMatchObject({
+      status: "succeeded",
+      result: { path: `${client}/hello.txt` },
+    });
     const outside = { name: "drive_upload_file", arguments: { file: join(home, FILES[client][0]) } };
     expect(await started.call("svc_call_tool", outside)).toMatchObject({ status: "failed", isError: true });
   } finally {
@@ -87,7 +89,7 @@ test("one pairing serves all clients, other servers stay, and the old file is ke
   await mkdir(join(home, ".config/Code/User"), { recursive: true });
   await writeFile(join(home, FILES.vscode[0]), old);
   const second = await runSvc(["install", "--client", "vscode"], home, { env: env() });
-  expect([second.code, second.stdout]).toEqual([0, expect.stringContaining(`paired with ${service.url}`)]);
+  expect([second.code, second.stdout]).toEqual([0, expect.stringContaining(`Paired with ${service.url} already`)]);
   expect(Object.keys(JSON.parse(await readFile(join(home, FILES.vscode[0]), "utf8")).servers)).toEqual([
     "other",
     "svc",

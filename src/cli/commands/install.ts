@@ -56,8 +56,9 @@ async function installProgram(context: CliContext, client: McpClient, { settings
   const entry = { serversKey: client.serversKey, serverName: SERVER_NAME, entry: describeProgram(client, program) };
   if (flags.print) return printConfig(terminal, client, { ...entry, isSecret: false });
   mergeConfig(client.file, await readConfigFile(client.file), entry);
-  const { isNew, baseUrl, path } = await ensurePaired(context, settings, { label: `${hostname()}, ${client.title}` });
-  if (!isNew) terminal.say(`This machine is paired with ${baseUrl}.`);
+  // Not every client can ask a human itself. The owner may choose otherwise on the page.
+  const { isNew, baseUrl, path } = await ensurePaired(context, settings, { approvals: "owner" });
+  if (!isNew) terminal.say(`Paired with ${baseUrl} already. Its devices page says who approves writes.`);
   await writeEntry(terminal, client, entry);
   terminal.say(`  It starts svc, which reads the key in ${path}. The file holds none.`);
   terminal.say(`  Local files are sent from here only: ${settings.mediaRoots.join(", ")}`);
