@@ -43,6 +43,10 @@ export interface Cluster {
   run(action: string, text: string, o?: { key?: string; at?: string }): Promise<Reply>;
   /** Starts another process. */
   add(): Promise<ClusterNode>;
+  /** Kills a process and starts one in its place, on its folder and its port of the balancer. */
+  replace(node: ClusterNode): Promise<void>;
+  /** A link that signs a browser in at the balancer. */
+  signInUrl(): Promise<string>;
   /** Starts a pairing at one address and approves it at another. */
   approvePairing(start: string, approve: string): Promise<{ sessionToken: string; verifier: string }>;
   close(): Promise<void>;
@@ -103,6 +107,12 @@ export async function startCluster(size: number, o: { database: string } & Parti
       nodes.push(node);
       return node;
     },
+    async replace(node) {
+      await node.kill();
+      const port = Number(new URL(node.url).port);
+      nodes[nodes.indexOf(node)] = await startNode({ ...options, dataDir: node.dataDir, port });
+    },
+    signInUrl: () => signInUrl(balancer.url),
     async close() {
       await Promise.all(nodes.map((node) => node.kill()));
       await store.destroy();
@@ -126,7 +136,7 @@ function runLedger(o: { at: string; apiKey: string; action: string; text: string
 
 /** Starts a node; again on another port when the one that was free a moment ago is not any more. */
 async function startNode(options: ServiceOptions, tries = 3): Promise<ClusterNode> {
-  const port = await findFreePort();
+  const port = options.port ?? (await findFreePort());
   const child = spawn(process.execPath, [CHILD, JSON.stringify({ ...options, port })], {
     stdio: ["ignore", "pipe", tries > 1 ? "ignore" : "inherit"],
   });

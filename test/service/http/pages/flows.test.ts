@@ -174,6 +174,23 @@ describe("the flow pages", () => {
     expect(await listPages()).toHaveLength(2);
   });
 
+  test("approve what an agent may not approve itself, where calls wait for the owner", async () => {
+    await service.close();
+    service = await startTestService({ approvals: "owner" });
+    await deliverMail(service.dataDir, [{ from: "Ada <ada@example.org>", subject: "Invoice", text: "It is due." }]);
+    browser = openBrowser();
+    await browser.open(await service.service.signInUrl());
+    const id = await startTasks();
+    const refused = await call(`${service.url}/api/flows/${id}/approve`, { method: "POST", key: service.apiKey });
+    expect(refused.status).toBe(409);
+    expect(refused.json.error).toContain(`${service.url}/flows/${id}`);
+    expect(await statusOf(id)).toBe("waiting");
+    expect(await listPages()).toEqual([]);
+    await press(id, "approve", { step: "approve_task_creation" });
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    expect(await listPages()).toHaveLength(1);
+  });
+
   test("an old page does not approve a step that it did not show", async () => {
     const id = await startTasks();
     const done = await press(id, "approve", { step: "another_step" });

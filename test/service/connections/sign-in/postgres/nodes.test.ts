@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createConnections } from "../../../../../src/service/connections/connections.ts";
 import { createSecretBox, readSecretKey, type SecretBox } from "../../../../../src/service/secrets/secret-box.ts";
 import { findAccount } from "../../../../../src/service/store/open-store.ts";
+import { createRandom } from "../../../../faults/kit/create-random.ts";
 import { choose } from "../../../../faults/kit/fault-form.ts";
 import { startPostgres, type TestPostgres } from "../../../../suites/start-postgres.ts";
 import { execute } from "../../../http-calls.ts";
@@ -157,12 +158,4 @@ async function reconnect(): Promise<void> {
   const settings = { box: "main", ...(await signIn()) };
   await (await connections()).update(connectionId, { settings, state: "healthy" });
   expect((await list(cluster.nodes[0]?.url ?? "")).status).toBe(200);
-}
-
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }
