@@ -95,20 +95,26 @@ async function findDuplicate(
   { call, fingerprint }: { call: HeldCall; fingerprint: string },
 ): Promise<HeldApproval | undefined> {
   const { principal, idempotency_key: key = null } = call;
-  const rows = await selectApprovals(store)
+  const equal = selectApprovals(store)
     .where("approvals.api_key_id", "=", principal.apiKeyId)
     .where("approvals.fingerprint", "=", fingerprint)
     .where("approvals.status", "in", ["pending", "approved", "running", "declined"])
     .orderBy("approvals.requested_at", "desc")
-    .limit(20)
-    .execute();
+    .limit(20);
+  const read = async (query: typeof equal) =>
+    (await query.execute()).map((row) => readApproval(row, { box, now: now() }));
   // With its key, a call is the same one also after its end: its first answer may have been lost.
-  const isSame = ({ status, decidedAt, row }: HeldApproval) => {
-    if (status === "expired") return false;
-    if (key !== null && row.idempotency_key === key) return true;
-    return status === "declined" ? Date.parse(decidedAt ?? "") + DECLINED_MS > now() : status !== "done";
-  };
-  return rows.map((row) => readApproval(row, { box, now: now() })).find(isSame);
+  const own = key === null ? [] : await read(equal.where("approvals.idempotency_key", "=", key));
+  const known = own.find(({ status }) => status !== "expired");
+  if (known !== undefined) return known;
+  const ofOthers = equal.where((e) =>
+    e.or([e("executions.finished_at", "is", null), e("approvals.status", "=", "declined")]),
+  );
+  return (await read(ofOthers)).find(({ status, decidedAt }) =>
+    status === "declined"
+      ? Date.parse(decidedAt ?? "") + DECLINED_MS > now()
+      : status !== "done" && status !== "expired",
+  );
 }
 
 async function insert(

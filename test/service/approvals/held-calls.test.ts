@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
+import { openBrowser } from "../http/pages/browser.ts";
 import { call, execute } from "../http-calls.ts";
 import { createLab, type Lab } from "../lab-integration.ts";
-import { decideHeld } from "./owner.ts";
+import { decideHeld, pressOnPage } from "./owner.ts";
 
 let lab: Lab;
 let service: TestService;
@@ -60,14 +61,30 @@ test("a duplicate joins the pending request; after a decline it is answered with
   expect(lab.ran).toEqual([]);
 });
 
+/** Sends one call with a key. */
+const send = (key = "call-1") =>
+  call(`${service.url}/api/tools/lab_put/execute`, {
+    method: "POST",
+    key: service.apiKey,
+    headers: { "content-type": "application/json", "idempotency-key": key },
+    body: JSON.stringify({ arguments: { title: "Milk" } }),
+  });
+
+test("with its key, a call is recognised behind any number of equal ones, run or waiting", async () => {
+  const { id } = (await send()).json.error.approval;
+  const browser = openBrowser();
+  await browser.open(await service.service.signInUrl());
+  for (let next = id, turn = 2; turn < 25; turn += 1) {
+    await pressOnPage(browser, `${service.url}/inbox/${next}`, () => "approve");
+    await expect.poll(async () => (await read(next)).json.approval.status).toBe("done");
+    clock += 1000;
+    next = (await send(`call-${turn}`)).json.error.approval.id;
+  }
+  expect((await send()).json.error.approval).toMatchObject({ id, status: "done" });
+  expect(lab.ran).toHaveLength(23);
+});
+
 test("with its key, a call is recognised after its end: the result is found, and nothing runs again", async () => {
-  const send = () =>
-    call(`${service.url}/api/tools/lab_put/execute`, {
-      method: "POST",
-      key: service.apiKey,
-      headers: { "content-type": "application/json", "idempotency-key": "call-1" },
-      body: JSON.stringify({ arguments: { title: "Milk" } }),
-    });
   const { id } = (await send()).json.error.approval;
   await decide(id, "approve");
   await expect.poll(async () => (await read(id)).json.approval.status).toBe("done");

@@ -4,7 +4,7 @@ import { call, type Reply } from "../../../service/http-calls.ts";
 import { postMcp, sendModern } from "../../../service/mcp/mcp-calls.ts";
 
 /** The service and the key that asks. */
-export interface Target {
+interface Target {
   readonly url: string;
   readonly apiKey: string;
 }
