@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createToolSession, type SessionEvent, type ToolSession } from "../../src/index.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { openRules } from "../service/access/open-rules.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
 import { closeAll, makeFolder } from "./open-test-session.ts";
 
@@ -114,4 +115,52 @@ test("where the service leaves approvals to devices, nothing runs without an app
   const session = await openSession();
   expect(await session.call(upload)).toMatchObject({ status: "needs_approval", code: "approval_required" });
   expect(await service.effects()).toEqual([]);
+});
+
+test("rules of the owner: a read waits that they want to be asked about, an allowed write does not, a blocked one ends", async () => {
+  const rules = await openRules(service);
+  const session = await openSession({}, (id) => decideHeld(service, id, "approve"));
+  const search = { toolName: "notes_search", arguments: { query: "Milk" } };
+  const create = { toolName: "notes_create_page", arguments: { title: "Milk", body: "2 l" } };
+  try {
+    await rules.add({ effect: "ask", tool: "notes_search" }, "test");
+    await rules.add({ effect: "allow", tool: "notes_create_page" }, "test");
+    expect((await session.call({ callId: "r1", ...create })).status).toBe("succeeded");
+    expect(waiting).toEqual([]);
+    expect((await session.call({ callId: "r2", ...search })).status).toBe("succeeded");
+    expect(waiting).toHaveLength(1);
+    await rules.add({ effect: "block", tool: "notes/*" }, "test");
+    expect(await session.call({ callId: "r3", ...create })).toMatchObject({
+      status: "failed",
+      code: "blocked_by_rule",
+      message: expect.stringContaining("does not allow"),
+      hint: expect.stringContaining("Only the owner"),
+    });
+  } finally {
+    await rules.close();
+  }
+});
+
+test("a device that asks its own human still does where the owner allows a write, and about a read where they want it", async () => {
+  const device = await startTestService();
+  const rules = await openRules(device);
+  const asked: string[] = [];
+  const approve = async ({ id, fingerprint, tool }: { id: string; fingerprint: string; tool: string }) => {
+    asked.push(tool);
+    return { type: "approve" as const, id, fingerprint };
+  };
+  const session = await openSession({ baseUrl: device.url, apiKey: device.apiKey, approve });
+  try {
+    await rules.add({ effect: "allow", tool: "notes_create_page" }, "test");
+    await rules.add({ effect: "ask", tool: "notes_search" }, "test");
+    const create = { callId: "d1", toolName: "notes_create_page", arguments: { title: "Milk", body: "2 l" } };
+    const search = { callId: "d2", toolName: "notes_search", arguments: { query: "Milk" } };
+    expect((await session.call(create)).status).toBe("succeeded");
+    expect((await session.call(search)).status).toBe("succeeded");
+    expect(asked).toEqual(["notes_create_page", "notes_search"]);
+  } finally {
+    await rules.close();
+    await session.close();
+    await device.close();
+  }
 });
