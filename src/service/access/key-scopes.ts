@@ -4,9 +4,14 @@ import type { CatalogEntry } from "../catalog/search-index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { matchesTool, toolPatternSchema } from "./tool-patterns.ts";
 
+/** A stranger chooses these, and the owner reads them. */
+const namesSchema = z.array(z.string().regex(/^[\w. -]{1,100}$/, "is no name of an app or account"));
+
 /** As sent by a program or a form: a member that nobody knows would leave the key larger than was meant. */
 const strictSchema = z.strictObject({
   ...keyScopesSchema.shape,
+  integrations: namesSchema.min(1).max(200).optional(),
+  connections: namesSchema.min(1).max(200).optional(),
   tools: z.array(toolPatternSchema).min(1).max(200).optional(),
 });
 

@@ -50,7 +50,7 @@ test("what was asked for is shown in plain words, and granted when the owner cha
   const { approve, readStatus, exchange } = await start(asked);
   expect((await readStatus()).scopes).toEqual(asked);
   const { page } = await approve();
-  for (const words of ["Only read", "Only these apps: mail-list", "For 30 days", "You approve each call"]) {
+  for (const words of ["May only read", "Only these apps: mail-list", "For 30 days", "You approve each call"]) {
     expect(page).toContain(words);
   }
   const granted = { ...asked, integrations: ["mail-list"] };
@@ -59,7 +59,7 @@ test("what was asked for is shown in plain words, and granted when the owner cha
   expect(session.scopes).toEqual(granted);
   expect(await listTools(apiKey)).toEqual(["mail-list_get"]);
   const devices = await browser.open(`${service.url}/devices`);
-  expect(devices.text).toContain("Only read · Only these apps: mail-list · You approve its calls in the inbox");
+  expect(devices.text).toContain("May only read · Only these apps: mail-list · You approve its calls in the inbox");
 });
 
 test("the owner narrows; more than was asked for takes a tick of its own", async () => {
@@ -94,6 +94,7 @@ test.each([
   [{ levels: ["everything"] }, "scopes.levels.0"],
   [{ tools: ["a/b/c"] }, "scopes.tools.0"],
   [{ expiresInDays: 0 }, "scopes.expiresInDays"],
+  [{ connections: ["con_1\u202e"] }, "scopes.connections.0"],
   [{ hours: "9-17" }, "scopes.hours"],
   [["mail"], "scopes"],
 ])("scopes that cannot be kept are refused: %j", async (scopes, field) => {

@@ -1,5 +1,4 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/text.ts";
 import { SIDE_EFFECT_LEVELS, type SideEffectLevel } from "../../../wire/catalog.ts";
 import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { exceeds, hasLimits, readKeyScopes } from "../../access/key-scopes.ts";
@@ -47,9 +46,9 @@ export function resolveApps(
 /** The limits in plain words, one each; none for a key without limits. */
 export function describeLimits({ integrations, levels, tools, connections }: KeyScopes, names: LimitNames): string[] {
   const list = (ids: readonly string[], known: ReadonlyMap<string, string>) =>
-    ids.map((id) => known.get(id) ?? `${id}, which is not there`).join(", ");
+    ids.map((id) => known.get(id) ?? `${id} (not there)`).join(", ");
   return [
-    ...(levels === undefined ? [] : [`Only ${levels.map((level) => LEVELS[level][0].toLowerCase()).join(", ")}`]),
+    ...(levels === undefined ? [] : [`May only ${levels.map((level) => LEVELS[level][0].toLowerCase()).join(", ")}`]),
     ...(integrations === undefined ? [] : [`Only these apps: ${list(integrations, names.apps)}`]),
     ...(connections === undefined ? [] : [`Only these accounts: ${list(connections, names.accounts)}`]),
     ...(tools === undefined ? [] : [`Only these tools: ${tools.join(", ")}`]),
@@ -119,12 +118,10 @@ function pickList(o: {
 }): Markup {
   const { name, picked } = o;
   const isAll = picked === undefined;
-  const missing = (picked ?? [])
-    .filter((id) => !o.known.has(id))
-    .map((id) => [id, `${id}, which is not there`] as const);
+  const missing = (picked ?? []).filter((id) => !o.known.has(id)).map((id) => [id, `${id} (not there)`] as const);
   const radio = (value: "all" | "some", label: string, isOn: boolean) =>
     html`<div class="choice"><input type="radio" id="${name}s-${value}" name="${name}s" value="${value}"${isOn ? html` checked` : ""}><label for="${name}s-${value}">${label}</label></div>`;
-  return html`<fieldset class="pick"><legend>${o.legend}</legend>
+  return html`<fieldset class="limit"><legend>${o.legend}</legend>
 ${radio("all", o.all, isAll)}${radio("some", "Only these", !isAll)}
 <div class="some">${[...o.known, ...missing].map(([value, label]) => checkbox({ name, value, isOn: picked?.includes(value) ?? false, label }))}</div>
 </fieldset>`;
@@ -135,7 +132,7 @@ function endOptions({ expiresInDays }: KeyScopes, expiresAt: string | null): Mar
     html`<option value="${value}"${isOn ? html` selected` : ""}>${text}</option>`;
   const days = [...new Set([...DAYS, ...(expiresInDays === undefined || expiresAt !== null ? [] : [expiresInDays])])];
   return [
-    ...(expiresAt === null ? [] : [option("keep", `On ${exactTime(expiresAt)}, as now`, true)]),
+    ...(expiresAt === null ? [] : [option("keep", `As now: ${expiresAt.slice(0, 10)}`, true)]),
     option("never", "Never", expiresAt === null && expiresInDays === undefined),
     ...days
       .sort((a, b) => a - b)

@@ -152,7 +152,7 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .choice input{flex:none;width:1.125rem;height:1.125rem;margin:.1875rem 0;accent-color:var(--accent)}
 .choice label{font-weight:400}
 .some{display:none;margin-left:1.75rem}
-.pick:has([type=radio][value=some]:checked)>.some{display:block}
+.limit:has([type=radio][value=some]:checked)>.some{display:block}
 .filters{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.75rem 1rem}
 .filters .actions{grid-column:1/-1;margin-top:.25rem}
 .filters label{font-size:.875rem;font-weight:500}
