@@ -691,6 +691,65 @@ const NOTES: readonly Sabotage[] = [
   },
 ];
 
+const LIMITS: readonly Sabotage[] = [
+  {
+    name: "limits: the executor finds every tool",
+    file: "src/service/executions/execute-tool.ts",
+    original: "view.catalog.find(call.toolName)",
+    sabotaged: "parts.catalog.find(call.toolName)",
+    suite: "test/service/access/limited-keys.test.ts",
+  },
+  {
+    name: "limits: a key acts on every account",
+    file: "src/service/executions/execute-tool.ts",
+    original: "await view.connections.list(found.integration.slug)",
+    sabotaged: "await parts.connections.list(found.integration.slug)",
+    suite: "test/service/access/limited-keys.test.ts",
+  },
+  {
+    name: "limits: a list shows every tool",
+    file: "src/service/http/routes/catalog.ts",
+    original: "view.catalog.entries",
+    sabotaged: "parts.catalog.entries",
+    suite: "test/service/access/limited-keys.test.ts",
+  },
+  {
+    name: "limits: an expired key is let in",
+    file: "src/service/auth/api-keys.ts",
+    original: "isExpired(row.expires_at, now())",
+    sabotaged: "false",
+    suite: "test/service/access/grant-limits.test.ts",
+  },
+  {
+    name: "limits: more than was asked for needs no tick",
+    file: "src/service/http/pages/limits.ts",
+    original: 'form.get("wider") === "yes"',
+    sabotaged: 'form.get("wider") !== ""',
+    suite: "test/service/access/grant-limits.test.ts",
+  },
+  {
+    name: "limits: keys with other effects share a catalog",
+    file: "src/service/access/access-view.ts",
+    original: "JSON.stringify([integrations, levels, tools,",
+    sabotaged: "JSON.stringify([integrations, tools,",
+    suite: "test/service/access/limited-keys.test.ts",
+  },
+  {
+    name: "limits: an idempotency key hands out what another key did",
+    file: "src/service/executions/canonical-executions.ts",
+    original: "!isLimited || api_key_id === apiKeyId",
+    sabotaged: "!isLimited || api_key_id !== null || apiKeyId === null",
+    suite: "test/service/access/grant-limits.test.ts",
+  },
+  {
+    name: "limits: a limited key approves the flow of another",
+    file: "src/service/http/routes/flows.ts",
+    original: 'if (c.get("view").isLimited) await',
+    sabotaged: 'if (c.get("view") === undefined) await',
+    suite: "test/service/access/limited-flows.test.ts",
+  },
+];
+
 /** Every sabotage, by subject. */
 export const SABOTAGES: readonly Sabotage[] = [
   ...APPROVALS,
@@ -702,4 +761,5 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...SERVICE,
   ...NOTES,
   ...PEOPLE,
+  ...LIMITS,
 ];

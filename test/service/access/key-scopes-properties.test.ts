@@ -155,5 +155,5 @@ test("no key runs a tool outside of its scopes, in whatever spelling, by whateve
     }),
     fuzzOptions({ runs: 60 }),
   );
-  expect(ran).toBeGreaterThan(50);
+  expect(ran).toBeGreaterThan(20);
 });

@@ -47,6 +47,7 @@ const CASES: readonly (readonly [
     ["mail_getItem", "mail_list-send", "mail-list_get"],
     ["Red account", "Blue account", "Green account"],
   ],
+  ["administration only", () => ({ levels: ["admin"] }), ["mail-list_purge"], ["Green account"]],
   [
     "a pattern on one app",
     () => ({ tools: ["mail/*send*"] }),
