@@ -11,6 +11,7 @@ import {
   ElicitRequestSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import manifest from "../../../plugin.manifest.json" with { type: "json" };
 
 /** The official clients, each with `svc mcp` as the process that it starts. */
 
@@ -51,7 +52,7 @@ interface CallOptions {
 /** The command that starts `svc mcp` from the sources, for a service and a home folder. */
 export function svcMcp(home: string, { url, apiKey }: { url: string; apiKey: string }, ...args: string[]) {
   const env = { SVC_HOME: home, SVC_BASE_URL: url, SVC_API_KEY: apiKey, PATH: process.env.PATH ?? "" };
-  return { command: process.execPath, args: [BIN, "mcp", ...args], env };
+  return { command: process.execPath, args: [BIN, ...manifest.entries.mcp.args, ...args], env };
 }
 
 /** Starts the command and connects to it. */
