@@ -1,7 +1,13 @@
 import { type Command, Option } from "commander";
 import type { Run } from "./context.ts";
 import { MCP_CLIENT_NAMES } from "./mcp-client-files.ts";
-import { addOwnerCommands, addRuleCommands, addServiceCommands, addSourceCommands } from "./service-commands.ts";
+import {
+  addOwnerCommands,
+  addPeopleCommands,
+  addRuleCommands,
+  addServiceCommands,
+  addSourceCommands,
+} from "./service-commands.ts";
 
 /** Puts all commands into the tree. */
 export function addCommands(program: Command, run: Run): void {
@@ -9,6 +15,7 @@ export function addCommands(program: Command, run: Run): void {
   addOwnerCommands(program, run);
   addSourceCommands(program, run);
   addRuleCommands(program, run);
+  addPeopleCommands(program, run);
   addAccessCommands(program, run);
   addToolCommands(program, run);
   addFlowCommands(program, run);

@@ -223,6 +223,31 @@ export function addSourceCommands(program: Command, run: Run): void {
   ).action(run(async () => (await import("./commands/review.ts")).remove));
 }
 
+/** `svc people`: who may sign in to a service on this machine. */
+export function addPeopleCommands(program: Command, run: Run): void {
+  const people = program.command("people").description("who may sign in to a service on this machine");
+  inService(people.command("list", { isDefault: true }).description("everybody, with role and browsers")).action(
+    run(async () => (await import("./commands/people.ts")).listPeople),
+  );
+  inService(
+    people
+      .command("invite")
+      .description("print a one-time link that signs somebody in")
+      .argument("<name>", "stands in the log beside what they decide")
+      .addOption(
+        new Option("--role <role>", "approver (decides what waits, reads the log) or owner (may do everything)")
+          .choices(["approver", "owner"])
+          .default("approver"),
+      ),
+  ).action(run(async () => (await import("./commands/people.ts")).invitePerson));
+  forService(
+    people
+      .command("remove")
+      .description("sign somebody out everywhere, for good")
+      .argument("<person>", "their name or id"),
+  ).action(run(async () => (await import("./commands/people.ts")).removePerson));
+}
+
 /** `svc rules`: what the owner of a service on this machine decides about calls in advance. */
 export function addRuleCommands(program: Command, run: Run): void {
   const rules = program.command("rules").description("allow, ask about or block calls of a service on this machine");
