@@ -109,7 +109,7 @@ function decisionForms({ approval, csrfToken, mayAllow }: CallCard, { account }:
   const { id, fingerprint, toolName, level } = approval;
   const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="fingerprint" value="${fingerprint}">`;
   const always = html`<details><summary>Approve, and do not ask again</summary>
-<p class="muted">From now on every device and app may call <code>${toolName}</code> on <strong>${toPlainText(account, EXACT)}</strong> unasked, with any arguments. This makes a rule, which you can remove.</p>
+<p class="muted">From now on every device and app may call <code>${toolName}</code> on <strong>${toPlainText(account, EXACT)}</strong> unasked, with any arguments. This makes a <a href="/rules">rule</a>, which you can remove.</p>
 <form method="post" action="/inbox/${id}">${hidden}<button name="decision" value="always">Approve, and always allow</button></form></details>`;
   // Forms of their own, so that Enter in the field for the reason can never approve.
   return html`<section class="card" id="decide" aria-labelledby="decision">

@@ -67,7 +67,8 @@ const BLOCKS = `
 .notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
-.rows+h2,form+form{margin-top:1.5rem}
+.rows+h2,form+form,form+details+form{margin-top:1.5rem}
+form+details{margin-top:.5rem}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}
 .rows>li>div{flex:1 1 10rem;min-width:0}
