@@ -45,7 +45,7 @@ export const executeOperations: readonly Operation[] = [
       400: envelope("The arguments or their files are not valid"),
       401: envelope("The key is refused, or the connection must be signed in to again"),
       402: envelope("The usage limit of the day is reached"),
-      403: envelope("The connection lacks scopes that the tool needs"),
+      403: envelope("A rule of the owner forbids it, or the connection lacks scopes that the tool needs"),
       404: envelope("There is no such tool, or the provider does not have what was asked for"),
       409: envelope("Not connected, or several connections and none chosen"),
       412: envelope("Needs the approval of a human: send again with `confirmed` true"),
