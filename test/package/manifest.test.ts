@@ -17,7 +17,7 @@ const moduleEntry = z.strictObject({
   export: z.string(),
   peers: z.array(z.string()).optional(),
 });
-const commandEntry = z.strictObject({ command: z.string() });
+const commandEntry = z.strictObject({ command: z.string(), args: z.array(z.string()).optional() });
 const openclawEntry = moduleEntry.extend({
   category: z.string(),
   commands: z.array(z.strictObject({ name: z.string(), description: z.string(), hasSubcommands: z.boolean() })),
