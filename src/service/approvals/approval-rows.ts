@@ -2,7 +2,9 @@ import type { ExpressionBuilder } from "kysely";
 import { z } from "zod";
 import type { ApprovalStatus } from "../../wire/approval.ts";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
+import { restoreError } from "../executions/outcome.ts";
 import type { SecretBox } from "../secrets/secret-box.ts";
+import type { ServiceError } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApprovalRow, Tables } from "../store/schema.ts";
 
@@ -49,6 +51,8 @@ export interface HeldApproval {
   /** The owner's reason, or the reason why it is void. */
   readonly reason: string | null;
   readonly executionId: string | null;
+  /** Why its execution did not succeed. */
+  readonly failure: ServiceError | undefined;
   readonly row: ApprovalRow;
   /** Undefined when the key that it was encrypted with is lost. */
   readonly content: ApprovalContent | undefined;
@@ -65,7 +69,7 @@ export function selectApprovals(store: Store) {
     .selectFrom("approvals")
     .leftJoin("executions", "executions.id", "approvals.execution_id")
     .selectAll("approvals")
-    .select("executions.finished_at as ended_at");
+    .select(["executions.finished_at as ended_at", "executions.error as ended_with"]);
 }
 
 /** Condition of the rows that wait for the owner at a time (ISO 8601). */
@@ -87,10 +91,10 @@ export async function countWaiting(store: Store, accountId: string, time: string
 
 /** Reads a row as it stands at `now` (milliseconds since the epoch). */
 export function readApproval(
-  row: ApprovalRow & { readonly ended_at: string | null },
+  row: ApprovalRow & { readonly ended_at: string | null; readonly ended_with: string | null },
   { box, now }: { box: SecretBox; now: number },
 ): HeldApproval {
-  const { ended_at: endedAt, ...own } = row;
+  const { ended_at: endedAt, ended_with: error, ...own } = row;
   const opened = box.open(row.content, placeOf(row.id));
   return {
     id: row.id,
@@ -107,6 +111,7 @@ export function readApproval(
     decidedBy: row.decided_by,
     reason: row.reason,
     executionId: row.execution_id,
+    failure: error === null ? undefined : restoreError(error),
     row: own,
     content: opened === undefined ? undefined : contentSchema.parse(JSON.parse(opened)),
   };

@@ -151,7 +151,7 @@ async function insert(
   };
   await store.insertInto("approvals").values(row).execute();
   await onWaiting.add(store, id);
-  return readApproval({ ...row, ended_at: null }, { box, now: now() });
+  return readApproval({ ...row, ended_at: null, ended_with: null }, { box, now: now() });
 }
 
 function describeCall({ entry, connection, args, file }: HeldCall): ApprovalContent {

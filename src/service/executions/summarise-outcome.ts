@@ -51,8 +51,12 @@ const DOUBTFUL: ReadonlySet<string> = new Set(["outcome_unknown", "timeout", "ba
 
 /** The action started, and whether it took effect is not known: its process died, it was still at it, or it broke. */
 function leavesDoubt({ status, entry }: StoredExecution, error: ServiceError): boolean {
-  if (status !== "failed" || entry?.action.level === "read") return false;
-  return DOUBTFUL.has(error.code);
+  return status === "failed" && entry?.action.level !== "read" && isDoubtful(error);
+}
+
+/** True when an action that started with this failure may have taken effect. */
+export function isDoubtful({ code }: ServiceError): boolean {
+  return DOUBTFUL.has(code);
 }
 
 /** The way back to a healthy connection, when that is what is missing. */

@@ -1,8 +1,10 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/text.ts";
+import { exactTime, shortenText } from "../../../base/text.ts";
 import type { ApprovalStatus } from "../../../wire/approval.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
+import { isDoubtful } from "../../executions/summarise-outcome.ts";
+import type { ServiceError } from "../../service-error.ts";
 import { exactValue, writeExactly } from "./exact-value.ts";
 import { fileList, type SeenFile } from "./file-preview.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
@@ -22,9 +24,10 @@ const STATES: Readonly<Record<ApprovalStatus, readonly [Parameters<typeof tag>[0
   void: ["bad", "Approved, not run"],
 };
 
-/** Status of a held call. */
-export function approvalTag(status: ApprovalStatus): Markup {
-  return tag(...STATES[status]);
+/** Status of a held call; of one that ran, how it ended. */
+export function approvalTag({ status, failure }: HeldApproval): Markup {
+  if (status !== "done" || failure === undefined) return tag(...STATES[status]);
+  return isDoubtful(failure) ? tag("bad", "Approved, outcome unknown") : tag("bad", "Approved, failed");
 }
 
 const EFFECTS: Readonly<Record<HeldApproval["level"], string>> = {
@@ -59,8 +62,9 @@ export function callCard(o: CallCard): Markup {
   const count = Object.keys(content.arguments).length;
   const isRefused = status === "void" || status === "declined";
   return html`<h1>${toPlainText(content.title, EXACT)}</h1>
-<div class="lead" id="state" role="status" data-live>${approvalTag(status)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
+<div class="lead" id="state" role="status" data-live>${approvalTag(approval)}${approval.executionId === null ? "" : html` · <a href="/log/${approval.executionId}">See it in the log</a>`}${status === "pending" ? html` · <a href="#decide">Go to the decision</a>` : ""}</div>
 ${noticeLine(o.notice)}
+${status === "done" && approval.failure !== undefined ? html`<p class="notice bad">${describeFailure(approval.failure)}</p>` : ""}
 ${isRefused ? html`<p class="notice${status === "void" ? " bad" : ""}">${approval.reason === null ? "No reason was given." : `Reason: ${approval.reason}`}</p>` : ""}
 <section class="card" aria-labelledby="call">
 <h2 id="call">The call</h2>
@@ -73,6 +77,14 @@ ${content.askBefore.length === 0 ? "" : html`<h2>Check</h2><ul>${content.askBefo
 </section>
 ${status === "pending" ? decisionForms(o, content) : ""}
 <p class="pages"><a href="/inbox">Back to the inbox</a>${o.nextHref === undefined ? "" : html`<a href="${o.nextHref}">Next request</a>`}</p>`;
+}
+
+/** Longest text of a failure, in characters; the log has all of it. */
+const MAX_FAILURE = 500;
+
+function describeFailure(failure: ServiceError): string {
+  const message = toPlainText(shortenText(failure.message, MAX_FAILURE));
+  return isDoubtful(failure) ? `${message} It is not run again: look in the app whether it is done.` : message;
 }
 
 function factList({ approval, caller, now }: CallCard, content: ApprovalContent): Markup {

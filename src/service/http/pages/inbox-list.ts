@@ -100,7 +100,7 @@ function factsOf(approval: HeldApproval, { names, now }: CallList): Markup {
 
 function decidedRow(approval: HeldApproval, list: CallList): Markup {
   return html`<li><div><strong><a href="/inbox/${approval.id}">${titleOf(approval)}</a></strong><span class="muted">${factsOf(approval, list)}</span></div>
-${approvalTag(approval.status)}</li>`;
+${approvalTag(approval)}</li>`;
 }
 
 /** Decided calls, newest first. */

@@ -82,12 +82,14 @@ export async function runHeldWrites(place: Place, form: HeldForm): Promise<HeldT
     if (!owner.pressed.has(line)) early.push(line);
   });
   const kills = { service: 0, asker: 0 };
+  const stops: (() => Promise<unknown> | undefined)[] = [];
   try {
     await addProvider(place, provider.document, folder);
     const ends = new Map<string, AskedWrite>();
     for (let batch = 0; batch < form.batches; batch += 1) {
       const job = planBatch(place, { folder, batch, count: form.writes });
       const asker = startAsker(job);
+      stops.push(asker.stop);
       const killAll = async () => {
         const askerKills = spread(form.askerKills, form.kills);
         for (let round = 0; round < form.kills; round += 1) {
@@ -104,16 +106,20 @@ export async function runHeldWrites(place: Place, form: HeldForm): Promise<HeldT
       const untilAsked = async () => {
         while ((await countAsked()) < job.writes.length) await Promise.race([delay(50), asker.over]);
       };
-      const still = failWhenStill(notes);
+      const still = failWhenStill(async () => [kills.service, ...(await notes())]);
+      stops.push(async () => still.stop());
       await Promise.race([still.failed, Promise.all([killAll(), untilAsked()])]);
       expect(early, `written without a click, seed ${form.seed}`).toEqual([]);
       await Promise.race([still.failed, Promise.all([killAll(), owner.decideUntil(asker.over)])]);
       still.stop();
       for (const [line, known] of await notes()) ends.set(line, known);
     }
+    const doubtful = [...ends.values()].filter(({ end, id }) => end === "unknown" && id !== undefined);
+    for (const { id } of doubtful) expect(await owner.look(id ?? "")).toContain("Approved, outcome unknown");
     return count({ ends, early, kills, clicks: owner.clicks }, provider.counts);
   } finally {
-    await owner.stop();
+    owner.stop();
+    for (const stop of stops) await stop();
     await provider.close();
     await rm(folder, { recursive: true, force: true });
   }
@@ -167,6 +173,13 @@ function startAsker(job: AskerJob) {
   let child: ChildProcess = start();
   return {
     over,
+    stop(): Promise<unknown> | undefined {
+      if (isOver) return undefined;
+      isOver = true;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      return gone;
+    },
     /** False when it is over already. */
     async restart(): Promise<boolean> {
       if (isOver) return false;
@@ -179,15 +192,14 @@ function startAsker(job: AskerJob) {
   };
 }
 
-/** Fails when nothing new was noted in 40 seconds. */
-function failWhenStill(notes: () => Promise<Map<string, AskedWrite>>) {
+/** Fails when nothing has changed in 40 seconds. */
+function failWhenStill(look: () => Promise<unknown[]>) {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
   let last = "";
   const timer = setInterval(async () => {
-    const open = [...(await notes())].filter(([, { end }]) => end === undefined);
-    const now = JSON.stringify(open);
-    if (now === last) reject(new Error(`Nothing goes on. Open: ${now.slice(0, 2000)}`));
+    const now = JSON.stringify(await look());
+    if (now === last) reject(new Error(`Nothing goes on: ${now.slice(0, 10_000)}`));
     last = now;
   }, 40_000);
   return { failed, stop: () => clearInterval(timer) };
@@ -249,7 +261,9 @@ function createOwner(place: Place) {
         await working;
       }
     },
-    async stop() {
+    /** The page of a call. */
+    look: async (id: string): Promise<string> => (await browser.open(`${place.url}/inbox/${id}`)).text,
+    stop() {
       isStopped = true;
     },
   };

@@ -40,8 +40,9 @@ function send({ url, apiKey }: Target, path: string, body: object, key?: string)
 /** Reads any answer of the service: an envelope, a summary, or the reply about an approval. */
 async function judge(reply: Promise<{ status: number; body: unknown }>): Promise<Answer> {
   const got = await reply.catch(() => undefined);
-  if (got === undefined || got.status >= 500 || got.body === undefined) return lost;
-  return judgeBody(got.body as Body);
+  if (got?.body === undefined) return lost;
+  const answer = judgeBody(got.body as Body);
+  return got.status >= 500 && answer.type !== "ended" ? lost : answer;
 }
 
 interface Body {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { builtInIntegrations } from "../../../../src/service/integrations/built-in.ts";
+import { ServiceError } from "../../../../src/service/service-error.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { decideHeld } from "../../approvals/owner.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
@@ -54,6 +55,23 @@ async function choiceOf(id: string): Promise<string> {
   const approval = (await browser.open(`${service.url}/inbox/${id}`)).text;
   return `${id} ${/name="fingerprint" value="([^"]+)"/.exec(approval)?.[1]}`;
 }
+
+test.each([
+  ["failed", new ServiceError(429, "rate_limit", "Too many calls."), "Too many calls."],
+  ["outcome unknown", new Error("cut"), "It is not run again: look in the app whether it is done."],
+])("an approved call that did not succeed says so, on its page and in the list: %s", async (state, fault, told) => {
+  await service.close();
+  const actions = lab.integration.actions.map((action) => ({ ...action, run: () => Promise.reject(fault) }));
+  service = await startTestService({ integrations: [{ ...lab.integration, actions }], approvals: "owner" });
+  await service.service.connections.add({ integration: "lab", label: "First", settings: {} });
+  browser = await signIn();
+  const id = await ask("Milk");
+  await decideHeld(service, id, "approve");
+  await expect.poll(() => page(`/inbox/${id}`)).toContain(`Approved, ${state}`);
+  expect(await page(`/inbox/${id}`)).toContain(told);
+  expect(await page("/inbox")).toContain(`Approved, ${state}`);
+  expect(await page("/inbox")).not.toContain("Approved and run");
+});
 
 test("calls and flows stand in one list, newest first and in pages, all of them counted", async () => {
   const ids = [];
