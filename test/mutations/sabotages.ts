@@ -350,6 +350,20 @@ const SERVICE: readonly Sabotage[] = [
     suite: "test/service/approvals/held-calls.test.ts",
   },
   {
+    name: "service: a held call is not known again by its key",
+    file: "src/service/approvals/hold-call.ts",
+    original: "key === null ? [] :",
+    sabotaged: "key !== undefined ? [] :",
+    suite: "test/service/approvals/held-calls.test.ts",
+  },
+  {
+    name: "service: an approved call whose outcome is unknown is shown as run",
+    file: "src/service/http/pages/call-card.ts",
+    original: 'status !== "done" || failure === undefined',
+    sabotaged: 'status !== "done" || failure?.code !== ""',
+    suite: "test/service/http/pages/inbox.test.ts",
+  },
+  {
     name: "service: an approved call runs on a changed account",
     file: "src/service/approvals/run-approved.ts",
     original: "(await digestConnection(transaction, connectionId)) !== row.connection_digest",
