@@ -40,6 +40,8 @@ beforeAll(async () => {
     "flow that waits": `/flows/${service.flows.waiting}`,
     "flow that failed": `/flows/${service.flows.failed}`,
     "flow that is done": `/flows/${service.flows.done}`,
+    people: "/people",
+    "own browsers": "/sessions",
     log: "/log?status=failed",
     "missing page": "/nothing-here",
   };

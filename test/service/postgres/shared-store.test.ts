@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createOwnerSessions } from "../../../src/service/auth/owner-sessions.ts";
+import { createPeople } from "../../../src/service/auth/people.ts";
 import { type OpenService, openService } from "../../../src/service/create-service.ts";
 import { createSignInLink } from "../../../src/service/create-sign-in-link.ts";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
@@ -175,6 +177,24 @@ test("a sign-in link is made for the service on the shared database", async () =
     hint: expect.stringContaining("--database"),
   });
   expect(link.startsWith(service.url)).toBe(true);
+});
+
+test("a person is signed in at every process, and at none once they are removed", async () => {
+  const [first, second] = [await open("a", { secretKey: SECRET }), await open("b", { secretKey: SECRET })];
+  const people = createPeople(first.store, Date.now);
+  const ada = await people.invite(first.accountId, { name: "Ada", role: "approver" });
+  const { secret } = await createOwnerSessions(first.store, Date.now).createInvitation(ada.id);
+  const body = new URLSearchParams({ token: secret });
+  const signedIn = await fetch(`${first.url}/sign-in`, { method: "POST", body, redirect: "manual" });
+  const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
+  const path = signedIn.headers.get("location")?.replace(/\/$/, "/inbox");
+  const look = async () => {
+    const replies = [first, second].map(({ url }) => call(`${url}${path}`, { headers: { cookie } }));
+    return (await Promise.all(replies)).map(({ status }) => status);
+  };
+  expect(await look()).toEqual([200, 200]);
+  await people.remove(first.accountId, ada.id);
+  expect(await look()).toEqual([401, 401]);
 });
 
 test("text with a NUL, which PostgreSQL does not take, is not found rather than a fault", async () => {

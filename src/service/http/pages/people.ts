@@ -112,7 +112,7 @@ ${LOCAL.test(link) ? html`<p class="muted">This address works on the machine of 
 
 const ROLES: Readonly<Record<Role, readonly [name: string, help: string]>> = {
   approver: ["Approver", "Decides what waits in the inbox, and reads the log."],
-  owner: ["Owner", "May also change apps, devices, flows and people."],
+  owner: ["Owner", "May also change apps, devices, rules and people."],
 };
 
 interface PeoplePage {
