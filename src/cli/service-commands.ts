@@ -79,6 +79,7 @@ export function addServiceCommands(program: Command, run: Run): void {
         .argParser(collectWords),
     )
     .option("--notify-arguments", "put the arguments of calls into these notes too")
+    .option("--otel", "make spans of requests and calls with the OpenTelemetry of this process (@opentelemetry/api)")
     .option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first")
     .action(run(async () => (await import("./commands/serve.ts")).serve));
 }

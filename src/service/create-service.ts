@@ -247,6 +247,7 @@ async function createParts(
     notes,
     metrics,
     metricsToken: o.metricsToken,
+    trace: o.trace,
     mcpExtras: o.mcpExtras,
     node,
     watch,

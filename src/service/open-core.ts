@@ -75,6 +75,7 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
     rules,
     now,
     providerTimeoutMs: o.providerTimeoutMs,
+    trace: o.trace,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
   const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });

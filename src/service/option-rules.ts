@@ -94,6 +94,10 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     schema: secret.schema.regex(/^[!-~]+$/),
     allowed: `${secret.allowed}, without spaces`,
   },
+  openTelemetry: {
+    schema: z.looseObject({ trace: record, context: record, propagation: record }),
+    allowed: "the module @opentelemetry/api",
+  },
   integrations: {
     schema: z.array(z.looseObject({ slug: z.string(), actions: z.array(record), checkSettings: callable })),
     allowed: "a list of integrations",

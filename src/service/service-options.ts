@@ -10,6 +10,7 @@ import type { McpFeatures } from "./mcp/mcp-features.ts";
 import { type NotifyTarget, readTargets, type Target } from "./notify/targets.ts";
 import { checkOptionRules } from "./option-rules.ts";
 import type { ServiceLog } from "./service-error.ts";
+import { createTrace, type OpenTelemetryApi, type Trace, traceNothing } from "./telemetry/telemetry.ts";
 
 /** How to run the service. Options that do not exist, and values that cannot be, are refused at the start. */
 export interface ServiceOptions {
@@ -92,6 +93,11 @@ export interface ServiceOptions {
   readonly notifyArguments?: boolean;
   /** Text of at least 32 characters that lets `GET /metrics` be read (`Authorization: Bearer`). Default: there are no metrics. */
   readonly metricsToken?: string;
+  /**
+   * The module `@opentelemetry/api` of this process: spans of requests, executions and calls of providers go where its SDK
+   * sends them. Default: no spans.
+   */
+  readonly openTelemetry?: OpenTelemetryApi;
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -124,6 +130,7 @@ export interface CheckedOptions extends Omit<ServiceOptions, "elapsed"> {
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
   readonly noteTargets: readonly Target[];
+  readonly trace: Trace;
   readonly integrations: readonly Integration[];
   readonly now: () => number;
   readonly elapsed: (() => number) | undefined;
@@ -155,6 +162,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     publicOrigin,
     allowedFileHosts,
     noteTargets: readTargets(options.notify ?? []),
+    trace: options.openTelemetry === undefined ? traceNothing : createTrace(options.openTelemetry),
     integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),
     now: options.now ?? Date.now,
     elapsed: options.elapsed ?? (options.now === undefined ? systemElapsed : undefined),

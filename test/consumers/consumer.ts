@@ -26,7 +26,8 @@ export const NODES: Readonly<Record<string, string>> = {
 
 /** True when `npm run consumers:install` has been run. */
 export function hasConsumers(): boolean {
-  return [...Object.values(COMPILERS), BILL_SCHEMAS].every((file) => existsSync(file));
+  const others = ["@opentelemetry/sdk-trace-node", "standardwebhooks"].map((name) => join(PINNED, name));
+  return [...Object.values(COMPILERS), BILL_SCHEMAS, ...others].every((file) => existsSync(file));
 }
 
 /** True when it has been run where npm has these Nodes: on Linux, x64. */

@@ -52,6 +52,7 @@ describe("the tables", () => {
       notify: true,
       notifyArguments: true,
       metricsToken: true,
+      openTelemetry: true,
       providerTimeoutMs: true,
       heartbeatMs: true,
       integrations: true,

@@ -96,8 +96,8 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "npm run mcp-servers:install",
   },
   {
-    name: "consumers (the packed package with TypeScript 5.9, 6 and 7; the software bill beside its schema)",
-    files: "test/consumers/{types,software-bill}.test.ts",
+    name: "consumers (the packed package with TypeScript 5.9, 6 and 7; the software bill beside its schema; OpenTelemetry; Standard Webhooks)",
+    files: "test/consumers/{types,software-bill,telemetry,webhooks}.test.ts",
     present: hasConsumers,
     provide: "npm run consumers:install",
   },

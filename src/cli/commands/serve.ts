@@ -19,6 +19,7 @@ interface ServeFlags {
   readonly approvals: "device" | "owner";
   readonly notify?: readonly string[];
   readonly notifyArguments?: true;
+  readonly otel?: true;
   readonly fileEnvelopes: boolean;
 }
 
@@ -39,6 +40,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     allowHosts: flags.allowHost ?? [],
     notify: readNotifyFlags(flags.notify ?? [], context.env),
     notifyArguments: flags.notifyArguments ?? false,
+    ...(flags.otel ? { openTelemetry: await loadOpenTelemetry() } : {}),
     ...(context.env.SVC_METRICS_TOKEN ? { metricsToken: context.env.SVC_METRICS_TOKEN } : {}),
     ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
     ...(flags.database === undefined ? {} : { database: flags.database }),
@@ -97,6 +99,21 @@ function readNotifyFlags(
     const secret = to.startsWith("ntfy:") ? token : to.startsWith("webhook:") ? signing : undefined;
     return secret ? { to, secret } : to;
   });
+}
+
+/** No dependency of this package: its name is none that the compiler looks for. */
+const OPEN_TELEMETRY: string = "@opentelemetry/api";
+
+async function loadOpenTelemetry(): Promise<NonNullable<ServiceOptions["openTelemetry"]>> {
+  try {
+    return await import(OPEN_TELEMETRY);
+  } catch (cause) {
+    throw new SvcError("invalid_config", "The package @opentelemetry/api is not installed beside this one.", {
+      field: "--otel",
+      hint: "Install it and an SDK where svc-agent-plugin is installed, as docs/self-hosting.md says.",
+      cause,
+    });
+  }
 }
 
 type FilesPlace = NonNullable<ServiceOptions["files"]>;

@@ -7,6 +7,7 @@ import { type CatalogEntry, needsConfirmation } from "../catalog/search-index.ts
 import { type Connection, type Connections, findDefaultConnection } from "../connections/connections.ts";
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
+import { traceNothing } from "../telemetry/telemetry.ts";
 import type { ExecutionLog, OnStart } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { checkArguments } from "./read-requests.ts";
@@ -54,6 +55,23 @@ export interface ExecutorParts extends RunParts {
 /** Runs tools for every endpoint. */
 export type Executor = ReturnType<typeof createExecutor>;
 
+/** By the conventions of OpenTelemetry for agents. */
+const EXECUTION = {
+  name: "execute_tool",
+  kind: "internal",
+  attributes: { "gen_ai.operation.name": "execute_tool" },
+} as const;
+
+/** The name of a tool that does not exist is a text of the caller: it is left out. */
+function describeOutcome({ entry, status, error }: ExecutionOutcome) {
+  const attributes = {
+    "svc.outcome": status,
+    ...(entry === undefined ? {} : { "gen_ai.tool.name": entry.toolName, "svc.app": entry.integration.slug }),
+    ...(error === undefined ? {} : { "error.type": error.code }),
+  };
+  return { isError: status !== "succeeded", attributes };
+}
+
 /** Creates the executor. */
 export function createExecutor(parts: ExecutorParts) {
   const running = new Set<Promise<unknown>>();
@@ -61,7 +79,8 @@ export function createExecutor(parts: ExecutorParts) {
   return {
     /** Never throws: refusals and failures are outcomes. */
     execute(call: ToolCall): Promise<ExecutionOutcome> {
-      const outcome = execute(parts, call, signIns);
+      const trace = parts.trace ?? traceNothing;
+      const outcome = trace(EXECUTION, () => execute(parts, call, signIns), describeOutcome);
       running.add(outcome);
       return outcome.finally(() => running.delete(outcome));
     },

@@ -5,6 +5,7 @@ import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-t
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";
 import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
+import { type Trace, traceNothing } from "../telemetry/telemetry.ts";
 
 /** Arguments whose file fields all carry storage keys, and the bytes behind them. */
 export interface ResolvedFiles {
@@ -26,6 +27,8 @@ export interface RunParts {
   readonly now: () => number;
   /** Milliseconds a provider may take before the call fails. */
   readonly providerTimeoutMs: number;
+  /** Default: no spans. */
+  readonly trace?: Trace;
 }
 
 /**
@@ -51,7 +54,14 @@ export async function runAction(
       signal.throwIfAborted();
       isBegun = true;
       try {
-        const given = await entry.action.run(args, { ...context, connection: { ...connection, settings } });
+        const traced = {
+          name: entry.toolName,
+          kind: "client",
+          attributes: { "svc.app": entry.integration.slug },
+        } as const;
+        const given = await (parts.trace ?? traceNothing)(traced, async () =>
+          entry.action.run(args, { ...context, connection: { ...connection, settings } }),
+        );
         return hideInResult(serialise(given), pickSecretSettings(entry.integration, settings, connection.settings));
       } catch (error) {
         throw hideInError(error, entry.integration, settings, connection.settings);

@@ -27,7 +27,7 @@ import { addFlowRoutes } from "./routes/flows.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
-import { addMetricsRoute, countRequests } from "./routes/metrics.ts";
+import { addMetricsRoute, watchRequests } from "./routes/metrics.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
 import { addBootstrapRoutes, addPairingRoutes } from "./routes/registration.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -39,7 +39,7 @@ export function createApp(parts: ServiceParts): Hono<RouteEnv> {
   const app = new Hono<RouteEnv>({ getPath: (request) => getPath(request).replace(SESSION_PATH, "") });
   app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
-  app.use(countRequests(parts));
+  app.use(watchRequests(parts));
   app.use(guardHost(parts));
   addServerCardRoutes(app, parts);
   app.use(guardOrigin(parts));

@@ -28,6 +28,7 @@ import type { Notes } from "../notify/notes.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
+import type { Trace } from "../telemetry/telemetry.ts";
 
 /** Everything the routes use. */
 export interface ServiceParts {
@@ -75,6 +76,7 @@ export interface ServiceParts {
   /** Undefined when no token for them is configured. */
   readonly metrics: ServiceMetrics | undefined;
   readonly metricsToken: string | undefined;
+  readonly trace: Trace;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

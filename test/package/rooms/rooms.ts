@@ -15,6 +15,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** The rooms of the service, lowest floor first. A room imports only from rooms before it. */
 export const SERVICE_FLOORS: readonly string[] = [
+  "telemetry",
   "store",
   "secrets",
   "auth",

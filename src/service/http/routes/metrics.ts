@@ -36,12 +36,19 @@ export function addMetricsRoute(app: Hono<RouteEnv>, { metrics, metricsToken }: 
   });
 }
 
-/** Counts every request, where metrics are on. */
-export function countRequests({ metrics }: ServiceParts): MiddlewareHandler<RouteEnv> {
+/** Counts every request where metrics are on, and makes a span of it where spans are. */
+export function watchRequests({ metrics, trace }: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     const begun = performance.now();
-    await next();
-    metrics?.countRequest((performance.now() - begun) / 1000, findRoute(c), c.res.status);
+    const route = findRoute(c);
+    const { method, raw } = c.req;
+    const attributes = { "http.request.method": method, "http.route": route };
+    const traced = { name: `${method} ${route}`, kind: "server", attributes, headers: raw.headers } as const;
+    await trace(traced, next, () => {
+      const { status } = c.res;
+      return { isError: status >= 500, attributes: { "http.response.status_code": status } };
+    });
+    metrics?.countRequest((performance.now() - begun) / 1000, route, c.res.status);
   };
 }
 
