@@ -94,8 +94,12 @@ export async function runHeldWrites(place: Place, form: HeldForm): Promise<HeldT
         const askerKills = spread(form.askerKills, form.kills);
         for (let round = 0; round < form.kills; round += 1) {
           await delay(random() * 400);
-          await place.kill(random);
+          const killing = place.kill(random);
           kills.service += 1;
+          // The owner goes on for a moment, and then waits: later kills are to meet open calls, too.
+          await delay(random() * 300);
+          owner.pause(killing);
+          await killing;
           if (!askerKills.has(round)) continue;
           await delay(random() * 200);
           if (await asker.restart()) kills.asker += 1;
@@ -212,6 +216,7 @@ function createOwner(place: Place) {
   const taken = new Set<string>();
   const browser = openBrowser();
   let isStopped = false;
+  let paused = Promise.resolve();
 
   async function listWaiting(): Promise<string[]> {
     const { json } = await call(`${place.url}/api/approvals?status=pending`, { key: place.apiKey });
@@ -230,6 +235,7 @@ function createOwner(place: Place) {
 
   async function work(): Promise<void> {
     while (!isStopped) {
+      await paused;
       const waiting = await listWaiting().catch(() => []);
       const id = waiting.find((one) => !taken.has(one));
       if (id === undefined) {
@@ -246,6 +252,10 @@ function createOwner(place: Place) {
   return {
     pressed,
     clicks,
+    /** Decides nothing more until `end`. */
+    pause(end: Promise<void>): void {
+      paused = end;
+    },
     async decideUntil(over: Promise<void>): Promise<void> {
       isStopped = false;
       while (browser.sessionPath() === "")
