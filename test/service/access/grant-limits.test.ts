@@ -50,7 +50,13 @@ test("what was asked for is shown in plain words, and granted when the owner cha
   const { approve, readStatus, exchange } = await start(asked);
   expect((await readStatus()).scopes).toEqual(asked);
   const { page } = await approve();
-  for (const words of ["May only read", "Only these apps: mail-list", "For 30 days", "You approve each call"]) {
+  for (const words of [
+    "May only read",
+    "It asked to change nothing there.",
+    "Only these apps: mail-list",
+    "For 30 days",
+    "You approve each call",
+  ]) {
     expect(page).toContain(words);
   }
   const granted = { ...asked, integrations: ["mail-list"] };

@@ -202,14 +202,21 @@ export function readApprovals(form: URLSearchParams, preset: ApprovalMode): Appr
  * @param o.apps names of connected apps
  * @param o.others all that only the owner approves
  * @param o.mayChoose false where every change waits in the inbox
+ * @param o.levels effects that were asked for; all by default
  */
-export function listRights(o: { apps: readonly string[]; others?: string; mayChoose: boolean }): string[] {
-  const { apps, others = "devices" } = o;
+export function listRights(o: {
+  apps: readonly string[];
+  others?: string;
+  mayChoose: boolean;
+  levels?: readonly string[] | undefined;
+}): string[] {
+  const { apps, others = "devices", levels } = o;
+  const change = o.mayChoose
+    ? "Change things there after an approval, as you choose below."
+    : "Change things there only after you approved the call in the inbox.";
   return [
     `Read from your connected apps (${apps.length === 0 ? "none yet" : apps.join(", ")}), as far as you let it below, without asking you each time.`,
-    o.mayChoose
-      ? "Change things there after an approval, as you choose below."
-      : "Change things there only after you approved the call in the inbox.",
+    levels?.every((level) => level === "read") ? "It asked to change nothing there." : change,
     `It cannot approve ${others}, sign in here or change your connections.`,
   ];
 }

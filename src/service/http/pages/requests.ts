@@ -172,7 +172,7 @@ function requestBody<Session extends KeyRequest>(
       ["Expires", describeTime(session.expires_at, now)],
       ...(wants.length === 0 ? [] : [["Wants", html`${wants.map((line) => html`${line}<br>`)}`] as const]),
     ],
-    rights: listRights({ apps: o.apps, mayChoose: o.approvals !== undefined }),
+    rights: listRights({ apps: o.apps, mayChoose: o.approvals !== undefined, levels: scopes.levels }),
     approvals: o.approvals,
     limits: foldLimits({ scopes, names, isAsked: wants.length > 0 }),
     action: `/${kind.path}/${o.token}`,
