@@ -249,7 +249,7 @@ export function addPeopleCommands(program: Command, run: Run): void {
   ).action(run(async () => (await import("./commands/people.ts")).removePerson));
 }
 
-/** `svc rules`: what the owner of a service on this machine decides about calls in advance. */
+/** `svc rules`: rules about calls, for the owner of a service on this machine. */
 export function addRuleCommands(program: Command, run: Run): void {
   const rules = program.command("rules").description("allow, ask about or block calls of a service on this machine");
   const pattern = "tool name, app/action, or a pattern of them such as 'mail/*'";

@@ -13,7 +13,7 @@ export interface ServiceCheck {
   readonly problem: SvcError | undefined;
   /** The service's judgement of the key; `unchecked` without a key or without an answer. */
   readonly key: "accepted" | "refused" | "unchecked";
-  /** What the service says of a key that it refuses; undefined for any other. */
+  /** The service's reason to refuse the key; undefined for an accepted key. */
   readonly refusal: string | undefined;
   readonly tools: number | undefined;
   /**

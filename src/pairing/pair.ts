@@ -11,7 +11,7 @@ import { type ExchangeAttempt, tryExchange } from "./exchange.ts";
 export type PairProgress =
   | { readonly kind: "started"; readonly pairUrl: string; readonly displayCode?: string; readonly expiresAt: string }
   | { readonly kind: "waiting"; readonly elapsedMs: number }
-  /** `scopes`: what the owner granted; undefined where the service, or this run, does not know. */
+  /** `scopes`: the granted limits; undefined where the service, or this run, does not know. */
   | { readonly kind: "approved"; readonly scopes?: KeyScopes | undefined };
 
 export interface PairOptions {
@@ -20,7 +20,7 @@ export interface PairOptions {
   readonly credentials: CredentialStore;
   /** Shown on the approval page and in the dashboard. */
   readonly deviceLabel?: string | undefined;
-  /** What the key should be limited to; the owner may narrow or widen it. Default: not limited. */
+  /** Requested limits of the key, which the owner may narrow or widen. Default: none. */
   readonly scopes?: KeyScopes | undefined;
   /** `cli` for CLI installs, left out for the plugin. */
   readonly clientKind?: "cli" | undefined;

@@ -85,7 +85,7 @@ export interface ServiceOptions {
    */
   readonly approvals?: "device" | "owner";
   /**
-   * Where the owner is told of what waits for an approval: `ntfy:https://HOST/TOPIC`, `webhook:https://HOST/PATH` (needs a
+   * Where the owner is told of requests for an approval: `ntfy:https://HOST/TOPIC`, `webhook:https://HOST/PATH` (needs a
    * secret), `mail:ADDRESS` or `mail:CONNECTION:ADDRESS` (through a connected mail account). Default: nowhere.
    */
   readonly notify?: readonly NotifyTarget[];

@@ -8,7 +8,7 @@ const MAX_KEY_DAYS = 3650;
 
 const namesSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(MAX_ENTRIES).optional();
 
-/** What a key is limited to; a member that is left out limits nothing. Ours: not in the document. */
+/** Limits of a key; a missing member limits nothing. Ours: not in the document. */
 export const keyScopesSchema = z.looseObject({
   /** Slugs of apps. */
   integrations: namesSchema,

@@ -6,7 +6,7 @@ import { keyScopesSchema } from "./key-scopes.ts";
 export const pairStartRequestSchema = z.looseObject({
   deviceLabel: z.string().optional(),
   client: z.string().optional(),
-  /** What the key should be limited to. Ours: not in the document. */
+  /** Requested limits of the key. Ours: not in the document. */
   scopes: keyScopesSchema.optional(),
 });
 export type PairStartRequest = z.infer<typeof pairStartRequestSchema>;
@@ -28,7 +28,7 @@ export type PairStartReply = z.infer<typeof pairStartReplySchema>;
 export const pairExchangeRequestSchema = z.looseObject({ verifier: z.string().min(1) });
 export type PairExchangeRequest = z.infer<typeof pairExchangeRequestSchema>;
 
-/** Answer of the exchange: the live key, transmitted only this once. `session.scopes`, ours, is what was granted. */
+/** Answer of the exchange: the live key, transmitted only this once. `session.scopes`, ours, has the granted limits. */
 export const pairExchangeReplySchema = z.looseObject({
   apiKey: z.string().min(1),
   apiKeyId: z.union([z.int(), z.string()]),
@@ -70,7 +70,7 @@ export const bootstrapPollReplySchema = z.looseObject({
   status: z.string(),
   expires_at: z.string().optional(),
   poll_interval_ms: z.int().nullish(),
-  /** Ours: what was asked for; once approved, what was granted. */
+  /** Ours: requested limits; once approved, the granted ones. */
   scopes: keyScopesSchema.nullish(),
   install: bootstrapInstallSchema.nullish(),
 });

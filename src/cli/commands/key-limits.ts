@@ -17,7 +17,7 @@ export interface LimitFlags {
 const MAX_DAYS = 3650;
 
 /**
- * What the flags ask for; undefined without such flags.
+ * The limits in the flags; undefined without such flags.
  *
  * @throws SvcError `invalid_config` naming the flag
  */
@@ -50,7 +50,7 @@ function readLevels(text: string): NonNullable<KeyScopes["levels"]> {
   });
 }
 
-/** What a key was granted, in one line. `granted` is undefined where the service did not say. */
+/** The granted limits of a key, in one line. `granted` is undefined where the service did not say. */
 export function describeGranted(asked: KeyScopes | undefined, granted: KeyScopes | undefined): string | undefined {
   if (granted === undefined) {
     return asked && "This service does not limit keys: the key may do everything. Revoke it there if that is too much.";

@@ -80,7 +80,7 @@ export async function removeRule(context: CliContext, id: string, flags: SourceF
   });
 }
 
-/** `svc rules test`: what becomes of a call, and which rule decides. */
+/** `svc rules test`: the effect of the rules on a call, and the rule that decides. */
 export async function testRules(context: CliContext, tool: string, flags: RuleFlags): Promise<number> {
   return withRules(context, flags, async (admin) => {
     const entry = findTool(admin, tool);
@@ -180,7 +180,7 @@ async function readRuleFile(path: string): Promise<readonly Record<string, unkno
   }
 }
 
-/** @throws SvcError `invalid_config` for what is no rule, and for an unknown account or key. */
+/** @throws SvcError `invalid_config` for a malformed rule, and for an unknown account or key. */
 function readRule(admin: RulesAdmin, given: Record<string, unknown>, where: string): RuleContent {
   const read = ruleContentSchema.safeParse(given);
   if (!read.success) {
@@ -193,7 +193,7 @@ function readRule(admin: RulesAdmin, given: Record<string, unknown>, where: stri
   return { ...read.data, ...(account !== undefined && { account }), ...(key !== undefined && { key }) };
 }
 
-/** The id of what is named by its id or, if nothing else is called so, by its label. */
+/** The id of an account or key, which is named by its id or by its label, if that is unique. */
 function findNamed(all: readonly Named[], name: string | undefined, field: string): string | undefined {
   // OAuth clients are known by their ids alone.
   if (name === undefined || name.startsWith("oauth_") || all.some(({ id }) => id === name)) return name;
@@ -223,7 +223,7 @@ function describeReach({ terminal }: CliContext, { tools }: RulesAdmin, content:
   return [wrapWords(`About ${meant.slice(0, SHOWN_TOOLS).join(", ")}${more}.`, terminal.columns, "  ")];
 }
 
-/** A rule with its id, its conditions and whoever made it. */
+/** A rule with its id, its conditions and its author. */
 function describeRow({ terminal }: CliContext, admin: RulesAdmin, rule: Rule): string {
   const made = `${toPlainText(rule.madeBy)}, ${rule.madeAt.slice(0, 10)}`;
   return wrapWords(`${rule.id}  ${describeContent(admin, rule)}  (${made})`, terminal.columns, "    ");

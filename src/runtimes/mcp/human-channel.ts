@@ -26,7 +26,7 @@ const APPROVAL_FORM = {
 } as const;
 
 /**
- * The human behind the client. What the client cannot show is left out: such calls end with an outcome that says so.
+ * The human behind the client. Questions that the client cannot show are left out: such calls end with an outcome that says so.
  * `waitMs`: how long a call waits after a link was opened.
  */
 export function createHumanChannel(call: OpenCall, waitMs: number): HumanChannel {

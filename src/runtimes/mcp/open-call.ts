@@ -3,18 +3,18 @@ import type { InputRequest } from "@modelcontextprotocol/server";
 import { withAbort } from "../../calls/ask/abort.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 
-/** What the human did with a form or a link. */
+/** The human's answer to a form or a link. */
 export interface FormAnswer {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a request of the client ends with: a question to the human, whose answer the next request brings, or the outcome. */
+/** The end of a request of the client: a question to the human, whose answer the next request brings, or the outcome. */
 export type Turn =
   | { readonly kind: "question"; readonly key: string; readonly request: InputRequest }
   | { readonly kind: "ended"; readonly outcome: ToolOutcome };
 
-/** What a client can show to its human: forms, links to open. */
+/** Questions that a client can show to its human: forms, links to open. */
 export interface Elicitation {
   readonly form: boolean;
   readonly url: boolean;
@@ -32,7 +32,6 @@ export class OpenCall {
   readonly id: string = randomUUID();
   /** The call as the client made it. */
   readonly asked: string;
-  /** What the client can show to its human. */
   readonly can: Elicitation;
   /** Tells the client's human how far it is; replaced by each request. */
   tell: (message: string) => void = () => undefined;

@@ -11,7 +11,7 @@ import { QUESTION_MS, type RequestParts, takeRequest } from "./take-request.ts";
 
 /** Settings of {@link serveMcp}. */
 export interface McpServing {
-  /** Whoever approves is chosen here: leave `approve` and `onEvent` out. */
+  /** The approver is chosen here: leave `approve` and `onEvent` out. */
   readonly session: ToolSessionOptions;
   /** Version of this package. */
   readonly version: string;
@@ -103,7 +103,7 @@ function watchEnd({ input, output, signal: stopped }: McpServing) {
   return { promise, signal: gone.signal };
 }
 
-/** Requests in flight get some time to be answered and recorded; what waits for a human ends at once. */
+/** Requests in flight get some time to be answered and recorded; calls that wait for a human end at once. */
 async function leave(calls: ReadonlyMap<string, OpenCall>, stopped: AbortSignal): Promise<void> {
   const open = [...calls.values()];
   for (const call of open) if (call.isWaiting) call.stop(CALLER_GONE);
@@ -122,7 +122,7 @@ function loadCatalog(session: ToolSession, { log, signal }: McpServing): void {
   });
 }
 
-/** Tells the client's human how a call is doing, and the log what happens. */
+/** Sends the progress of a call to the client and events to the log. */
 function report({ log }: McpServing, calls: ReadonlyMap<string, OpenCall>, event: SessionEvent): void {
   const call = "callId" in event ? calls.get(event.callId) : undefined;
   if (event.type === "sending") call?.tell(`Sending ${event.toolName}`);

@@ -17,7 +17,7 @@ import { createHumanChannel, readElicitation } from "./human-channel.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { type Elicitation, OpenCall } from "./open-call.ts";
 
-/** What the requests of one client share. */
+/** State that the requests of one client share. */
 export interface RequestParts {
   /** Calls whose outcome was not given yet, by id. */
   readonly calls: Map<string, OpenCall>;
@@ -30,7 +30,7 @@ export interface RequestParts {
 
 /** Longer than any question stays open, in milliseconds. */
 export const QUESTION_MS = 11 * 60 * 1_000;
-/** Between two signs of life of a call: clients measure their patience by them. */
+/** Milliseconds between two progress messages; clients give up on a call that sends none. */
 const BEAT_MS = 15_000;
 
 interface Asking {

@@ -6,7 +6,7 @@ import type { Connection, Connections } from "../connections/connections.ts";
 import { createScopeFilter, hasLimits } from "./key-scopes.ts";
 import { findRule, type Rule, type Rules } from "./rules.ts";
 
-/** What one key or OAuth client may use: all else does not exist for it. */
+/** The catalog and connections of one key or OAuth client: all else does not exist for it. */
 export interface AccessView {
   readonly catalog: Catalog;
   readonly connections: Pick<Connections, "list">;
@@ -14,7 +14,7 @@ export interface AccessView {
   readonly isLimited: boolean;
 }
 
-/** The one way to the catalog and the connections for whoever is not the owner. */
+/** The one way to the catalog and the connections for callers other than the owner. */
 export interface Access {
   /**
    * As it is now; ask again for the next call.
@@ -24,7 +24,7 @@ export interface Access {
   view(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
   /**
    * The view for lists, searches and descriptions: without the tools that the owner's rules block on every account, and
-   * with what the rules say about confirmations. Throws like `view`.
+   * with confirmations as the rules have them. Throws like `view`.
    */
   show(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
 }

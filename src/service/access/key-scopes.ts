@@ -31,7 +31,7 @@ export function hasLimits({ integrations, levels, tools, connections }: KeyScope
   return [integrations, levels, tools, connections].some((limit) => limit !== undefined);
 }
 
-/** What scopes allow; a name that nothing has allows nothing. */
+/** Apps and tools that scopes allow; an unknown name allows nothing. */
 export interface ScopeFilter {
   app(integration: Integration): boolean;
   tool(entry: CatalogEntry): boolean;

@@ -13,7 +13,7 @@ const RULE_EFFECTS = ["block", "ask", "allow"] as const;
 
 const MAX_NOTE = 200;
 
-/** A rule as its owner writes it; what is left out means any. Messages are sentences. */
+/** A rule as its owner writes it; a missing condition means any. Messages are sentences. */
 export const ruleContentSchema = z
   .strictObject({
     effect: z.enum(RULE_EFFECTS, `A rule has one of these effects: ${RULE_EFFECTS.join(", ")}.`),
@@ -37,7 +37,7 @@ export type RuleContent = z.output<typeof ruleContentSchema>;
 /** A rule in force. */
 export interface Rule extends RuleContent {
   readonly id: string;
-  /** Name of whoever made it. */
+  /** Name of its author. */
   readonly madeBy: string;
   readonly madeAt: string;
 }
@@ -90,7 +90,7 @@ export function describeRule({ effect, tool, level, account, key }: RuleContent)
   return parts.join(", ");
 }
 
-/** What becomes of a call of a tool, by the rule that decides about it, in a sentence. */
+/** The effect of a rule on a call of a tool, in a sentence. */
 export function describeFate({ action }: CatalogEntry, rule: Rule | undefined): string {
   if (rule?.effect === "block") return "It is refused.";
   if (rule?.effect === "ask") return "It needs an approval.";
@@ -168,13 +168,13 @@ export function createRules(store: Store, accountId: string, now: () => number) 
   };
 }
 
-/** What a change of the rules adds and takes away. */
+/** Rules that a change adds and removes. */
 export interface RuleChange {
   readonly added: readonly RuleContent[];
   readonly removed: readonly Rule[];
 }
 
-/** What makes these rules out of those in force; one with another note is another rule. */
+/** The change from the rules in force to these; a rule with another note is another rule. */
 export function compareRules(inForce: readonly Rule[], wanted: readonly RuleContent[]): RuleChange {
   const name = (rule: RuleContent) => `${nameRule(rule)} ${rule.note ?? ""}`;
   const [now, next] = [new Set(inForce.map(name)), new Map(wanted.map((rule) => [name(rule), rule]))];

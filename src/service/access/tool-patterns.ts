@@ -21,8 +21,8 @@ export const toolPatternSchema = z
 /**
  * How far a pattern reaches. In both, upper and lower case are the same, and so are `-` and `_` in the id of an action.
  *
- * `wide`, for what forbids or asks: they are the same everywhere, and a pattern without `*` is read as loosely as the API
- * reads names. `narrow`, for what grants: `google_*` is not `google-drive_*`.
+ * `wide`, for rules that forbid or ask: they are the same everywhere, and a pattern without `*` is read as loosely as the API
+ * reads names. `narrow`, for grants: `google_*` is not `google-drive_*`.
  */
 export type PatternReach = "wide" | "narrow";
 

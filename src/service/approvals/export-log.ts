@@ -28,7 +28,7 @@ const PAGE = { short: 200, full: 10 } as const;
 
 /**
  * The log of a service of this machine, the oldest line first, while it runs or not: executions with the decision of their
- * approval, and requests to the owner that led to none. It ends with what was there when it began.
+ * approval, and requests to the owner that led to none. Entries that are newer than its start are left out.
  *
  * @param o.isFull with arguments and results, as the log page shows them: without values under the name of a credential,
  *   and without secrets of connections

@@ -32,7 +32,7 @@ const MAX_PENDING = 500;
 type HeldCall = PreparedCall & { readonly principal: Principal } & Pick<ApprovalRow, "shape"> &
   Partial<Pick<ApprovalRow, "idempotency_key" | "input_hash">>;
 
-/** Hears of what waits for the owner from now on. */
+/** Hears of each call that begins to wait for the owner. */
 export interface OnWaiting {
   /** Belongs to the transaction that lets the approval, or the flow, of this id wait. */
   add(transaction: Store, id: string): Promise<void>;

@@ -22,7 +22,7 @@ const SYSTEMS = [
 
 const MAX_UNKNOWN = 60;
 
-/** Browser and system by the `User-Agent` header, e.g. `Firefox on Linux`; what others say about themselves is cleaned. */
+/** Browser and system by the `User-Agent` header, e.g. `Firefox on Linux`; other programs' own text is cleaned. */
 export function describeBrowser(userAgent: string | undefined): string {
   const [browser, system] = [BROWSERS, SYSTEMS].map(
     (known) => known.find(([, pattern]) => pattern.test(userAgent ?? ""))?.[0],

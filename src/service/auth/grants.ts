@@ -15,7 +15,7 @@ export function readClientId(subject: string): string | undefined {
   return subject.startsWith(OAUTH) ? subject.slice(OAUTH.length) : undefined;
 }
 
-/** What the owner let a key or OAuth client do. */
+/** The rights that the owner gave to a key or OAuth client. */
 export interface Grant {
   /** Empty for one without limits. */
   readonly scopes: KeyScopes;

@@ -13,7 +13,7 @@ export type ListedPerson = Pick<PersonRow, "id" | "name" | "role"> & {
   readonly hasJoined: boolean;
 };
 
-/** The owner's administration of people, from the machine of the service. What is refused is thrown as `invalid_config`. */
+/** The owner's administration of people, from the machine of the service. A refusal is thrown as `invalid_config`. */
 export interface PeopleAdmin {
   list(): Promise<ListedPerson[]>;
   /** The address that signs the new person in; works once, until `expiresAt` (ISO 8601). Needs a service that runs. */

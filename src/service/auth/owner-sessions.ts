@@ -14,7 +14,7 @@ export interface OwnerSession {
   readonly accountId: string;
   /** Must come back with every form of this browser. */
   readonly csrfToken: string;
-  /** Whoever signed in, with the role that they have now. */
+  /** The signed-in person, with their present role. */
   readonly person: Person;
 }
 

@@ -11,7 +11,7 @@ export type PersonRow = Selectable<Tables["people"]>;
 /** A person as pages and records name them. */
 export type Person = Pick<PersonRow, "id" | "name" | "role">;
 
-/** What an owner says about a person. */
+/** Facts about a person that an owner gives. */
 type PersonFields = Pick<PersonRow, "name" | "role">;
 
 /** Name of the first person until they give another. */
@@ -44,7 +44,7 @@ export async function addFirstPerson(store: Store, accountId: string, now: numbe
 export function createPeople(store: Store, now: () => number) {
   const at = () => new Date(now()).toISOString();
 
-  /** What `work` makes of the people who are not removed; nobody else changes them meanwhile. */
+  /** The result of `work` on the people who are not removed; nobody else changes them meanwhile. */
   function change<Result>(accountId: string, work: (people: PersonRow[], db: Store) => Promise<Result>) {
     return store.transaction().execute(async (transaction) => {
       await takeTurn(transaction, "people");

@@ -54,7 +54,7 @@ export function describeTool(entry: CatalogEntry, connections: readonly Connecti
     canonical: {
       ...summary.canonical,
       idempotency_key: KEY_PROMISE,
-      // Also where a rule allows the calls: whoever asks no human here leaves that to the owner.
+      // Also where a rule allows the calls: an agent that asks no human here leaves that to the owner.
       ...(approvals === "owner" && (action.requiresConfirmation || needsConfirmation(entry)) && { approvals }),
     },
     inputSchema: action.inputSchema,

@@ -231,7 +231,7 @@ export interface CatalogEntry {
   readonly toolName: string;
   readonly integration: Integration;
   readonly action: Action;
-  /** The rule of the owner that decides, for whoever it was asked, whether a call needs a confirmation. Default: none. */
+  /** The owner's rule that decides whether a call of this caller needs a confirmation. Default: none. */
   readonly ruled?: "ask" | "allow";
 }
 

@@ -83,7 +83,7 @@ export function createCanonicalExecutions(parts: CanonicalParts) {
   };
 }
 
-/** A limited key sees what it did itself; what others did may be outside of its limits. */
+/** A limited key sees its own executions; those of others may be outside of its limits. */
 function isShown({ api_key_id }: ExecutionRow, { apiKeyId }: Principal, { isLimited }: AccessView): boolean {
   return !isLimited || api_key_id === apiKeyId;
 }

@@ -43,7 +43,7 @@ export type Hold = (call: PreparedCall) => Promise<ServiceError>;
 /** Parts that {@link createExecutor} needs. */
 export interface ExecutorParts extends RunParts {
   readonly access: Access;
-  /** All of them, to check sign-ins; what a caller may use is what `access` shows. */
+  /** All of them, to check sign-ins; a caller may use those that `access` shows. */
   readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;

@@ -17,7 +17,7 @@ export interface LoggedCall {
   readonly arguments: unknown;
 }
 
-/** What the log keeps of an action. */
+/** Facts of an action that the log keeps. */
 interface LoggedAction extends Pick<CatalogEntry, "toolName"> {
   readonly integration: Pick<CatalogEntry["integration"], "slug">;
   readonly action: Pick<CatalogEntry["action"], "id" | "level">;

@@ -108,7 +108,7 @@ export async function changeFlow(db: Store, was: FlowRow, change: Partial<FlowRo
 export interface FlowParts {
   readonly store: Store;
   readonly executor: Executor;
-  /** What the key of a flow may use; `catalog` and `connections` are all there is. */
+  /** Tools and accounts of a flow's key; `catalog` and `connections` have all. */
   readonly access: Access;
   readonly catalog: Catalog;
   readonly connections: Connections;

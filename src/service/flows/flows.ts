@@ -157,7 +157,7 @@ interface FlowOwner {
   readonly apiKeyId?: string;
 }
 
-/** A template that needs what the caller may not use does not exist for it. */
+/** A template with a tool that the caller may not use does not exist for it. */
 function listUsable(templates: readonly FlowTemplate[], { catalog, isLimited }: AccessView): readonly FlowTemplate[] {
   if (!isLimited) return templates;
   return templates.filter(({ tools }) => tools.every((tool) => catalog.find(tool) !== undefined));

@@ -53,7 +53,7 @@ function isForeignOrigin(headers: Headers, parts: ServiceParts): boolean {
   return !URL.canParse(origin) || !parts.allowedHosts.has(new URL(origin).host);
 }
 
-/** Lets only requests with a live key through, with what it may use; the refusal is a bare error ("Authentication" 5). */
+/** Lets only requests with a live key through, with the key's view; the refusal is a bare error ("Authentication" 5). */
 export function requireKey(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
     const principal = await parts.keys.authenticate(c.req.raw.headers);

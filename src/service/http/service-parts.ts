@@ -38,7 +38,7 @@ export interface ServiceParts {
   readonly pairing: Pairing;
   readonly bootstrap: Bootstrap;
   readonly grants: Grants;
-  /** What the caller of a request may use; `catalog` and `connections` are for the owner's pages. */
+  /** Tools and accounts of a request's caller; `catalog` and `connections` are for the owner's pages. */
   readonly access: Access;
   readonly catalog: Catalog;
   readonly connections: Connections;

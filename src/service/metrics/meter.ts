@@ -17,7 +17,7 @@ export type Reading = readonly [value: number, ...labels: Labels];
 
 /** Upper bounds of the buckets, in seconds. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 10, 30, 60] as const;
-/** Series of one metric; what comes after them is not counted, so that a mistake cannot fill the memory. */
+/** Series of one metric; further ones are not counted, so that a mistake cannot fill the memory. */
 const MAX_SERIES = 2000;
 
 /** Metrics of one process in the text format of Prometheus, version 0.0.4. */

@@ -6,7 +6,7 @@ import type { Store } from "../store/open-store.ts";
 import { createMeter, type Meter, type Reading } from "./meter.ts";
 
 /**
- * Metrics of one process. They count what passes through the parts that they watch, and read the store when they are asked
+ * Metrics of one process. They count the calls of the parts that they watch, and read the store when they are asked
  * for. No label names an argument, an account, a device or a person: only apps, routes, kinds and statuses.
  */
 export type ServiceMetrics = ReturnType<typeof createServiceMetrics>;
@@ -79,7 +79,7 @@ export function createServiceMetrics(parts: StoreParts) {
   };
 }
 
-/** What waits and what runs, in the store that processes may share. */
+/** Waiting and running work, in the store that processes may share. */
 function addStoreGauges(gauge: Meter["gauge"], { store, accountId, now }: StoreParts): void {
   gauge("svc_approvals_waiting", "Calls that wait for the owner.", [], async () => [
     [await countWaiting(store, accountId, new Date(now()).toISOString())],

@@ -50,7 +50,7 @@ const MAX_ITEMS = 5;
 const MAX_NAME = 80;
 const MAX_ARGUMENTS = 500;
 
-/** Tells what waits, in our words around names that others chose. */
+/** Lists the waiting requests, in our words around names that others chose. */
 export async function composeNote(parts: ComposeParts, subjects: readonly string[]): Promise<Note> {
   const names = await nameCallers(parts);
   const told = subjects.slice(0, MAX_ITEMS).map((id) => describe(parts, names, id));

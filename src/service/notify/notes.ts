@@ -6,7 +6,7 @@ import type { Outbox, Sent } from "./outbox.ts";
 import { type SendParts, sendNote } from "./send-note.ts";
 import type { Target } from "./targets.ts";
 
-/** Notes to the owner about what waits. */
+/** Notes to the owner about waiting requests. */
 export type Notes = ReturnType<typeof openNotes>;
 
 /** A target that notes do not reach, with one sentence why. */
@@ -24,7 +24,7 @@ interface NotesParts extends ComposeParts, Omit<SendParts, "dispatcher"> {
 /** Longest answer of a target, in milliseconds. */
 const SILENCE_MS = 15_000;
 
-/** Sends what the outbox has, now and from now on. */
+/** Sends the notes of the outbox, now and from now on. */
 export function openNotes(parts: NotesParts) {
   const { outbox, targets, log } = parts;
   const agent = createAppAgent({ isPrivate: true, silenceMs: SILENCE_MS });

@@ -3,7 +3,7 @@ import { type Store, takeTurn } from "../store/open-store.ts";
 import type { NoteRow, NoteTargetRow } from "../store/schema.ts";
 import type { Target } from "./targets.ts";
 
-/** Shortest time between two messages to a target: what comes meanwhile goes into one. */
+/** Shortest time between two messages to a target: requests that come meanwhile go into one. */
 const BUNDLE_MS = 60_000;
 /** Pauses after failures in a row, in milliseconds; the last one repeats. */
 const PAUSES_MS = [5_000, 20_000, 80_000, 320_000, 1_200_000] as const;
@@ -16,7 +16,7 @@ const TOLD_FAILURES = 3;
 export interface Message {
   /** The same however often it is sent. */
   readonly id: string;
-  /** Ids of what waits, the oldest first; each once. */
+  /** Ids of the waiting requests, the oldest first; each once. */
   readonly subjects: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function createOutbox({ store, targets, nodeId, now }: OutboxParts) {
       if (target?.is_gone) await db.deleteFrom("notes").where("target", "=", key).execute();
       const notes = await selectWaiting(db, key, at());
       const isSent = ({ message_id }: NoteRow) => message_id !== null && message_id === target?.message_id;
-      // A message that may have arrived already is repeated as it was, less what has been decided.
+      // A message that may have arrived already is repeated as it was, without decided requests.
       const repeated = notes.filter(isSent);
       const chosen = repeated.length > 0 ? repeated : notes;
       if (chosen.length === 0) return undefined;
@@ -145,7 +145,7 @@ async function putTarget(db: Store, target: string, change: Partial<NoteTargetRo
     .execute();
 }
 
-/** Notes of a target about what still waits; the others are removed. */
+/** Notes of a target about requests that still wait; the others are removed. */
 async function selectWaiting(db: Store, key: string, at: string): Promise<NoteRow[]> {
   const calls = db.selectFrom("approvals").select("id").where("status", "=", "pending").where("expires_at", ">", at);
   // A timed wait has a `wake_at`; an approval has none.

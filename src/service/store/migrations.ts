@@ -81,7 +81,7 @@ const FIRST_TABLES: readonly string[] = [
   `create table nodes (id text primary key, beats integer not null)`,
   `create table upkeep (id integer primary key, reached_at text not null, seen_at text not null)`,
 
-  // Calls that wait for the owner, and what keys and OAuth clients may do.
+  // Calls that wait for the owner, and rights of keys and OAuth clients.
   `create table approvals (
     id text primary key, account_id text not null, api_key_id text not null, tool_name text not null,
     integration text not null, connection_id text not null, level text not null, content text not null,
@@ -96,11 +96,11 @@ const FIRST_TABLES: readonly string[] = [
     primary key (browser, approval_id))`,
   `create table grants (subject text primary key, scopes text not null, expires_at text)`,
 
-  // What the owner decided about calls in advance.
+  // The owner's rules about calls.
   `create table rules (
     id text primary key, account_id text not null, content text not null, made_by text not null, made_at text not null)`,
 
-  // Notes to the owner about what waits.
+  // Notes to the owner about waiting requests.
   `create table notes (
     id text primary key, target text not null, subject text not null, created_at text not null, message_id text)`,
   `create index notes_by_target on notes (target, created_at, id)`,

@@ -10,7 +10,7 @@ export type ConnectionState = "healthy" | "reauth_required" | "error";
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
 export type ApprovalMode = "device" | "owner";
 
-/** What a person may do: an approver decides about calls and reads the log, an owner may do everything. */
+/** Rights of a person: an approver decides about calls and reads the log, an owner may do everything. */
 export type Role = "owner" | "approver";
 
 /**
@@ -31,7 +31,7 @@ export interface Tables {
     last_used_at: string | null;
     revoked_at: string | null;
   };
-  /** Whoever may sign in; the first one is made with the account. */
+  /** People who may sign in; the first one is made with the account. */
   people: {
     id: string;
     account_id: string;
@@ -70,7 +70,7 @@ export interface Tables {
     /** Never `expired`: that follows from `expires_at`. */
     status: Exclude<PairStatus, "expired">;
     wrong_verifiers: number;
-    /** What was asked for; once approved, what was granted. See `KeyScopes`. */
+    /** Requested limits; once approved, the granted ones. See `KeyScopes`. */
     scopes: string | null;
     /** The account whose owner approved. */
     account_id: string | null;
@@ -203,7 +203,7 @@ export interface Tables {
   };
   /** Held calls that a signed-in browser has opened, as they were then: only those can it decide about. */
   opened_approvals: { browser: string; approval_id: string; fingerprint: string; expires_at: string };
-  /** What the owner decided about calls in advance; the content is JSON, see `RuleContent`. */
+  /** The owner's rules about calls; the content is JSON, see `RuleContent`. */
   rules: { id: string; account_id: string; content: string; made_by: string; made_at: string };
   /** Notes that wait to be sent: one for each target and each thing that waits for the owner. */
   notes: {
@@ -233,7 +233,7 @@ export interface Tables {
   };
   /** Test notes that the command line asked for; `results` is JSON. */
   note_tests: { id: string; created_at: string; node_id: string | null; results: string | null };
-  /** What the owner let a key or OAuth client do: see `KeyScopes`. Without a row, everything. */
+  /** Rights of a key or OAuth client: see `KeyScopes`. Without a row, all. */
   grants: {
     /** Id of the key, `oauth_` and the client id, or the hash of a session whose key is not made yet. */
     subject: string;

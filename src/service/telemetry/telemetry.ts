@@ -1,4 +1,4 @@
-/** What a span keeps. Never an argument, an account, a device or a person. */
+/** Attributes of a span. Never an argument, an account, a device or a person. */
 type Attributes = Record<string, string | number>;
 
 interface ApiSpan {

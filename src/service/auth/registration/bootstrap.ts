@@ -18,7 +18,7 @@ const MAX_FACT = 80;
 /** A bootstrap session, with its status at the time it was read. */
 export type BootstrapSession = Omit<BootstrapRow, "status" | "scopes"> & {
   readonly status: BootstrapStatus;
-  /** What was asked for; once approved, what was granted. */
+  /** Requested limits; once approved, the granted ones. */
   readonly scopes: KeyScopes;
 };
 
@@ -47,7 +47,7 @@ export function createBootstrap(parts: BootstrapParts) {
      * `agent_version` are kept for the page when they are texts. None of them is verified.
      *
      * @param o.address network address of the caller
-     * @param o.scopes what the key should be limited to, checked already
+     * @param o.scopes requested limits of the key, checked already
      */
     async start(
       body: Readonly<Record<string, unknown>>,

@@ -25,7 +25,7 @@ const MAX_CLIENT = 40;
 /** A pairing session, with its status at the time it was read. */
 export type PairingSession = Omit<PairingRow, "status" | "scopes"> & {
   readonly status: PairStatus;
-  /** What was asked for; once approved, what was granted. */
+  /** Requested limits; once approved, the granted ones. */
   readonly scopes: KeyScopes;
 };
 

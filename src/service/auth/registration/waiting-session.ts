@@ -62,7 +62,7 @@ export async function markOpened(
 export interface KeyDecision {
   readonly accountId: string;
   readonly decision: "approve" | "decline";
-  /** What the key may do when it is approved. */
+  /** Rights of the key when it is approved. */
   readonly scopes: KeyScopes;
 }
 

@@ -37,7 +37,7 @@ const EFFECTS: Readonly<Record<HeldApproval["level"], string>> = {
   admin: "administers: can change how the app is set up",
 };
 
-/** What the page of one held call shows. */
+/** Content of the page of one held call. */
 export interface CallCard {
   readonly approval: HeldApproval;
   readonly files: readonly SeenFile[];

@@ -70,7 +70,7 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** What a key or app may do, with who approves its calls. */
+/** Rights of a key or app, and the approver of its calls. */
 type KnownGrant = Grant & { readonly mode: ApprovalMode };
 
 async function readKnownGrant({ grants, approvals }: ServiceParts, subject: string): Promise<KnownGrant> {
@@ -112,7 +112,7 @@ ${
 ${oauthAppsSection(o)}`;
 }
 
-/** What a key or app may do, and the way to change it. */
+/** Rights of a key or app, with the link to change them. */
 function grantLine(subject: string, label: string, { grants, names, now }: DevicesPage): Markup {
   const { scopes = {}, expiresAt = null, mode = "owner" } = grants.get(subject) ?? {};
   const limits = describeLimits(scopes, names);
@@ -128,7 +128,7 @@ function grantLine(subject: string, label: string, { grants, names, now }: Devic
   return html`<div class="grant"><span class="muted">${said.join(" · ")}${end === "" ? "" : html` · ${end}`}</span> <a href="/devices/${encodeURIComponent(subject)}/limits">Change<span class="hidden"> what ${label} may do</span></a></div>`;
 }
 
-/** The page that changes what one key or app may do. */
+/** The page that changes the rights of one key or app. */
 function limitsBody(o: {
   readonly subject: string;
   readonly label: string;

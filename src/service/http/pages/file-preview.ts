@@ -19,7 +19,7 @@ const MAX_PICTURE_BYTES = 10 * 1024 * 1024;
 /** Pictures without scripts, links or text of their own. */
 const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** A file with what its bytes are, whatever its name and its sender say. */
+/** A file with the type of its bytes, whatever its name and its sender say. */
 export interface SeenFile extends HeldFile {
   /** MIME type by the bytes; undefined when they tell none, or are not kept any more. */
   readonly type: string | undefined;

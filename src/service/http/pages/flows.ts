@@ -64,7 +64,7 @@ function addMoves(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** An approver may only decline what waits for an approval. */
+/** An approver may only decline a flow that waits for an approval. */
 function mayCancel(role: Role, view: FlowView): boolean {
   return mayDo(role, "owner") || waitsForApproval(view);
 }

@@ -151,7 +151,7 @@ function homeBody(o: {
   /** Targets that notes do not reach. */
   unsent: readonly UnreachedTarget[];
   errands: readonly Errand[];
-  /** What only an owner sees and changes. */
+  /** Content that only an owner sees and changes. */
   own: { devices: readonly ApiKeyRow[]; connections: readonly NamedConnection[] } | undefined;
   recent: readonly NamedExecution[];
   now: number;

@@ -14,7 +14,7 @@ export interface CallList {
   readonly now: number;
 }
 
-/** What the inbox shows. */
+/** Content of the inbox. */
 export interface InboxPage extends CallList {
   readonly waiting: WaitingPart;
   readonly decided: readonly HeldApproval[];

@@ -7,7 +7,7 @@ import type { ApprovalMode } from "../../store/schema.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { type Markup, readApprovals } from "./page.ts";
 
-/** What the limits of a key can name: apps by slug and accounts by id, as people know them. */
+/** Names for the limits of a key: apps by slug and accounts by id, as people know them. */
 export interface LimitNames {
   readonly apps: ReadonlyMap<string, string>;
   readonly accounts: ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ export async function listLimitNames({ catalog, connections }: ServiceParts): Pr
   };
 }
 
-/** What was asked for, with apps by their slugs; a name that nothing has stays. */
+/** Requested limits, with apps by their slugs; an unknown name stays. */
 export function resolveApps(
   { integrations, ...others }: KeyScopes,
   { catalog }: Pick<ServiceParts, "catalog">,
@@ -55,7 +55,7 @@ export function describeLimits({ integrations, levels, tools, connections }: Key
   ];
 }
 
-/** What a request for a key asks for, in plain words; none when it asks for everything. */
+/** Requested limits in plain words; none when everything is requested. */
 export function describeAsked(scopes: KeyScopes, names: LimitNames): string[] {
   const { expiresInDays: days, approvals } = scopes;
   return [
@@ -147,7 +147,7 @@ function endOptions({ expiresInDays }: KeyScopes, expiresAt: string | null): Mar
 }
 
 /**
- * What an approval form lets a key do: not more than was asked for, unless the owner has ticked that too.
+ * Limits from an approval form: not wider than requested, unless the owner has ticked that too.
  *
  * @param o.approvals preset of who approves its calls; undefined where the service leaves no choice
  * @throws ServiceError 400 as {@link readLimits}, and for more than was asked for.
@@ -170,7 +170,7 @@ export function readGrant(
 /**
  * The limits that a form chose; `base` where it does not say.
  *
- * @throws ServiceError 400 for a list with nothing ticked, and for what is no pattern on tools.
+ * @throws ServiceError 400 for a list with nothing ticked, and for a malformed pattern on tools.
  */
 export function readLimits(form: URLSearchParams, base: KeyScopes): KeyScopes {
   if (!form.has("limits")) return base;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /**
  * Keeps a page as it is in the service, without loading it again: every `data-refresh` seconds of its root it fetches
- * itself and takes over what stands in elements with `data-live` and an id. Rows of a list are matched by their ids. An
+ * itself and takes over the content of elements with `data-live` and an id. Rows of a list are matched by their ids. An
  * element that has the focus stays as it is, and a chosen row stays chosen. New rows are counted in `#news`.
  */
 export const LIVE_SCRIPT = `

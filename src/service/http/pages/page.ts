@@ -32,7 +32,7 @@ export interface Page {
   readonly body: Markup;
   /** Shows the sign-out button; the CSRF token of the signed-in browser. */
   readonly csrfToken?: string | undefined;
-  /** The signed-in person: the header names them, and the navigation shows what they may open. */
+  /** The signed-in person: the header names them, and the navigation shows the pages that they may open. */
   readonly person?: Person;
   /** Shows the navigation, with this part marked. Pages that ask for one decision have none. */
   readonly section?: Section | undefined;
@@ -40,7 +40,7 @@ export interface Page {
   readonly session?: SessionMark | undefined;
   /** Default 200. */
   readonly status?: PageStatus;
-  /** Seconds between two looks for what changed, see `LIVE_SCRIPT`. Default: never. */
+  /** Seconds between two looks for changes, see `LIVE_SCRIPT`. Default: never. */
   readonly refreshSeconds?: number;
   /** Lets the page load pictures of this service. Default false. */
   readonly showsPictures?: boolean;
@@ -154,7 +154,7 @@ export interface RequestCard {
   readonly approveLabel: string;
   /** Preset of the choice who approves its calls; undefined where the service leaves no choice: then the owner does. */
   readonly approvals: ApprovalMode | undefined;
-  /** The choice of what it may use. */
+  /** The choice of its limits. */
   readonly limits: Markup;
 }
 

@@ -75,7 +75,7 @@ function addPersonPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** The answer of `work`, or the page that says what keeps it from being done. */
+/** The answer of `work`, or the page that says why it cannot be done. */
 async function orExplain(work: () => Promise<Page | string>, show: (problem: string) => Promise<Page>) {
   try {
     return await work();

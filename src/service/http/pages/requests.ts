@@ -151,7 +151,7 @@ function requestBody<Session extends KeyRequest>(
   kind: RequestKind<Session>,
   o: {
     session: Session;
-    /** What it asked for. */
+    /** Requested limits. */
     scopes: KeyScopes;
     token: string;
     csrfToken: string;

@@ -58,7 +58,7 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
 }
 
-/** A call that the owner tries, and what becomes of it. */
+/** A call that the owner tries, and the effect of the rules on it. */
 interface Tried {
   readonly tool: string;
   readonly account: string | undefined;
@@ -97,12 +97,12 @@ interface RulesPage {
   readonly csrfToken: string;
   readonly now: number;
   readonly notice: string | undefined;
-  /** The new rule as typed, and what is wrong with it. */
+  /** The new rule as typed, and its mistake. */
   readonly draft: Readonly<Partial<Record<keyof RuleContent, string>>> & { problem?: { field: string; text: string } };
   readonly tried: Tried | undefined;
 }
 
-/** Effects with what they do, for people. */
+/** Effects in words for people. */
 const EFFECTS = [
   ["block", "Block", "Calls are refused."],
   ["ask", "Ask", "Calls need an approval, also those that only read."],

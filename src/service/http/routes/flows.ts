@@ -101,7 +101,7 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addMoveRoutes(app, parts);
 }
 
-/** The id of a flow; to a limited key, those of others do not exist: they may do what it may not. */
+/** The id of a flow; to a limited key, those of others do not exist: they may use more. */
 async function readId(c: Context<RouteEnv>, { flows }: ServiceParts): Promise<string> {
   const id = c.req.param("id") ?? "";
   if (c.get("view").isLimited) await flows.requireOwn(c.get("principal"), id);
