@@ -183,18 +183,22 @@ function readCookies(header: string | string[] | undefined): string {
     .join("; ");
 }
 
-/** Reads the form whose button begins with `label`: its action and its fields. */
-function readForm(html: string, label: string): { action: string; fields: Record<string, string> } | undefined {
+/** Reads the form whose button begins with `label`: its action, and the fields that a browser would send. */
+function readForm(
+  html: string,
+  label: string,
+): { action: string; fields: [name: string, value: string][] } | undefined {
   for (const [, attributes = "", inner = ""] of html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)) {
     const button = inner.match(new RegExp(`<button\\b([^>]*)>\\s*${label}\\b`));
     const action = readAttribute(attributes, "action");
     if (!button || action === undefined) continue;
     const controls = [...inner.matchAll(/<input\b([^>]*)>/g)].map((match) => match[1] ?? "");
-    const pairs = [...controls, button[1] ?? ""].flatMap((control) => {
+    const fields = [...controls, button[1] ?? ""].flatMap((control): [string, string][] => {
       const name = readAttribute(control, "name");
-      return name === undefined ? [] : [[name, readAttribute(control, "value") ?? ""] as const];
+      const isOff = /\btype="(checkbox|radio)"/.test(control) && !/\bchecked\b/.test(control);
+      return name === undefined || isOff ? [] : [[name, readAttribute(control, "value") ?? ""]];
     });
-    return { action, fields: Object.fromEntries(pairs) };
+    return { action, fields };
   }
   return undefined;
 }
