@@ -179,6 +179,8 @@ async function discardBody(incoming: HttpBindings["incoming"], limits: DiscardLi
     else pause.refresh();
   };
   incoming.on("readable", drop);
+  // Bytes that a reader left in the buffer bring no event.
+  drop();
   await finished(incoming).catch(() => {});
   clearTimeout(total);
   clearTimeout(pause);
