@@ -45,8 +45,7 @@ export interface ToolCall extends HumanChannel {
   readonly approvalTtlMs?: number | undefined;
   /**
    * For a runtime whose call ids mean nothing to another process. An equal call that waits for the owner of the service is
-   * continued, and before anybody is asked here the service is asked again whether it holds the call. `waitMs`: how long
-   * one call waits for the owner.
+   * continued. `waitMs`: how long one call waits for the owner.
    */
   readonly resumesHeld?: { readonly waitMs: number } | undefined;
 }
@@ -122,8 +121,6 @@ export interface PipelineSettings {
    * also says that a request may name its account · off: never.
    */
   readonly idempotencyKeys: "when_known" | "off";
-  /** True when only the owner of the service approves, in its inbox; see `approve` of a session. */
-  readonly ownerApproves: boolean;
   /** Milliseconds a request for approval stays open, at most 24 days. Default 10 minutes. */
   readonly approvalTtlMs: number;
   /** Milliseconds to wait while a human connects an app, at most 24 days. Default 10 minutes. */

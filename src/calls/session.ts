@@ -31,9 +31,7 @@ export type ToolSessionOptions = SessionSettings &
 
 type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-export interface SessionSettings
-  extends Choices<Omit<PipelineSettings, "ownerApproves">>,
-    Omit<HumanChannel, "approve"> {
+export interface SessionSettings extends Choices<PipelineSettings>, Omit<HumanChannel, "approve"> {
   /**
    * Asked before every call that may change something. `owner`: nobody is asked here; the service holds such calls for its
    * owner's inbox, and they end with the owner's decision. Without it they end as `needs_approval`.
@@ -196,6 +194,5 @@ function readSettings(options: SessionSettings): PipelineSettings {
     approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     timeoutMs: options.timeoutMs,
-    ownerApproves: options.approve === "owner",
   };
 }

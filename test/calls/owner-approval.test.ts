@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createToolSession, type SessionEvent, type ToolSession } from "../../src/index.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
+import { changeLimits, without } from "../service/access/limits-page.ts";
 import { openRules } from "../service/access/open-rules.ts";
 import { decideHeld } from "../service/approvals/owner.ts";
+import { openBrowser } from "../service/http/pages/browser.ts";
 import { closeAll, makeFolder } from "./open-test-session.ts";
 
 /** Calls that the service holds for its owner, seen from the plugin. */
@@ -74,6 +76,31 @@ test("nobody is asked twice: an approver of the device is left out where the ser
   expect(await session.preview(create)).toBeUndefined();
   expect((await session.call(create)).status).toBe("succeeded");
   expect(asked).toBe(0);
+});
+
+test("a device that already knows its tools asks nobody once the owner approves its calls", async () => {
+  await service.close();
+  service = await startTestService();
+  let asked = 0;
+  const approve = async ({ id, fingerprint }: { id: string; fingerprint: string }) => {
+    asked += 1;
+    return { type: "approve" as const, id, fingerprint };
+  };
+  const apiKey = await service.createKey("Laptop");
+  const session = await openSession({ apiKey, approve }, (id) => decideHeld(service, id, "approve"));
+  const create = (title: string) => ({
+    callId: title,
+    toolName: "notes_create_page",
+    arguments: { title, body: "2 l" },
+  });
+  expect((await session.call(create("Milk"))).status).toBe("succeeded");
+  expect(asked).toBe(1);
+  const browser = openBrowser();
+  await browser.open(await service.service.signInUrl());
+  await changeLimits(browser, service, (fields) => [...without(fields, "approvals"), ["approvals", "owner"]]);
+  expect(await session.preview(create("Bread"))).toBeUndefined();
+  expect((await session.call(create("Bread"))).status).toBe("succeeded");
+  expect([asked, waiting.length]).toEqual([1, 1]);
 });
 
 test("the owner's no ends the call with their reason", async () => {

@@ -39,15 +39,15 @@ export async function approve(context: CallContext, given: CallPlan): Promise<St
   const plan = followEffect(context, given);
   if (!plan.mustAsk || isApproved(context, plan)) return proceed(plan);
   if (isForOwner(context, plan)) return proceed({ ...plan, toldOfPin: findPinObjection(context, plan.entry) });
-  const asksOwner = context.settings.ownerApproves || context.call.resumesHeld !== undefined;
-  const held = asksOwner ? await findHeld(context, plan) : undefined;
-  if (held !== undefined) return again({ ...plan, entry: held });
   const agreed = await seekApproval(context, { ...plan, toldOfPin: findPinObjection(context, plan.entry) });
   // Checked again: the tool may have changed while the human was asked.
   return agreed.ok ? again(agreed.value) : agreed;
 }
 
-/** The tool as it is described now, if the service began to hold its calls since it was described before. */
+/**
+ * The tool as it is described now, if the service began to hold its calls since it was described before: its owner decides
+ * then, and nobody is asked here.
+ */
 async function findHeld({ catalog, own }: CallContext, { entry }: CallPlan): Promise<CatalogEntry | undefined> {
   if (own !== undefined || entry.ownerApproves === true) return undefined;
   const fresh = (await catalog.refresh(entry.name).catch(() => undefined))?.entry;
@@ -66,6 +66,8 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
     const note = "allowed by the user's standing permission for this tool and account";
     return proceed({ ...plan, approved: fingerprintPlan(context, plan), notes: [...plan.notes, note] });
   }
+  const held = await findHeld(context, plan);
+  if (held !== undefined) return proceed({ ...plan, entry: held });
   // A refused edit may be repeated like a refused call, but only here: the next run starts with the same rules.
   const apart: CallContext = { ...context, advised: new Set() };
   const agree = async (agreed: CallPlan) => {
@@ -99,7 +101,7 @@ async function seekApproval(context: CallContext, plan: CallPlan): Promise<Step<
 export async function previewRequest(context: CallContext, plan: CallPlan): Promise<ApprovalRequest | undefined> {
   if (!plan.mustAsk || isApproved(context, plan) || isForOwner(context, plan)) return undefined;
   await context.record.duplicates.find(fingerprintRequest(context, plan));
-  if (isAllowedByRule(context, plan)) return undefined;
+  if (isAllowedByRule(context, plan) || (await findHeld(context, plan)) !== undefined) return undefined;
   return createRequest(context, plan, { reason: explainReason(context, plan), round: 0 });
 }
 
