@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -11,9 +12,12 @@ import {
   ElicitRequestSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import manifest from "../../../plugin.manifest.json" with { type: "json" };
+import { placesUnder } from "../../../src/cli/context.ts";
+import { type McpServing, serveMcp } from "../../../src/runtimes/mcp/serve-mcp.ts";
 
-/** The official clients, each with `svc mcp` as the process that it starts. */
+/** The official clients, each with `svc mcp` as the process that it starts, or with the same server in this process. */
 
 const BIN = fileURLToPath(new URL("../../../src/bin.ts", import.meta.url));
 export const CLIENTS = ["2, newest revision", "2, older revision", "1"] as const;
@@ -58,8 +62,53 @@ export function svcMcp(home: string, { url, apiKey }: { url: string; apiKey: str
 /** Starts the command and connects to it. */
 export async function connectClient(
   command: { command: string; args: string[]; env: Record<string, string> },
-  { kind = CLIENTS[0], human, canOpenLinks = false }: ClientOptions = {},
+  options: ClientOptions = {},
 ): Promise<TestClient> {
+  const Transport = options.kind === "1" ? FirstTransport : StdioClientTransport;
+  const transport = new Transport({ ...command, stderr: "pipe" });
+  let stderr = "";
+  transport.stderr?.on("data", (part: Buffer) => {
+    stderr += part.toString();
+  });
+  const client = await openClient(transport, options);
+  return { ...client, stderr: () => stderr, pid: transport.pid ?? 0 };
+}
+
+/** Serves the tools as `svc mcp` does for a home folder, in this process, and connects to it. */
+export async function connectHere(
+  home: string,
+  { url: baseUrl, apiKey }: { url: string; apiKey: string },
+  { waitMs = 50_000, tools = [], ...options }: ClientOptions & Partial<Pick<McpServing, "waitMs" | "tools">> = {},
+): Promise<TestClient> {
+  const { media, state } = placesUnder(home);
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let stderr = "";
+  const served = serveMcp({
+    session: { baseUrl, apiKey, mediaRoots: [media], stateDir: state },
+    version: "1.0.0",
+    tools,
+    waitMs,
+    input,
+    output,
+    log: (line) => {
+      stderr += `svc: ${line}\n`;
+    },
+    signal: new AbortController().signal,
+  });
+  // A transport over two streams serves both ends.
+  const client = await openClient(new StdioServerTransport(output, input), options);
+  const close = async () => {
+    await client.close();
+    input.end();
+    await served;
+  };
+  return { ...client, stderr: () => stderr, pid: process.pid, close };
+}
+
+async function openClient(
+  transport: object,
+  { kind = CLIENTS[0], human, canOpenLinks = false }: ClientOptions,
+): Promise<Omit<TestClient, "stderr" | "pid">> {
   const shown: Shown[] = [];
   const elicitation = { form: {}, ...(canOpenLinks ? { url: {} } : {}) };
   const capabilities = human === undefined ? {} : { elicitation };
@@ -68,26 +117,19 @@ export async function connectClient(
   const countChange = () => {
     changes += 1;
   };
-  let stderr = "";
   const ask = async (params: { message: string; url?: unknown }) => {
     const question = { message: params.message, ...(typeof params.url === "string" ? { url: params.url } : {}) };
     shown.push(question);
     return (await human?.(question)) ?? { action: "cancel" as const };
   };
-  const isFirst = kind === "1";
-  const transport = isFirst
-    ? new FirstTransport({ ...command, stderr: "pipe" })
-    : new StdioClientTransport({ ...command, stderr: "pipe" });
-  transport.stderr?.on("data", (part: Buffer) => {
-    stderr += part.toString();
-  });
-  const client = isFirst
-    ? new FirstClient(identity, { capabilities })
-    : new Client(identity, {
-        capabilities,
-        versionNegotiation: { mode: kind === CLIENTS[0] ? "auto" : "legacy" },
-        listChanged: { tools: { autoRefresh: false, onChanged: countChange } },
-      });
+  const client =
+    kind === "1"
+      ? new FirstClient(identity, { capabilities })
+      : new Client(identity, {
+          capabilities,
+          versionNegotiation: { mode: kind === CLIENTS[0] ? "auto" : "legacy" },
+          listChanged: { tools: { autoRefresh: false, onChanged: countChange } },
+        });
   if (client instanceof FirstClient) {
     if (human !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ask(params));
     client.setNotificationHandler(ToolListChangedNotificationSchema, countChange);
@@ -98,9 +140,7 @@ export async function connectClient(
   await client.connect(transport as never);
   return {
     shown,
-    stderr: () => stderr,
     changes: () => changes,
-    pid: transport.pid ?? 0,
     listTools: async () => (await client.listTools()).tools,
     async call(name, args, options = {}) {
       const params = { name, arguments: { ...args } };

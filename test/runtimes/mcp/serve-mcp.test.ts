@@ -3,9 +3,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { decideHeld } from "../../service/approvals/owner.ts";
-import { CLIENTS, type ClientOptions, connectClient, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
+import {
+  CLIENTS,
+  type ClientOptions,
+  connectClient,
+  connectHere,
+  makeHome,
+  svcMcp,
+  type TestClient,
+} from "./mcp-client.ts";
 
-/** `svc mcp` as the official clients start it. */
+/** `svc mcp` with the official clients. */
 
 let service: TestService;
 let place: Awaited<ReturnType<typeof makeHome>>;
@@ -23,8 +31,12 @@ afterEach(async () => {
   await place.remove();
 });
 
-async function connect(options: ClientOptions = {}, ...args: string[]): Promise<TestClient> {
-  const client = await connectClient(svcMcp(place.home, service, ...args), options);
+/** The newest client starts a process; the others speak to the same server in this one. */
+async function connect(options: ClientOptions = {}): Promise<TestClient> {
+  const client =
+    options.kind === CLIENTS[0]
+      ? await connectClient(svcMcp(place.home, service), options)
+      : await connectHere(place.home, service, options);
   clients.push(client);
   return client;
 }

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../../../src/testing.ts";
 import { decideHeld } from "../../service/approvals/owner.ts";
 import { call } from "../../service/http-calls.ts";
 import { createLab, type Lab } from "../../service/lab-integration.ts";
-import { CLIENTS, type ClientOptions, connectClient, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
+import { CLIENTS, connectHere, makeHome, svcMcp, type TestClient } from "./mcp-client.ts";
 
 /** Calls that wait for a human, and clients that leave meanwhile. */
 
@@ -37,8 +37,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function connect(options: ClientOptions = {}, ...args: string[]): Promise<TestClient> {
-  const client = await connectClient(svcMcp(place.home, service, ...args), options);
+async function connect(options: Parameters<typeof connectHere>[2] = {}): Promise<TestClient> {
+  const client = await connectHere(place.home, service, options);
   clients.push(client);
   return client;
 }
@@ -102,7 +102,7 @@ test.each([
 
 test("a call that waited too long says so with its link; made again it goes on, and gets the one result", async () => {
   await start("owner");
-  const client = await connect({}, "--wait", "1");
+  const client = await connect({ waitMs: 1_000 });
   const waiting = await client.call(...put);
   expect(waiting).toMatchObject({ isError: true, status: "needs_approval", code: "awaiting_owner" });
   const [held] = await listHeld();
@@ -204,7 +204,7 @@ test("several accounts: the human chooses in a form", async () => {
 
 test("the list in its default form is at most 1,500 tokens, and given tools are listed from the start", async () => {
   await start("device");
-  const client = await connect({}, "--tools", "lab_put", "lab_look", "lab_unknown");
+  const client = await connect({ tools: ["lab_put", "lab_look", "lab_unknown"] });
   const names = (await client.listTools()).map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["lab_put", "lab_look", "svc_search_tools"]));
   expect(names).not.toContain("lab_unknown");
