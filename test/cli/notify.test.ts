@@ -17,7 +17,10 @@ test("svc notify test says which target got a test note, and why not", async () 
   };
   const service = startSvc(["serve", "--port", "0"], home, env);
   await service.waitFor(/Sign in: \S+/);
-  const { code, stdout } = await runSvc(["notify", "test"], home);
+  const [{ code, stdout }, asJson] = await Promise.all([
+    runSvc(["notify", "test"], home),
+    runSvc(["notify", "test", "--json"], home),
+  ]);
   expect(stdout.trimEnd().split("\n")).toEqual([
     `sent    ntfy at ${new URL(receiver.url).host}`,
     "failed  webhook at 127.0.0.1:1",
@@ -26,9 +29,10 @@ test("svc notify test says which target got a test note, and why not", async () 
     '        The mail account "Local mailbox" cannot deliver to this address.',
   ]);
   expect(code).toBe(1);
-  expect(receiver.received).toMatchObject([{ headers: { authorization: "Bearer tk_1" } }]);
+  const authorized = { headers: { authorization: "Bearer tk_1" } };
+  expect(receiver.received).toMatchObject([authorized, authorized]);
   expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({ topic: "secret-topic", title: "Test note" });
-  const { results } = JSON.parse((await runSvc(["notify", "test", "--json"], home)).stdout);
+  const { results } = JSON.parse(asJson.stdout);
   expect(results[0]).toEqual({ target: `ntfy at ${new URL(receiver.url).host}`, ok: true, reason: null });
   service.kill("SIGTERM");
   expect(await service.done).toMatchObject({ code: 0 });
