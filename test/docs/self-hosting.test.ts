@@ -215,7 +215,8 @@ class Operator {
       const listed = await runSvc(["call", "drive_list_files", "--json"], this.#home);
       expect(listed.stdout, listed.stderr).toContain("kept.txt");
     }
-    const run = await runSvc(args, this.#home);
+    const placed = args.map((arg) => (arg.endsWith(".ndjson") ? join(this.#home, arg) : arg));
+    const run = await runSvc(placed, this.#home);
     expect(run, `${name}: svc ${args.join(" ")}\n${run.stderr}`).toMatchObject({ code: 0 });
   }
 
