@@ -21,6 +21,7 @@ import type { DoomedCall } from "./kit/plugin-child.ts";
 
 const CHILD = fileURLToPath(new URL("kit/plugin-child.ts", import.meta.url));
 const ROUNDS = choose({ short: 1, long: 5 });
+const DESCRIPTIONS = 3;
 
 let service: ProbeService;
 let vague: ScriptedService;
@@ -55,9 +56,9 @@ async function prepare(step: Step, isKeyed: boolean, folder: string): Promise<Do
   const stop = () => new Promise(() => {});
   let descriptions = 0;
   if (step === "approved") {
-    // Described once to find it, and once more after the yes, to see whether keys are still kept.
-    const kind = () => (++descriptions === 1 ? Promise.resolve() : stop());
-    proxy.arm({ place: "request line", kind, request: /^GET \/api\/tools\/probe_write_text /, times: 2 });
+    // Described to find it, to see who decides, and once more after the yes, to see whether keys are still kept.
+    const kind = () => (++descriptions < DESCRIPTIONS ? Promise.resolve() : stop());
+    proxy.arm({ place: "request line", kind, request: /^GET \/api\/tools\/probe_write_text /, times: DESCRIPTIONS });
   } else if (step === "probing") {
     proxy.arm({ place: "before the answer", kind: stop, request: /^POST / });
   } else if (step !== "pending" && step !== "done") {
@@ -140,7 +141,7 @@ test("the plugin is killed at every step: made again, each call has acted once o
       for (const { step, call, proxy } of doomed) {
         if (step === "pending") await child.waitFor(new RegExp(`^asked ${call.callId}$`, "m"));
         else if (step === "done") await child.waitFor(new RegExp(`^succeeded ${call.callId}$`, "m"));
-        else await expect.poll(() => proxy.struck, { timeout: 30_000 }).toBe(step === "approved" ? 2 : 1);
+        else await expect.poll(() => proxy.struck, { timeout: 30_000 }).toBe(step === "approved" ? DESCRIPTIONS : 1);
       }
     } finally {
       child.kill("SIGKILL");
