@@ -6,15 +6,15 @@ import { printable, reportProgress } from "./report/run-part.ts";
 
 /*
  * Everything this package measures beside others, as one table: `npm run bench`, or `npm run bench -- uploads service`
- * for some parts, `--json` for the figures as they were taken, `--rounds 3` for a shorter run. Each part runs in
- * processes of its own. A missed target is printed and is no failure; a part that breaks is.
+ * for some parts, `--json` for the figures as they were taken, `--rounds 3` for a shorter run, `--before DIR` for another
+ * checkout of this package beside the service. Each part runs in processes of its own. A missed target is printed and is no failure; a part that breaks is.
  */
 
 const PARTS = ["tools", "calls", "uploads", "service", "starts", "openclaw"];
 const words = process.argv.slice(2);
 const asked = words.filter((word) => PARTS.includes(word));
 const options = words.filter((word) => !PARTS.includes(word) && word !== "--json");
-const unknown = options.find((word) => !/^(--[a-z]+|\d+)$/.test(word));
+const unknown = options.find((word, at) => !/^(--[a-z]+|\d+)$/.test(word) && options[at - 1] !== "--before");
 if (unknown !== undefined) {
   console.error(`There is no part "${unknown}". The parts are: ${PARTS.join(", ")}.`);
   process.exit(2);

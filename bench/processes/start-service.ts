@@ -1,18 +1,18 @@
-import { fileURLToPath } from "node:url";
-import { startTestService } from "../../src/testing.ts";
+import { join } from "node:path";
 import { type Server, startServer } from "./start-server.ts";
 
-const BIN = fileURLToPath(new URL("../../src/bin.ts", import.meta.url));
+const OWN_TREE = join(import.meta.dirname, "../..");
 
 /** The service in a process of its own, and a key for it. */
 export interface ServiceProcess extends Server {
   readonly apiKey: string;
 }
 
-/** Makes a data folder with a key, and serves it as `svc serve` does. */
-export async function startService(dataDir: string): Promise<ServiceProcess> {
+/** Makes a data folder with a key, and serves it as `svc serve` does; `tree` is the checkout to do so with. */
+export async function startService(dataDir: string, tree = OWN_TREE): Promise<ServiceProcess> {
+  const { startTestService } = (await import(join(tree, "src/testing.ts"))) as typeof import("../../src/testing.ts");
   const { apiKey, close } = await startTestService({ dataDir });
   await close();
-  const server = await startServer([BIN, "serve", "--port", "0", "--data", dataDir], "/health");
+  const server = await startServer([join(tree, "src/bin.ts"), "serve", "--port", "0", "--data", dataDir], "/health");
   return { ...server, apiKey };
 }

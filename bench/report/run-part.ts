@@ -22,6 +22,11 @@ export function reportProgress(text: string): void {
 
 /** The number after a flag of the command line, or what is usual. */
 export function readCount(flag: string, usual: number): number {
+  return Number(readWord(flag)) || usual;
+}
+
+/** The word after a flag of the command line; undefined without the flag. */
+export function readWord(flag: string): string | undefined {
   const at = process.argv.indexOf(flag);
-  return (at === -1 ? 0 : Number(process.argv[at + 1])) || usual;
+  return at === -1 ? undefined : process.argv[at + 1];
 }

@@ -8,11 +8,14 @@ import { type Load, runLoad } from "./load.ts";
 
 const BARE = "bare Hono handler";
 const SDK = "MCP SDK 1.32.2 server";
+const BEFORE = "before";
 const CONNECTIONS = 16;
 
 /** The servers that are measured beside each other. */
 export interface Servers {
   readonly service: ServiceProcess;
+  /** Of another checkout. */
+  readonly before: ServiceProcess | undefined;
   readonly bare: Server;
   readonly sdk: Server;
 }
@@ -23,7 +26,10 @@ export interface LoadOptions {
   readonly seconds: number;
 }
 
-type Request = Omit<Load, "origin" | "headers">;
+interface Request extends Omit<Load, "origin" | "headers"> {
+  /** Smallest share of the bare handler's requests. */
+  readonly target?: number;
+}
 
 /**
  * Requests per second of the kinds of requests agents make, each beside an answer of the same size by the framework
@@ -35,8 +41,18 @@ export async function compareLoads(servers: Servers, options: LoadOptions): Prom
     "GET /api/tools": { path: "/api/tools", method: "GET" },
     "GET /api/tools/search": { path: "/api/tools/search?query=unread%20mail", method: "GET" },
     "GET /api/tools/{name}": { path: "/api/tools/drive_upload_file", method: "GET" },
-    "execute a read": { path: "/api/tools/drive_list_files/execute", method: "POST", body: '{"arguments":{}}' },
-    "execute a read, canonical": { path: "/api/executions", method: "POST", body: JSON.stringify(canonical) },
+    "execute a read": {
+      path: "/api/tools/drive_list_files/execute",
+      method: "POST",
+      body: '{"arguments":{}}',
+      target: 0.105,
+    },
+    "execute a read, canonical": {
+      path: "/api/executions",
+      method: "POST",
+      body: JSON.stringify(canonical),
+      target: 0.13,
+    },
     "MCP tools/call": { path: "/api/mcp", method: "POST", body: callTool("svc.search", { query: "unread mail" }) },
   };
   const measures: Measure[] = [];
@@ -54,28 +70,40 @@ function callTool(name: string, args: Record<string, unknown>): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
 }
 
-async function compare(name: string, one: Request, servers: Servers, options: LoadOptions): Promise<Measure> {
+async function compare(
+  name: string,
+  { target, ...one }: Request,
+  servers: Servers,
+  options: LoadOptions,
+): Promise<Measure> {
   reportProgress(name);
-  const { service, bare, sdk } = servers;
+  const { service, before, bare, sdk } = servers;
   const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const own: Load = { ...one, origin: service.url, headers: { ...json, "x-svc-api-key": service.apiKey } };
+  const ask = ({ url, apiKey }: ServiceProcess): Load => {
+    return { ...one, origin: url, headers: { ...json, "x-svc-api-key": apiKey } };
+  };
+  const own = ask(service);
   const { replyBytes } = await runLoad(own, CONNECTIONS, options.seconds / 4);
-  const loads: Load[] = [own, { ...one, origin: bare.url, headers: json, path: `/bare?size=${replyBytes}` }];
-  const isMcp = one.path === "/api/mcp";
-  if (isMcp) {
+  const others: [name: string, load: Load][] = [
+    [BARE, { ...one, origin: bare.url, headers: json, path: `/bare?size=${replyBytes}` }],
+  ];
+  if (one.path === "/api/mcp") {
     const body = callTool("fill", { size: replyBytes });
-    loads.push({ ...one, origin: sdk.url, path: "/", headers: { ...json, ...(await openSession(sdk)) }, body });
+    const headers = { ...json, ...(await openSession(sdk)) };
+    others.push([SDK, { ...one, origin: sdk.url, path: "/", headers, body }]);
   }
+  if (before !== undefined) others.push([BEFORE, ask(before)]);
+  const loads = [own, ...others.map(([, load]) => load)];
   const results = await takeTurns(loads, { ...options, warmUps: 1 }, (load) =>
     runLoad(load, CONNECTIONS, options.seconds),
   );
   const [samples = [], ...peers] = results.map((list) => list.map(({ perSecond }) => perSecond));
-  const names = [BARE, SDK];
   return {
     what: name,
     unit: "requests/s",
     samples,
-    peers: peers.map((list, index) => ({ name: names[index] ?? "", samples: list })),
+    peers: peers.map((list, index) => ({ name: others[index]?.[0] ?? "", samples: list })),
+    targets: target === undefined ? [] : [{ bound: "at least", limit: target, ratioTo: BARE }],
   };
 }
 

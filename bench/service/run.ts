@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { startServer } from "../processes/start-server.ts";
 import { startService } from "../processes/start-service.ts";
 import type { PartReport } from "../report/part-report.ts";
-import { readCount, reportProgress, runPart } from "../report/run-part.ts";
+import { readCount, readWord, reportProgress, runPart } from "../report/run-part.ts";
 import { compareLoads } from "./compare-loads.ts";
 import { type EnvelopeSample, measureEnvelope } from "./measure-envelope.ts";
 import { measureFlows } from "./measure-flows.ts";
@@ -12,11 +12,13 @@ import { measureFlows } from "./measure-flows.ts";
 /*
  * Requests per second of the service beside a bare Hono handler that sends answers of the same size and, for MCP,
  * beside the official SDK's server; flows, and the largest envelope there may be. Each server is a process of its own.
- * `npm run bench:service -- --rounds 5 --seconds 2`
+ * `npm run bench -- service --rounds 5 --seconds 2`; with `--before DIR`, another checkout of this package takes its turns
+ * too.
  */
 
 const rounds = readCount("--rounds", 5);
 const seconds = readCount("--seconds", 1);
+const tree = readWord("--before");
 /** What a second envelope of 100 MB may add to the memory that the first one took. */
 const ENVELOPE_TARGET_MB = 16;
 const LARGEST = { files: 4, mb: 25 } as const;
@@ -31,10 +33,11 @@ try {
 async function measureService(): Promise<PartReport> {
   const script = (name: string) => join(import.meta.dirname, name);
   const service = await startService(join(folder, "data"));
+  const before = tree === undefined ? undefined : await startService(join(folder, "before"), resolve(tree));
   const bare = await startServer([script("bare-server.ts")], "/bare?size=20");
   const sdk = await startServer([script("sdk-server.ts")], "/");
   try {
-    const loads = await compareLoads({ service, bare, sdk }, { rounds, seconds });
+    const loads = await compareLoads({ service, before, bare, sdk }, { rounds, seconds });
     const flows = await repeat("flows", () => measureFlows(service, seconds));
     const envelopes = await measureEnvelopes();
     const [memory, bareMemory] = [await service.memory(), await bare.memory()];
@@ -65,7 +68,7 @@ async function measureService(): Promise<PartReport> {
       ],
     };
   } finally {
-    await Promise.all([service.stop(), bare.stop(), sdk.stop()]);
+    await Promise.all([service, before, bare, sdk].map((server) => server?.stop()));
   }
 }
 
