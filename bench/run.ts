@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { shareBuiltPackage } from "./processes/built-package.ts";
 import type { PartReport } from "./report/part-report.ts";
 import { printable, reportProgress } from "./report/run-part.ts";
 
@@ -23,6 +24,7 @@ if (unknown !== undefined) {
 const begun = performance.now();
 const reports: PartReport[] = [];
 const broken: string[] = [];
+await shareBuiltPackage();
 for (const part of asked.length === 0 ? PARTS : asked) {
   reportProgress(`${part} (${Math.round((performance.now() - begun) / 1_000)} s so far)`);
   const report = await measure(part);

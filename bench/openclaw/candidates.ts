@@ -2,9 +2,9 @@ import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createState, type HostState } from "../../test/e2e/openclaw/host/isolated-state.ts";
 import { runOpenClaw } from "../../test/e2e/openclaw/host/run-openclaw.ts";
-import { packCheckout } from "../../test/package/pack-checkout.ts";
 import { packForOpenClaw } from "../../test/package/pack-for-openclaw.ts";
 import { runCommand } from "../../test/package/run-command.ts";
+import { findBuiltPackage } from "../processes/built-package.ts";
 
 /** One OpenClaw with or without a plugin in it. */
 export interface Candidate {
@@ -22,8 +22,7 @@ const MODEL_URL = "http://127.0.0.1:9/v1";
 /** Three states of the host that differ in the plugin only; both plugins are installed from tarballs. */
 export async function prepareCandidates(folder: string): Promise<Candidate[]> {
   const empty = await packEmpty(join(folder, "empty"));
-  await packCheckout(folder);
-  const ours = await packForOpenClaw(join(folder, "copy/dist"), folder);
+  const ours = await packForOpenClaw(await findBuiltPackage(), folder);
   return [
     {
       name: "no plugin",

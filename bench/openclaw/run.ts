@@ -15,6 +15,9 @@ import { measureCommand, measureGateway } from "./measure-host.ts";
  */
 
 const TITLE = "In OpenClaw";
+/** Name of the candidate that targets are set beside. */
+const EMPTY = "a plugin that registers nothing";
+const atMost = (limit: number, ratioTo?: string): Measure["targets"] => [{ bound: "at most", limit, ratioTo }];
 const rounds = readCount("--rounds", 3);
 let candidates: Candidate[] = [];
 
@@ -43,7 +46,7 @@ async function measureHost(): Promise<PartReport> {
   return {
     title: TITLE,
     measures: [
-      toMeasure("files copied at each load", "files", files, (count) => count),
+      toMeasure("files copied at each load", "files", files, (count) => count, atMost(12)),
       ...list,
       ...inspect,
       ...measures,
@@ -74,9 +77,15 @@ async function compareGateways(): Promise<{ measures: Measure[]; others: number 
   const samples = await measureAll(measureGateway);
   return {
     measures: [
-      toMeasure("gateway: loading the plugin, the host's figure", "ms", samples, ({ loadMs }) => loadMs),
+      toMeasure(
+        "gateway: loading the plugin, the host's figure",
+        "ms",
+        samples,
+        ({ loadMs }) => loadMs,
+        atMost(3, EMPTY),
+      ),
       toMeasure("gateway: registering it, the host's figure", "ms", samples, ({ registerMs }) => registerMs),
-      toMeasure("gateway: ready, CPU", "ms", samples, ({ cpuMs }) => cpuMs),
+      toMeasure("gateway: ready, CPU", "ms", samples, ({ cpuMs }) => cpuMs, atMost(1.03, EMPTY)),
       toMeasure("gateway: ready, memory", "MB", samples, ({ rssMb }) => rssMb),
     ],
     others: median(samples.flat().flatMap(({ others }) => others)),
@@ -94,8 +103,10 @@ function toMeasure<Sample>(
   unit: string,
   samples: readonly Sample[][],
   read: (one: Sample) => number,
+  targets?: Measure["targets"],
 ): Measure {
   const values = samples.map((list) => list.map(read).filter((value) => !Number.isNaN(value)));
   const peers = candidates.slice(0, -1).map(({ name }, index) => ({ name, samples: values[index] ?? [] }));
-  return { what, unit, samples: values.at(-1) ?? [], peers: peers.filter(({ samples: own }) => own.length > 0) };
+  const measured = peers.filter(({ samples: own }) => own.length > 0);
+  return { what, unit, samples: values.at(-1) ?? [], peers: measured, targets };
 }

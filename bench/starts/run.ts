@@ -1,22 +1,21 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { createToolSession } from "../../src/calls/session.ts";
 import { generateTools, startCatalogService } from "../../test/calls/catalog-service.ts";
-import { buildCheckout } from "../../test/package/pack-checkout.ts";
+import { findBuiltPackage } from "../processes/built-package.ts";
 import { runSample } from "../processes/run-sample.ts";
 import { startServer } from "../processes/start-server.ts";
 import type { Measure, PartReport } from "../report/part-report.ts";
 import { readCount, reportProgress, runPart } from "../report/run-part.ts";
 import { takeTurns } from "../report/take-turns.ts";
 import type { EntrySample } from "./entry-sample.ts";
+import { measureCommands } from "./measure-commands.ts";
 import type { Sample } from "./sample.ts";
 
 /*
- * Cold starts of the command line, the OpenClaw entry and the service as they are installed (compiled), beside the same
+ * Starts of the command line, the OpenClaw entry and the service as they are installed (compiled), beside the same
  * without anything in it; and a start with a cached catalogue of 12,000 tools beside reading the file it is in.
  * `npm run bench -- starts --rounds 11`
  */
@@ -24,7 +23,7 @@ import type { Sample } from "./sample.ts";
 const CACHED_TOOLS = 12_000;
 /** As many as it takes for the lists to show every tool. */
 const APPS = 80;
-const ENTRY_TARGET_MS = 10;
+const ENTRY_TARGET_MS = 6;
 const rounds = readCount("--rounds", 11);
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-bench-starts-")));
@@ -35,34 +34,11 @@ try {
 }
 
 async function measureStarts(): Promise<PartReport> {
-  reportProgress("building");
-  const dist = join(await buildCheckout(folder), "dist");
-  const measures = [await compareCommand(dist), ...(await compareEntry(dist)), await compareService(dist)];
+  const dist = await findBuiltPackage();
+  const commands = await measureCommands(dist, folder, rounds);
+  const measures = [...commands, ...(await compareEntry(dist)), await compareService(dist)];
   const cached = await compareCache(dist);
   return { title: "Starts", measures: [...measures, ...cached.measures], notes: [cached.note] };
-}
-
-/** `svc --version` beside Node with nothing to do. */
-async function compareCommand(dist: string): Promise<Measure> {
-  reportProgress("command line");
-  const [own = [], node = []] = await takeTurns(
-    [
-      [join(dist, "bin.js"), "--version"],
-      ["--eval", ""],
-    ],
-    { rounds, warmUps: 1 },
-    async (args) => {
-      const begun = performance.now();
-      await promisify(execFile)(process.execPath, args);
-      return performance.now() - begun;
-    },
-  );
-  return {
-    what: "svc --version: wall",
-    unit: "ms",
-    samples: own,
-    peers: [{ name: "node with nothing", samples: node }],
-  };
 }
 
 /** Import and registration of the OpenClaw entry beside one that registers nothing. */
