@@ -52,16 +52,24 @@ export function createGate(places: number): Gate {
   return gate;
 }
 
+/** Gives the value that the first use made. */
+interface Once<T> {
+  (): Promise<T>;
+  /** What was made, or is being made; undefined before the first use. */
+  peek(): Promise<T> | undefined;
+}
+
 /** Makes a value at its first use and keeps it; a failure is not kept. */
-export function makeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+export function makeOnce<T>(make: () => Promise<T>): Once<T> {
   let made: Promise<T> | undefined;
-  return () => {
+  const get = () => {
     made ??= make().catch((error) => {
       made = undefined;
       throw error;
     });
     return made;
   };
+  return Object.assign(get, { peek: () => made });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { makeOnce } from "../base/concurrency.ts";
 import { createAccess } from "./access/access-view.ts";
 import { createRules } from "./access/rules.ts";
 import { createSourceStore } from "./added/source-store.ts";
@@ -11,7 +12,7 @@ import { createAccessTokens } from "./connections/sign-in/access-tokens.ts";
 import { createActivity } from "./executions/activity.ts";
 import { createExecutor, type Executor } from "./executions/execute-tool.ts";
 import { createExecutionLog } from "./executions/execution-log.ts";
-import { createUrlFiles } from "./fetch/url-files.ts";
+import type { createUrlFiles, UrlFiles } from "./fetch/url-files.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { Infrastructure } from "./open-infrastructure.ts";
 import { createSettingsSeal } from "./secrets/secret-settings.ts";
@@ -78,7 +79,7 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
     trace: o.trace,
     onUnexpected: (cause) => o.log({ level: "error", message: "A tool failed unexpectedly.", cause }),
   });
-  const urlFiles = createUrlFiles({ blobs, allowed: o.allowedFileHosts });
+  const urlFiles = createLazyUrlFiles({ blobs, allowed: o.allowedFileHosts });
   const serviceKeys = createServiceKeys({ store, box, now });
   const firstFolder = findFirstFolder(o);
   const connector = createConnector({
@@ -106,4 +107,10 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
     urlFiles,
     serviceKeys,
   };
+}
+
+/** The same as `createUrlFiles`, whose code is loaded by the first call that names a URL. */
+function createLazyUrlFiles(o: Parameters<typeof createUrlFiles>[0]): UrlFiles {
+  const open = makeOnce(async () => (await import("./fetch/url-files.ts")).createUrlFiles(o));
+  return { fetch: async (...asked) => (await open()).fetch(...asked) };
 }

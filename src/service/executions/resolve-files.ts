@@ -1,5 +1,6 @@
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
-import { createFetchedFiles, type FetchedFiles, isWebUrl, type UrlFiles } from "../fetch/url-files.ts";
+import { createFetchedFiles, type FetchedFiles, isWebUrl } from "../fetch/fetched-files.ts";
+import type { UrlFiles } from "../fetch/url-files.ts";
 import type { BlobStore, StoredFile } from "../files/blob-store.ts";
 import { type FileField, findFileFields, findUrlFields, recoverFileReferences } from "../files/file-fields.ts";
 import type { IngestTokens } from "../files/ingest-tokens.ts";

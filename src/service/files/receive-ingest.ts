@@ -1,6 +1,5 @@
 import { PassThrough, type Readable } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
-import { Busboy } from "@fastify/busboy";
 import { MAX_FILE_BYTES } from "../../wire/constants.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
 import type { BlobStore } from "./blob-store.ts";
@@ -77,6 +76,7 @@ async function receiveMultipart(
   const malformed = () =>
     refuseBare(400, "malformed_upload", "The multipart body must hold exactly one complete file part.");
   const limits = { fileSize: into.maxBytes + 1, files: 1, fields: 10, parts: 11 };
+  const { Busboy } = await import("@fastify/busboy");
   let parser: ReturnType<typeof Busboy>;
   try {
     parser = Busboy({ headers: { "content-type": request.contentType }, limits });

@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 
 const UNKNOWN = "application/octet-stream";
@@ -14,6 +13,7 @@ const CONTAINERS_OF_TEXT: ReadonlySet<string> = new Set(["application/xml", "ima
  */
 export async function sniffMimetype(head: Uint8Array, name: string, declared?: string): Promise<string> {
   const byName = mime.getType(name);
+  const { fileTypeFromBuffer } = await import("file-type");
   const limit = { signal: AbortSignal.timeout(SNIFF_LIMIT_MS) };
   const found = await fileTypeFromBuffer(head, limit).catch(() => undefined);
   const sniffed = found?.mime.split(";")[0];
@@ -33,6 +33,7 @@ export function bareType(mimetype: unknown): string {
 /** Whether the first bytes of a file read as UTF-8 text: no known binary format, no NUL, no broken character. */
 export async function looksLikeText(head: Uint8Array): Promise<boolean> {
   if (head.includes(0)) return false;
+  const { fileTypeFromBuffer } = await import("file-type");
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found !== undefined && !found.mime.startsWith("text/") && !CONTAINERS_OF_TEXT.has(found.mime)) return false;
   try {

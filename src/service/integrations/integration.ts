@@ -251,7 +251,7 @@ export function describeFile(description: string) {
 
 /** An action that still has to be told how the place it runs on is opened. */
 export type PlaceAction<Place> = (
-  open: (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Place,
+  open: (context: ActionContext, action: Pick<Action, "level" | "idempotent">) => Promise<Place>,
 ) => Action;
 
 /**
@@ -270,6 +270,9 @@ export function createActionDefiner<Place>() {
     const isRead = own.level === "read";
     const facts = { requiresConfirmation: !isRead, idempotent: isRead, ...own };
     return (open) =>
-      defineAction<Arguments>({ ...facts, run: (args, context) => run(args, open(context, facts), context) });
+      defineAction<Arguments>({
+        ...facts,
+        run: async (args, context) => run(args, await open(context, facts), context),
+      });
   };
 }

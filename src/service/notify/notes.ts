@@ -1,9 +1,9 @@
-import { createAppAgent } from "../fetch/guarded-connector.ts";
+import { makeOnce } from "../../base/concurrency.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { type ComposeParts, composeNote, composeTest } from "./compose-note.ts";
 import { answerTests, type TestResult } from "./note-tests.ts";
 import type { Outbox, Sent } from "./outbox.ts";
-import { type SendParts, sendNote } from "./send-note.ts";
+import type { SendParts } from "./send-note.ts";
 import type { Target } from "./targets.ts";
 
 /** Notes to the owner about waiting requests. */
@@ -24,12 +24,21 @@ interface NotesParts extends ComposeParts, Omit<SendParts, "dispatcher"> {
 /** Longest answer of a target, in milliseconds. */
 const SILENCE_MS = 15_000;
 
+/** Loads what sends notes. */
+async function openSender(parts: Omit<SendParts, "dispatcher">) {
+  const { sendNote } = await import("./send-note.ts");
+  const { createAppAgent } = await import("../fetch/guarded-connector.ts");
+  const { dispatcher, close } = createAppAgent({ isPrivate: true, silenceMs: SILENCE_MS });
+  const send = (target: Target, sending: Parameters<typeof sendNote>[2]) =>
+    sendNote({ ...parts, dispatcher }, target, sending);
+  return { send, close };
+}
+
 /** Sends the notes of the outbox, now and from now on. */
 export function openNotes(parts: NotesParts) {
   const { outbox, targets, log } = parts;
-  const agent = createAppAgent({ isPrivate: true, silenceMs: SILENCE_MS });
   const closing = new AbortController();
-  const send = { ...parts, dispatcher: agent.dispatcher };
+  const getSender = makeOnce(() => openSender(parts));
   let isFailing = false;
   let isAskedAgain = false;
   let looking: Promise<void> | undefined;
@@ -39,7 +48,8 @@ export function openNotes(parts: NotesParts) {
     if (message === undefined) return;
     const { signal } = closing;
     const note = await composeNote(parts, message.subjects);
-    const sent = await sendNote(send, target, { id: message.id, note, signal });
+    const { send } = await getSender();
+    const sent = await send(target, { id: message.id, note, signal });
     // It was cut off, and the next process repeats it.
     if (signal.aborted && !sent.ok) return;
     await outbox.settle(target, message, sent);
@@ -51,10 +61,11 @@ export function openNotes(parts: NotesParts) {
   }
 
   async function sendTests(): Promise<TestResult[]> {
+    const { send } = await getSender();
     const sending = { id: "msg_test", note: composeTest(parts.baseUrl), signal: closing.signal };
     return Promise.all(
       targets.map(async (target) => {
-        const sent = await sendNote(send, target, sending);
+        const sent = await send(target, sending);
         if (sent.ok) await outbox.revive(target);
         return { target: target.label, ok: sent.ok, reason: sent.ok ? null : sent.reason };
       }),
@@ -103,7 +114,7 @@ export function openNotes(parts: NotesParts) {
       clearInterval(timer);
       closing.abort();
       await looking;
-      await agent.close();
+      await (await getSender.peek())?.close();
     },
   };
 }

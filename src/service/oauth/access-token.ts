@@ -1,6 +1,4 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { calculateJwkThumbprint } from "jose/jwk/thumbprint";
-import { jwtVerify } from "jose/jwt/verify";
 
 /** Algorithm of every token this service signs. */
 export const SIGNING_ALGORITHM = "ES256";
@@ -23,6 +21,7 @@ export function createSigningKey(): string {
 export async function readSigningKey(text: string): Promise<SigningKey> {
   const key = createPrivateKey({ key: JSON.parse(text), format: "jwk" });
   const publicKey = createPublicKey(key);
+  const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
   const kid = await calculateJwkThumbprint(publicKey);
   return { jwk: { ...key.export({ format: "jwk" }), kid, use: "sig", alg: SIGNING_ALGORITHM }, publicKey, kid };
 }
@@ -54,6 +53,7 @@ export async function readAccessToken(
     requiredClaims: ["exp"],
     currentDate: new Date(o.now),
   };
+  const { jwtVerify } = await import("jose/jwt/verify");
   const verified = await jwtVerify(token, o.key.publicKey, rules).catch(() => undefined);
   // The library also accepts a list of audiences that contains this one.
   if (verified === undefined || verified.protectedHeader.kid !== o.key.kid || verified.payload.aud !== o.audience) {

@@ -1,6 +1,4 @@
-import { request } from "undici";
 import { isRecord, parseJson } from "../../../base/json.ts";
-import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
 import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 
 /** Longest answer, bytes. */
@@ -39,6 +37,8 @@ export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<R
  */
 export function createProviderFetch(isPrivate: boolean, limit?: AbortSignal): ProviderFetch {
   return async (url, { method, headers, body }) => {
+    const { request } = await import("undici");
+    const { createAppAgent, readText } = await import("../../fetch/guarded-connector.ts");
     const agent = createAppAgent({ isPrivate, silenceMs: LIMIT_MS });
     try {
       const answer = await request(url, {

@@ -228,7 +228,7 @@ export const driveIntegration: Integration = {
   category: "files",
   scopes: ["drive.read", "drive.write"],
   actions: [listFiles, searchFiles, readFile, uploadFile, createFolder, moveFile, deleteFile].map((action) =>
-    action((context) => context),
+    action(async (context) => context),
   ),
   settingsForm: [
     {

@@ -1,15 +1,14 @@
+import { makeOnce } from "../../../base/concurrency.ts";
 import type { AllowedHosts } from "../../fetch/address-rules.ts";
 import { refuseSetting } from "../../service-error.ts";
 import type { Integration, SettingField } from "../integration.ts";
 import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
-import { findServers, type LookupNetwork } from "./find-servers/find-servers.ts";
+import type { LookupNetwork } from "./find-servers/find-servers.ts";
 import type { OpenMailBox } from "./mail-box.ts";
 import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
-import { MaildirBox } from "./maildir-box.ts";
 import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
-import { createMailAccounts, tryServers } from "./server/mail-accounts.ts";
 import { findMailSignIn } from "./server/mail-sign-in.ts";
 import { isOnServer, readServerSettings, type SECURITIES, type SIGN_INS } from "./server/server-settings.ts";
 
@@ -97,7 +96,7 @@ const settingsForm: readonly SettingField[] = [
 /**
  * Mail: an account on an IMAP and an SMTP server, or a local mailbox in Maildir++ format. Settings: `address` (own
  * address), optional `name`, `aliases`, `sendPerMinute`, `sendPerDay`; and either `maildir` (path) or `imapHost` with the
- * settings of `readServerSettings`.
+ * settings of `readServerSettings`. The code of either is loaded by the first call that needs it.
  *
  * @param o.allowed servers that may be reached without encryption although they are on another machine
  * @param o.lookup where the servers of an address are looked up, for tests
@@ -106,11 +105,13 @@ export function createMailIntegration(
   o: { readonly allowed?: AllowedHosts; readonly idleMs?: number; readonly lookup?: Partial<LookupNetwork> } = {},
 ): Integration {
   const parser = createMailParser();
-  const accounts = createMailAccounts(parser, o);
-  const open: OpenMailBox = (context, action) => {
+  const getAccounts = makeOnce(async () => (await import("./server/mail-accounts.ts")).createMailAccounts(parser, o));
+  const open: OpenMailBox = async (context, action) => {
     const { settings } = context.connection;
-    if (!isOnServer(settings)) return new MaildirBox(context, parser);
-    return accounts.open(readServerSettings(settings, o.allowed), context, action);
+    if (isOnServer(settings))
+      return (await getAccounts()).open(readServerSettings(settings, o.allowed), context, action);
+    const { MaildirBox } = await import("./maildir-box.ts");
+    return new MaildirBox(context, parser);
   };
   const actions = [
     searchMail,
@@ -135,7 +136,10 @@ export function createMailIntegration(
     settingsHelp: "The servers and a way to sign in are needed, or else a folder, at the end.",
     firstStep: {
       setting: "address",
-      suggest: async (address) => findServers(readMailSettings({ address }).address, o.lookup),
+      async suggest(address) {
+        const { findServers } = await import("./find-servers/find-servers.ts");
+        return findServers(readMailSettings({ address }).address, o.lookup);
+      },
     },
     async checkSettings(settings) {
       readMailSettings(settings);
@@ -152,11 +156,12 @@ export function createMailIntegration(
     },
     findSignIn: (settings) => (isOnServer(settings) ? findMailSignIn(settings, o.allowed) : undefined),
     async testSettings(settings, signal) {
-      if (isOnServer(settings)) await tryServers(readServerSettings(settings, o.allowed), signal);
-      else await checkMaildir(settings);
+      if (!isOnServer(settings)) return checkMaildir(settings);
+      const { tryServers } = await import("./server/mail-accounts.ts");
+      await tryServers(readServerSettings(settings, o.allowed), signal);
     },
     async close() {
-      await Promise.all([accounts.close(), parser.close()]);
+      await Promise.all([getAccounts.peek()?.then((accounts) => accounts.close()), parser.close()]);
     },
   };
 }

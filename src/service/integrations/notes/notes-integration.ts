@@ -1,22 +1,25 @@
+import { makeOnce } from "../../../base/concurrency.ts";
 import { refuseSetting } from "../../service-error.ts";
 import { localFolder } from "../connection-folder.ts";
 import type { Integration } from "../integration.ts";
 import type { OpenNotebook } from "./notebook.ts";
-import { createNotionAccounts, type NotionOptions } from "./notion/notion-accounts.ts";
+import type { NotionOptions } from "./notion/notion-accounts.ts";
 import { isOnNotion, NOTION_FIELDS } from "./notion/notion-settings.ts";
 import { createPage, deletePage, listPages, readPage, searchPages, updatePage } from "./page-actions.ts";
-import { VaultNotebook } from "./vault-notebook.ts";
 
 const actions = [searchPages, listPages, readPage, createPage, updatePage, deletePage];
 
 /**
  * Notes: a folder of Markdown files with YAML front matter (setting `folder`, an absolute path), or pages of Notion
- * (`notionToken`, with the settings of `readNotionSettings`).
+ * (`notionToken`, with the settings of `readNotionSettings`). The code of either is loaded by the first call that needs it.
  */
 export function createNotesIntegration(o: NotionOptions = {}): Integration {
-  const accounts = createNotionAccounts(o);
-  const open: OpenNotebook = (context, action) =>
-    isOnNotion(context.connection.settings) ? accounts.open(context, action) : new VaultNotebook(context);
+  const getAccounts = makeOnce(async () => (await import("./notion/notion-accounts.ts")).createNotionAccounts(o));
+  const open: OpenNotebook = async (context, action) => {
+    if (isOnNotion(context.connection.settings)) return (await getAccounts()).open(context, action);
+    const { VaultNotebook } = await import("./vault-notebook.ts");
+    return new VaultNotebook(context);
+  };
   return {
     slug: "notes",
     name: "Notes",
@@ -39,11 +42,11 @@ export function createNotesIntegration(o: NotionOptions = {}): Integration {
       if (!isOnNotion(settings)) return localFolder.check(settings);
       if (settings.folder !== undefined)
         throw refuseSetting("folder", "must be empty when there is a token: notes are in a folder or in Notion.");
-      accounts.check(settings);
+      (await getAccounts()).check(settings);
     },
     async testSettings(settings, signal) {
-      if (isOnNotion(settings)) await accounts.test(settings, signal);
+      if (isOnNotion(settings)) await (await getAccounts()).test(settings, signal);
     },
-    close: () => accounts.close(),
+    close: async () => (await getAccounts.peek())?.close(),
   };
 }

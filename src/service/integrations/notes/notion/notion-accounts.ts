@@ -51,7 +51,7 @@ export function createNotionAccounts(o: NotionOptions) {
   }
 
   return {
-    open: ((context, action) => {
+    open: (async (context, action) => {
       const settings = readNotionSettings(context.connection.settings, o.allowed);
       const gate = findGate(settings);
       return new NotionNotebook(connect(settings, context, action), {
