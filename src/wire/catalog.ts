@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sentSchemaSchema } from "./tool.ts";
+import { readableItems, sentSchemaSchema } from "./tool.ts";
 
 export const SIDE_EFFECT_LEVELS = ["read", "write", "delete", "admin"] as const;
 export const sideEffectLevelSchema = z.enum(SIDE_EFFECT_LEVELS);
@@ -19,7 +19,7 @@ export type IntegrationItem = z.infer<typeof integrationItemSchema>;
 
 /** Answer of `GET /api/integrations`. */
 export const integrationPageSchema = z.looseObject({
-  items: z.array(integrationItemSchema),
+  items: readableItems(integrationItemSchema),
   page: z.int().optional().catch(undefined),
   page_size: z.int().optional().catch(undefined),
   total: z.int().optional().catch(undefined),
@@ -36,7 +36,7 @@ export const actionItemSchema = z.looseObject({
 export type ActionItem = z.infer<typeof actionItemSchema>;
 
 /** Answer of `GET /api/actions`. */
-export const actionListSchema = z.looseObject({ integration_id: z.string(), items: z.array(actionItemSchema) });
+export const actionListSchema = z.looseObject({ integration_id: z.string(), items: readableItems(actionItemSchema) });
 export type ActionList = z.infer<typeof actionListSchema>;
 
 /** "Action detail (`GET /api/actions/{integration_id}/{action_id}`)". Its level is known however odd the rest is. */
@@ -66,7 +66,7 @@ export const catalogSearchItemSchema = z.looseObject({
 export type CatalogSearchItem = z.infer<typeof catalogSearchItemSchema>;
 
 /** Answer of `GET /api/search`. */
-export const catalogSearchSchema = z.looseObject({ items: z.array(catalogSearchItemSchema) });
+export const catalogSearchSchema = z.looseObject({ items: readableItems(catalogSearchItemSchema) });
 export type CatalogSearch = z.infer<typeof catalogSearchSchema>;
 
 /** Query of `GET /api/integrations`. */

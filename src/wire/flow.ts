@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readableItems } from "./tool.ts";
 
 export const FLOW_STATUSES = ["pending", "running", "waiting", "completed", "failed", "cancelled"] as const;
 export type FlowStatus = (typeof FLOW_STATUSES)[number];
@@ -57,7 +58,7 @@ export const flowTemplateSchema = z.looseObject({
 export type FlowTemplate = z.infer<typeof flowTemplateSchema>;
 
 /** Answer of `GET /api/flows/templates`. */
-export const flowTemplatesSchema = z.looseObject({ templates: z.array(flowTemplateSchema) });
+export const flowTemplatesSchema = z.looseObject({ templates: readableItems(flowTemplateSchema) });
 export type FlowTemplates = z.infer<typeof flowTemplatesSchema>;
 
 /** Body of `POST /api/flows/start`. */
@@ -77,7 +78,7 @@ export const flowStartReplySchema = z.looseObject({
 export type FlowStartReply = z.infer<typeof flowStartReplySchema>;
 
 /** Answer of `GET /api/flows`, most recent first. */
-export const flowListSchema = z.looseObject({ flows: z.array(flowSchema) });
+export const flowListSchema = z.looseObject({ flows: readableItems(flowSchema) });
 export type FlowList = z.infer<typeof flowListSchema>;
 
 /** Body of `POST /api/flows/{id}/approve`; default is the current waiting step. */

@@ -27,22 +27,27 @@ export const toolSchema = z.looseObject({
 });
 export type Tool = z.infer<typeof toolSchema>;
 
+/** A list as far as it can be read: an entry of another shape is left out and costs no other one. */
+export function readableItems<Item>(item: z.ZodType<Item>) {
+  return z.array(z.unknown()).transform((items) => items.flatMap((one) => item.safeParse(one).data ?? []));
+}
+
 /** Answer of `GET /api/tools`. `count` is the number of tools in the page, `total` all of the user's. */
 export const toolListSchema = z.looseObject({
-  tools: z.array(toolSchema),
+  tools: readableItems(toolSchema),
   count: z.int().optional().catch(undefined),
   total: z.int().optional().catch(undefined),
   truncated: z.boolean().optional().catch(undefined),
-  integration: z.string().nullish(),
+  integration: z.string().nullish().catch(undefined),
 });
 export type ToolList = z.infer<typeof toolListSchema>;
 
 /** Answer of `GET /api/tools/search`. */
 export const toolSearchSchema = z.looseObject({
-  tools: z.array(toolSchema),
+  tools: readableItems(toolSchema),
   count: z.int().optional().catch(undefined),
   query: z.string().optional().catch(undefined),
-  integration: z.string().nullish(),
+  integration: z.string().nullish().catch(undefined),
 });
 export type ToolSearch = z.infer<typeof toolSearchSchema>;
 
