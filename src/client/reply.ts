@@ -108,12 +108,16 @@ export function badResponse(reply: ApiReply, issue?: string): SvcError {
       sent: true,
     });
   }
-  const what = issue ?? (reply.excerpt === "" ? "an empty or unknown body" : `unreadable text: ${reply.excerpt}`);
+  const isCut = issue === undefined && /^"\s*[[{]/.test(reply.excerpt);
+  const unread = reply.excerpt === "" ? "an empty or unknown body" : `unreadable text: ${reply.excerpt}`;
+  const what = issue ?? (isCut ? "JSON that is damaged or ends too early" : unread);
   return new SvcError("bad_response", nameRequest(`HTTP ${status} with ${what}.`, label), {
     status,
     retryable: isTransientStatus(status),
     retryAfterMs: reply.retryAfterMs,
-    hint: "Check that the base URL points at the API and that no proxy answers in its place.",
+    hint: isCut
+      ? "The answer of the service was incomplete."
+      : "Check that the base URL points at the API and that no proxy answers in its place.",
     sent: true,
   });
 }

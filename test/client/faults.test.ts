@@ -137,7 +137,7 @@ describe("answers that are not the API's", () => {
 
   test.each([
     ["an HTML page", 404, HTML, "502 Bad Gateway nginx"],
-    ["truncated JSON", 200, '{"tools":[{"name":"a"', "unreadable text"],
+    ["truncated JSON", 200, '{"tools":[{"name":"a"', "JSON that is damaged or ends too early"],
     ["an empty body", 200, "", "an empty or unknown body"],
     ["bytes that are no text", 200, Buffer.from([0xff, 0xfe, 0x00, 0x80]), "unreadable text"],
     ["JSON of another API", 200, '{"items":{}}', "tools: Invalid input"],

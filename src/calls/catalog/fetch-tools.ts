@@ -1,14 +1,12 @@
+import { listAllIntegrations } from "../../client/all-integrations.ts";
 import type { SvcClient } from "../../client/client.ts";
 import type { CallOptions } from "../../client/transport.ts";
 import { isSvcError } from "../../errors.ts";
-import type { IntegrationPage } from "../../wire/catalog.ts";
 import { TOOL_PAGE } from "../../wire/constants.ts";
 import type { Tool, ToolList } from "../../wire/tool.ts";
 
 import { addActionDetail, type CatalogEntry, readCatalogEntry } from "./catalog-entry.ts";
 
-const INTEGRATION_PAGE = 100;
-const MAX_PAGES = 50;
 const PARALLEL = 4;
 /** Bounds against a service that lists apps and tools without end; the excess is counted as omitted. */
 const MOST_INTEGRATIONS = 1_000;
@@ -86,18 +84,12 @@ async function fetchByIntegration(
 }
 
 async function fetchIntegrations(client: SvcClient, call: CallOptions): Promise<string[]> {
-  const slugs: string[] = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await client.listIntegrations({ page, page_size: INTEGRATION_PAGE }, call).catch(asNoCatalog);
-    slugs.push(...answer.items.filter((item) => item.connected !== false).map((item) => item.integration_id));
-    const isLast = answer.items.length === 0 || (answer.total ?? 0) <= page * INTEGRATION_PAGE;
-    if (isLast) break;
-  }
-  return slugs;
+  const items = await listAllIntegrations(client, {}, call).catch(asNone);
+  return items.filter((item) => item.connected !== false).map((item) => item.integration_id);
 }
 
-function asNoCatalog(error: unknown): IntegrationPage {
-  if (isSvcError(error) && error.status === 404) return { items: [] };
+function asNone(error: unknown): [] {
+  if (isSvcError(error) && error.status === 404) return [];
   throw error;
 }
 

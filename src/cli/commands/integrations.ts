@@ -1,13 +1,11 @@
 import { findConnectUrl } from "../../calls/steps/answer/await-connection.ts";
-import type { SvcClient } from "../../client/client.ts";
+import { listAllIntegrations } from "../../client/all-integrations.ts";
 import { SvcError } from "../../errors.ts";
 import type { IntegrationItem } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withClient } from "../open-session.ts";
-
-const PAGE_SIZE = 100;
 
 /** `svc integrations`: every app of the service and the state of its connection. */
 export async function integrations(
@@ -16,7 +14,9 @@ export async function integrations(
 ): Promise<number> {
   const { terminal } = context;
   return withClient(context, flags, async ({ client }) => {
-    const items = await listAllIntegrations(client, context.signal, flags.connected === true);
+    const items = await listAllIntegrations(client, flags.connected ? { connected_only: true } : {}, {
+      signal: context.signal,
+    });
     terminal.answer(items, () => {
       if (items.length === 0) return "No app is connected.";
       const rows = items.map((item) => [toPlainText(item.integration_id), nameOf(item), describeState(item)] as const);
@@ -31,16 +31,6 @@ export async function integrations(
     if (!terminal.json) terminal.say('\nNext: "svc connect <app>" prints the link on which an app is connected.');
     return EXIT.ok;
   });
-}
-
-async function listAllIntegrations(client: SvcClient, signal: AbortSignal, connectedOnly = false) {
-  const items: IntegrationItem[] = [];
-  for (let page = 1; ; page++) {
-    const query = { page, page_size: PAGE_SIZE, ...(connectedOnly ? { connected_only: true } : {}) };
-    const reply = await client.listIntegrations(query, { signal });
-    items.push(...reply.items);
-    if (reply.items.length === 0 || items.length >= (reply.total ?? items.length)) return items;
-  }
 }
 
 const nameOf = ({ name, integration_id }: IntegrationItem): string => toPlainText(name ?? integration_id);
@@ -62,7 +52,7 @@ function describeState({ connected, connection_state, problem }: IntegrationItem
 export async function connect(context: CliContext, app: string, flags: { baseUrl?: string }): Promise<number> {
   const { terminal, signal } = context;
   return withClient(context, flags, async ({ client }) => {
-    const items = await listAllIntegrations(client, signal);
+    const items = await listAllIntegrations(client, {}, { signal });
     const item = items.find(({ integration_id }) => integration_id === app.toLowerCase());
     if (item === undefined) throw unknownApp(app, items);
     // A service gives no link for a connected app unless asked to renew the connection.
