@@ -26,6 +26,8 @@ export interface ApprovalRequest {
   readonly connection?: string;
   /** False when there is no single account to name, as for a flow, whose apps each have their own. Default true. */
   readonly hasAccount?: false;
+  /** False when the arguments cannot be changed, as those of a flow that waits. Default true. */
+  readonly canEdit?: false;
   readonly arguments: Record<string, unknown>;
   readonly files: readonly ApprovalFile[];
   readonly effect: Effect;
@@ -76,6 +78,7 @@ export interface ApprovalSubject extends Pick<ApprovalRequest, StatedFacts> {
   readonly account?: string | undefined;
   readonly connection?: string | undefined;
   readonly hasAccount?: false | undefined;
+  readonly canEdit?: false | undefined;
   readonly askBefore?: readonly string[] | undefined;
   /** Non-secret id of service and key. */
   readonly principal: string;
@@ -99,6 +102,7 @@ export function createApprovalRequest(subject: ApprovalSubject, time: { now: num
     ...(subject.account === undefined ? {} : { account: toPlainText(subject.account, { max: TITLE_MAX }) }),
     ...(connection === undefined ? {} : { connection }),
     ...(subject.hasAccount === undefined ? {} : { hasAccount: subject.hasAccount }),
+    ...(subject.canEdit === undefined ? {} : { canEdit: subject.canEdit }),
     arguments: structuredClone(subject.arguments),
     files: files.map((file) => ({ ...file })),
     effect,

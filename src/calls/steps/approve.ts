@@ -146,6 +146,7 @@ function createRequest(
       account: used?.label,
       connection: connectionId,
       hasAccount: context.own !== undefined && connectionId === undefined ? false : undefined,
+      canEdit: context.own === undefined ? undefined : false,
       arguments: plan.arguments,
       files: listFiles(plan),
       reason: record.duplicates.isEmpty ? reason : `${WARNING} ${reason}`,

@@ -53,7 +53,7 @@ export function createApprovalQuestion(request: ApprovalRequest): Question {
       name: request.tool,
       args: request.arguments,
       description: drawCard(request),
-      decisions: ["approve", "edit", "reject"],
+      decisions: request.canEdit === false ? ["approve", "reject"] : ["approve", "edit", "reject"],
     },
     details: { kind: "approval", ...rest },
     read: (answer) => readApproval(request, answer),

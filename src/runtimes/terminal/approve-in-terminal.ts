@@ -15,6 +15,7 @@ interface TerminalApproverOptions extends Terminal {
 export type TerminalApprover = Approver & { close(): void };
 
 const HELP = "Type a, e or d, then Enter.";
+const HELP_WITHOUT_EDIT = "Type a or d, then Enter.";
 const PAGE_HELP = "An answer counts at the question, after the last page.";
 const MORE = "... (an empty line starts over) ";
 
@@ -69,6 +70,10 @@ class Conversation {
         case undefined:
           throw new Error("There was no answer at the terminal.");
         case "e": {
+          if (shown.canEdit === false) {
+            this.#say("This cannot be changed here: approve it as it is, or decline it.");
+            break;
+          }
           const edited = await this.#readEdit(signal);
           if (edited !== undefined) {
             shown = { ...shown, arguments: edited };
@@ -81,7 +86,7 @@ class Conversation {
           await this.#showPages(shown, isEdited, signal);
           break;
         default:
-          this.#say(HELP);
+          this.#say(shown.canEdit === false ? HELP_WITHOUT_EDIT : HELP);
       }
     }
   }
@@ -162,7 +167,8 @@ class Conversation {
 
 function describeChoices(request: ApprovalRequest, isEdited: boolean): string {
   const always = mayStand(request) && !isEdited ? ", always" : "";
-  return `[a]pprove, [e]dit, [d]ecline, [v]iew all${always}? `;
+  const edit = request.canEdit === false ? "" : "[e]dit, ";
+  return `[a]pprove, ${edit}[d]ecline, [v]iew all${always}? `;
 }
 
 function mayStand(request: ApprovalRequest): boolean {

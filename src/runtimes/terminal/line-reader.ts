@@ -9,7 +9,7 @@ export type ReadLine =
 
 /** Where lines come from and prompts go to. */
 export interface Terminal {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
   readonly output: NodeJS.WritableStream & {
     readonly isTTY?: boolean;
     /** Size of the window in cells, when it is one. */
@@ -41,7 +41,7 @@ export class LineReader {
   async discardTypedAhead(): Promise<void> {
     const lines = this.#open();
     if (this.#terminal.input.isTTY !== true || lines === undefined) return;
-    lines.resume();
+    this.#listen(lines);
     await delay(TYPED_AHEAD_MS);
     this.#early.length = 0;
     if (this.#hasEnded) return;
@@ -66,13 +66,23 @@ export class LineReader {
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
-      lines.resume();
+      this.#listen(lines);
       return await promise;
     } finally {
       signal.removeEventListener("abort", stop);
-      // An open but idle input would keep the process alive.
-      if (!this.#hasEnded) lines.pause();
+      if (!this.#hasEnded) this.#rest(lines);
     }
+  }
+
+  #listen(lines: Interface): void {
+    if (this.#isTerminal()) this.#terminal.input.setRawMode?.(true);
+    lines.resume();
+  }
+
+  /** An open but idle input would keep the process alive, and a raw one would keep Ctrl-C from it. */
+  #rest(lines: Interface): void {
+    lines.pause();
+    if (this.#isTerminal()) this.#terminal.input.setRawMode?.(false);
   }
 
   /** Replaces the current prompt on a terminal; does nothing elsewhere. */

@@ -67,6 +67,27 @@ describe("createTerminalApprover", () => {
     expect(shown.match(/Type a, e or d/g)).toHaveLength(4);
   });
 
+  it("leaves the keyboard to Ctrl-C once it has its answer", async () => {
+    const raw: boolean[] = [];
+    const setRawMode = (isRaw: boolean) => void raw.push(isRaw);
+    Object.assign(input, { isTTY: true, setRawMode });
+    Object.assign(output, { isTTY: true, columns: 80, rows: 24 });
+    const asked = approve(createRequest(), { signal });
+    await expect.poll(() => shown).toContain("[a]pprove");
+    expect(raw.at(-1)).toBe(true);
+    input.write("a\r");
+    expect((await asked).type).toBe("approve");
+    expect(raw.at(-1)).toBe(false);
+  });
+
+  it("offers no edit where there is nothing to edit", async () => {
+    input.write("e\nx\nd\n");
+    expect((await approve(createRequest({ canEdit: false }), { signal })).type).toBe("decline");
+    expect(shown).toContain("\n[a]pprove, [d]ecline, [v]iew all");
+    expect(shown).toContain("This cannot be changed here");
+    expect(shown).toContain("Type a or d, then Enter.");
+  });
+
   it("offers no standing permission for a delete or without an account", async () => {
     for (const request of [createRequest({ effect: "delete" }), createRequest({ connection: undefined })]) {
       shown = "";
