@@ -1,6 +1,7 @@
 import { isRecord } from "../../base/json.ts";
 import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
 import { SvcError } from "../../errors.ts";
+import { isFileField } from "../../media/locate/locate-files.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -48,15 +49,25 @@ function format(entry: CatalogEntry, columns: number | undefined): string {
     "",
     properties.length === 0 ? "No arguments." : "Arguments:",
     ...properties.map(([name, property]) =>
-      wrapWords(formatArgument(name, isRecord(property) ? property : {}, required.has(name)), columns, "      "),
+      wrapWords(
+        formatArgument(name, isRecord(property) ? property : {}, {
+          isRequired: required.has(name),
+          isFile: isFileField(schema, name),
+        }),
+        columns,
+        "      ",
+      ),
     ),
     "",
-    toPlainText(`Next: ${exampleCall(entry.name, properties, required)}`),
+    toPlainText(`Next: ${exampleCall(entry.name, schema, required)}`),
   ].join("\n");
 }
 
-function formatArgument(name: string, property: Record<string, unknown>, isRequired: boolean): string {
-  const isFile = property.file_uploadable === true;
+function formatArgument(
+  name: string,
+  property: Record<string, unknown>,
+  { isRequired, isFile }: { readonly isRequired: boolean; readonly isFile: boolean },
+): string {
   const type = isFile ? `file: --file ${name}=PATH` : String(property.type ?? "any");
   const choices = Array.isArray(property.enum) ? ` One of ${property.enum.join(", ")}.` : "";
   const fallback = property.default === undefined ? "" : ` Default ${JSON.stringify(property.default)}.`;
@@ -64,13 +75,10 @@ function formatArgument(name: string, property: Record<string, unknown>, isRequi
   return toPlainText(`  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`);
 }
 
-function exampleCall(tool: string, properties: [string, unknown][], required: Set<unknown>): string {
-  const needed = properties.filter(([name]) => required.has(name));
-  const isFile = ([, property]: [string, unknown]) => isRecord(property) && property.file_uploadable === true;
-  const values = Object.fromEntries(needed.filter((one) => !isFile(one)).map(([name]) => [name, "…"]));
+function exampleCall(tool: string, schema: Record<string, unknown>, required: Set<unknown>): string {
+  const names = [...required].filter((name) => typeof name === "string");
+  const files = names.filter((name) => isFileField(schema, name));
+  const values = Object.fromEntries(names.filter((name) => !files.includes(name)).map((name) => [name, "…"]));
   const args = Object.keys(values).length === 0 ? "" : ` --args '${JSON.stringify(values)}'`;
-  return `svc call ${tool}${args}${needed
-    .filter(isFile)
-    .map(([name]) => ` --file ${name}=PATH`)
-    .join("")}`;
+  return `svc call ${tool}${args}${files.map((name) => ` --file ${name}=PATH`).join("")}`;
 }

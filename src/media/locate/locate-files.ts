@@ -54,6 +54,12 @@ export function locateFiles(inputSchema: unknown, args: Readonly<Record<string, 
   return { args: visitMembers(args, nodes, [], walk), files: walk.files };
 }
 
+/** True when a member of the arguments takes a file or a list of files. */
+export function isFileField(inputSchema: unknown, key: string): boolean {
+  const nodes = memberSchema(expandSchema([inputSchema], inputSchema), key, inputSchema);
+  return [nodes, elementSchema(nodes, 0, inputSchema)].some((place) => readFilePlace(place).kind === "marked");
+}
+
 function visit(value: unknown, nodes: SchemaNodes, path: Path, walk: Walk): unknown {
   if (path.length > MAX_DEPTH) return value;
   const place = readFilePlace(nodes);
