@@ -144,7 +144,7 @@ async function searchTools(
     name: entry.name,
     integration: entry.integration,
     effect: entry.effect,
-    asks_for_approval: mustAskFirst(entry),
+    asks_for_approval: tellApproval(entry),
     description: cleanText(entry.description, 200),
   }));
   const omitted = found.length - tools.length;
@@ -153,6 +153,11 @@ async function searchTools(
     result: { tools, ...notice },
     hint: adviseSearch(tools.length, limit, explainLimit(parts.catalog)),
   });
+}
+
+/** Null for a tool whose effect is known only once it is described. */
+function tellApproval(entry: CatalogEntry): boolean | null {
+  return mustAskFirst(entry) || (entry.effect === "unknown" && entry.schemaHash === undefined ? null : false);
 }
 
 /** Says that there may be more results when a search fills its limit. */
@@ -190,7 +195,7 @@ function showEntry(entry: CatalogEntry, profile: SchemaProfile) {
     name: entry.name,
     integration: entry.integration,
     effect: entry.effect,
-    asks_for_approval: mustAskFirst(entry),
+    asks_for_approval: tellApproval(entry),
     description: cleanText(entry.description, 4_000),
     accounts: entry.connections,
     arguments: isKnown ? projectEntry(entry, profile).schema : "unknown: the service gives no schema for this tool",

@@ -181,7 +181,7 @@ function resumeFlow(pipeline: Pipeline, call: StaticCall, args: z.output<typeof 
         return refuse(tool, {
           code: "flow_conflict",
           message: `The flow is ${cleanText(flow.status, 80)}: there is nothing to resume. Nothing was run.`,
-          hint: adviseNext(view) ?? "It is over; a new one is started with svc_start_flow.",
+          hint: adviseNext(view, pipeline.now()) ?? "It is over; a new one is started with svc_start_flow.",
           result: showFlow(view),
         });
       }
@@ -221,7 +221,7 @@ function runFlowTool(pipeline: Pipeline, call: StaticCall, change: FlowChange): 
     plan,
     async send() {
       const view = await send();
-      return { outcome: describeFlow(tool, view), watching: view.flow.id };
+      return { outcome: describeFlow(tool, view, pipeline.now()), watching: view.flow.id };
     },
     async follow(id) {
       try {

@@ -12,6 +12,8 @@ import { describeSvcError } from "../steps/outcome.ts";
 import { NOT_WATCHED } from "../steps/own-call.ts";
 
 const VALUE_MAX = 6_000;
+/** What a service may need to go on after a timed wait. */
+const OVERDUE_MS = 60_000;
 /** The end of a timed wait; services may leave it out. */
 const waitSchema = z.looseObject({ waitUntil: z.iso.datetime() });
 const ENDED = new Set(["completed", "failed", "cancelled"]);
@@ -27,9 +29,19 @@ export function findWaitingApproval(view: FlowView): FlowStep | undefined {
   return view.steps.find((step) => step.stepType === "approval" && step.status === "waiting");
 }
 
-/** True when the flow changes no more by itself: it has ended or waits for a human. */
-function isAtRest(view: FlowView): boolean {
-  return ENDED.has(view.flow.status) || findWaitingApproval(view) !== undefined;
+/**
+ * True when the flow waits for a time that has been over for a while: its service does not go on by itself, and wants to be
+ * told ("Flows").
+ */
+export function isOverdue(view: FlowView, now: number): boolean {
+  if (view.flow.status !== "waiting" || findWaitingApproval(view) !== undefined) return false;
+  const wait = waitSchema.safeParse(findCurrentStep(view)?.output);
+  return wait.success && Date.parse(wait.data.waitUntil) + OVERDUE_MS <= now;
+}
+
+/** True when the flow changes no more by itself: it has ended, waits for a human, or for a time that is long over. */
+function isAtRest(view: FlowView, now: number): boolean {
+  return ENDED.has(view.flow.status) || findWaitingApproval(view) !== undefined || isOverdue(view, now);
 }
 
 /** True when resuming can have an effect: the flow has failed, or waits for a time that may have passed. */
@@ -162,19 +174,26 @@ export async function followFlow(
     notes.push(NOT_WATCHED);
   }
   if (view === undefined) throw new TypeError("A watched flow always has a first view.");
-  return describeFlow(toolName, view, notes);
+  return describeFlow(toolName, view, now(), notes);
 }
 
-export function describeFlow(tool: FlowToolName, view: FlowView, notes: readonly string[] = []): ToolOutcome {
-  return createOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view) }, notes);
+export function describeFlow(
+  tool: FlowToolName,
+  view: FlowView,
+  now: number,
+  notes: readonly string[] = [],
+): ToolOutcome {
+  return createOutcome("succeeded", tool, { result: showFlow(view), hint: adviseNext(view, now) }, notes);
 }
 
 /** The next step for a flow's current state; undefined when it is over. */
-export function adviseNext(view: FlowView): string | undefined {
+export function adviseNext(view: FlowView, now: number): string | undefined {
   if (findWaitingApproval(view) !== undefined) {
     return "The flow waits for the user: tell them what it is about to do and call svc_approve_flow, which asks them.";
   }
   if (view.flow.status === "failed") return "Tell the user what failed; svc_resume_flow tries again from there.";
+  if (isOverdue(view, now))
+    return "The time it waited for is over: svc_resume_flow lets it go on, after the user agreed.";
   const isOver = view.flow.status === "completed" || view.flow.status === "cancelled";
   return isOver ? undefined : "The flow goes on by itself; look again with svc_get_flow.";
 }
@@ -205,7 +224,7 @@ export async function* watchFlow(client: SvcClient, id: string, options: WatchOp
     wait = after === before ? Math.min(MAX_WAIT_MS, wait * 1.5) : FIRST_WAIT_MS;
     if (after !== before) yield view;
     before = after;
-    if (isAtRest(view)) return;
+    if (isAtRest(view, now())) return;
     const left = forMs - elapsed();
     if (left <= 0) return;
     await sleep(Math.min(wait, left), signal);

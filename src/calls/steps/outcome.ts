@@ -20,7 +20,7 @@ export function describeFailure(plan: CallPlan, failure: Failure, notes: readonl
   const told: OutcomeDetails = {
     code: cleanText(failure.code, 80),
     message: cleanText(redactHint(failure.message)),
-    hint: failure.hint === undefined ? explainStatus(failure) : cleanText(redactHint(failure.hint)),
+    hint: readHint(failure),
     details: details.length === 0 ? undefined : details,
     retryable: failure.retryable,
     retryAfterMs: failure.retryAfterMs,
@@ -58,6 +58,22 @@ async function describeMissingConnection(
   };
 }
 
+/** The service's own advice is to confirm, which has been done. */
+function describeRepeatedDemand(plan: CallPlan, failure: Failure): ToolOutcome {
+  const { nextAction: _, ...outcome } = describeFailure(plan, failure);
+  const message = `The service asks for a confirmation again although the user agreed. Nothing was run. It says: ${outcome.message}`;
+  return { ...outcome, message, hint: "Tell the user; calling again will not help.", retryable: false };
+}
+
+const NO_BYTES_HINT =
+  "The service could not take the file. Give a public https address of it instead, or tell the user.";
+
+/** An upload command is hidden from the model, so that advice around it would lead nowhere. */
+function readHint(failure: Failure): string | undefined {
+  if (failure.code === "missing_file_bytes") return NO_BYTES_HINT;
+  return failure.hint === undefined ? explainStatus(failure) : cleanText(redactHint(failure.hint));
+}
+
 function explainStatus(failure: Failure): string | undefined {
   if (failure.status === 402) return "The service's billing limit is reached; the user must settle this, not you.";
   if (failure.status === 403) return "The account lacks a permission; the user can reconnect the app and grant it.";
@@ -79,6 +95,7 @@ export async function settleReply(context: CallContext, plan: CallPlan, answered
   }
   if (judgement.kind === "needs_connection") return describeMissingConnection(context, plan, failure);
   if (judgement.kind === "key") return describeKeyProblem(plan, failure);
+  if (judgement.kind === "confirmation" && answered.confirmed) return describeRepeatedDemand(plan, failure);
   return describeFailure(plan, failure);
 }
 

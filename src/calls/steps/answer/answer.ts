@@ -4,7 +4,7 @@ import { readUploadHint } from "../../../media/send/upload-hint.ts";
 import { toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome } from "../../outcome.ts";
 import { askForConnection, choose, findGivenConnection, forgetConnection } from "../choose.ts";
-import { describeFailure, describeSvcError } from "../outcome.ts";
+import { describeFailure, describeSvcError, isLostAnswer } from "../outcome.ts";
 import { again, type CallContext, type CallPlan, isApproved, isPlainRead, proceed, type Step, stop } from "../plan.ts";
 import { awaitConnection, toSafeLink } from "./await-connection.ts";
 import { awaitOwner } from "./await-owner.ts";
@@ -121,8 +121,14 @@ async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure
     const refusal = toFailure(error, context.signal);
     if (refusal.status === 503 && plan.upload === "ingest") return proceed({ ...plan, upload: "envelope" });
     const details = describeSvcError(refusal);
-    const message = `${details.message} The file was not uploaded and nothing was run.`;
-    return stop(createOutcome("failed", plan.entry.name, { ...details, message }, plan.notes));
+    const isLost = refusal.sent !== false && isLostAnswer(refusal);
+    const what = isLost
+      ? "The upload may have arrived or not; nothing was run."
+      : "The file was not uploaded and nothing was run.";
+    const hint = isLost ? "The call may be made again: it uploads the file once more." : details.hint;
+    return stop(
+      createOutcome("failed", plan.entry.name, { ...details, message: `${details.message} ${what}`, hint }, plan.notes),
+    );
   }
 }
 

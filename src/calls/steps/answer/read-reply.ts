@@ -152,13 +152,14 @@ function readFailure(reply: ExecuteReply): Failure {
     ),
     policyReason: typeof envelope.policyReason === "string" ? envelope.policyReason : undefined,
     askBefore: readTexts(envelope.askBefore),
-    isOutcomeUnknown: summary?.outcome_unknown === true || UNKNOWN_CODES.has(code) || isUndecided(reply),
+    isOutcomeUnknown:
+      summary?.outcome_unknown === true || [code, canonicalCode ?? ""].some(isDoubtful) || isUndecided(reply),
     isStructured: reply.kind !== "bare",
   };
 }
 
 /** Codes of an action that may have taken effect: its outcome is unknown, or the app took too long. */
-const UNKNOWN_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "timeout"]);
+const isDoubtful = (code: string) => code === "outcome_unknown" || code === "timeout";
 
 /**
  * True for an answer that does not prove a failure: from a gateway that timed out or a service that broke, about an
