@@ -46,7 +46,7 @@ function formatStep(terminal: Terminal, step: FlowStep): string {
   const color = { completed: "green", failed: "red", waiting: "yellow", running: "cyan" } as const;
   const style = Object.entries(color).find(([status]) => status === step.status)?.[1] ?? "dim";
   const attempts = (step.attemptCount ?? 0) > 1 ? `, attempt ${step.attemptCount}` : "";
-  const problem = step.status === "failed" ? describeError(step.error) : "";
+  const problem = step.status === "completed" ? "" : describeError(step.error);
   return `  ${terminal.style(style, mark)} ${clean(step.stepKey).padEnd(26)} ${clean(step.status)}${attempts}${problem}`;
 }
 

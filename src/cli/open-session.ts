@@ -35,7 +35,7 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   const stored = await credentials.read();
   if (stored === undefined) {
     throw new SvcError("credentials_missing", "This machine is not paired with a service.", {
-      hint: 'Start one with "svc serve", then run "svc pair".',
+      hint: 'Run "svc pair --base-url URL" for a service you know, or start one here with "svc serve" and run "svc pair".',
     });
   }
   if (wanted !== undefined && wanted !== stored.baseUrl) {

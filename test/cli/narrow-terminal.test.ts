@@ -4,11 +4,11 @@ import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/calls/outcome.ts";
 import { status } from "../../src/cli/commands/access.ts";
-import { showOutcome } from "../../src/cli/commands/call.ts";
 import { describe as describeTool } from "../../src/cli/commands/describe.ts";
 import { flowTemplates } from "../../src/cli/commands/flows.ts";
 import { tools } from "../../src/cli/commands/tools.ts";
 import { type CliContext, findPlaces } from "../../src/cli/context.ts";
+import { showOutcome } from "../../src/cli/outcome-text.ts";
 import { createTerminal, formatError } from "../../src/cli/terminal.ts";
 import { SvcError } from "../../src/errors.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
@@ -104,7 +104,7 @@ test("how a call ended is broken between words", async () => {
     retryable: false,
   };
   const lines = await show(60, async ({ terminal }) => {
-    showOutcome(terminal, outcome);
+    showOutcome(terminal, outcome, { hasKeyInEnvironment: false });
     return 0;
   });
   expect(lines.filter((line) => line.length > 60)).toEqual([]);

@@ -101,7 +101,8 @@ export function showApprovalWait(terminal: Terminal, progress: PairProgress | Bo
     if (progress.displayCode !== undefined) {
       terminal.say(`Check that the page shows the code ${terminal.style("bold", progress.displayCode)}`);
     }
-    terminal.say(`Waiting until ${new Date(progress.expiresAt).toLocaleTimeString("en-GB")} …`);
+    const end = new Date(progress.expiresAt);
+    terminal.say(Number.isNaN(end.getTime()) ? "Waiting …" : `Waiting until ${end.toLocaleTimeString("en-GB")} …`);
     return;
   }
   if (progress.kind === "waiting") {

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import type { ToolOutcome } from "../../calls/outcome.ts";
 import { createToolSession } from "../../calls/session.ts";
 import { SvcError } from "../../errors.ts";
 import { createTerminalApprover } from "../../runtimes/terminal/approve-in-terminal.ts";
 import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
-import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
-import { exitCodeForOutcome } from "../exit-codes.ts";
+import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
+import { showOutcome } from "../outcome-text.ts";
 import { jsonObject } from "../settings.ts";
-import { type Terminal, wrapWords } from "../terminal.ts";
 
 interface CallFlags {
   readonly args: string;
@@ -30,6 +28,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
   const args = putFiles(jsonObject(flags.args, "--args", '{"folder":"Reports"}'), files);
   const { client, settings } = await openClient(context, flags);
   const person = openPerson(context, flags);
+  let isSending = false;
   try {
     const session = await createToolSession({
       client,
@@ -38,6 +37,8 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       mediaFiles: files.map(({ path }) => path),
       stateDir: places.state,
       upload: settings.upload,
+      // A person, or a program that reads on, wants all of it.
+      maxResultChars: Number.MAX_SAFE_INTEGER,
       validation: settings.validation,
       approve: person.approve,
       presentConnectLink: person.presentConnectLink,
@@ -45,6 +46,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         if (event.type === "sending" || event.type === "uploading") terminal.progress(`  ${event.type} …`);
         if (event.type === "awaiting_owner")
           terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
+        if (event.type === "sending") isSending = true;
         if (event.type === "finished") terminal.endProgress();
       },
     });
@@ -56,8 +58,13 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         connectionId: flags.connection,
         signal: person.signal,
       });
-      showOutcome(terminal, outcome);
+      showOutcome(terminal, outcome, { hasKeyInEnvironment: settings.apiKey !== undefined });
       return exitCodeForOutcome(outcome);
+    } catch (error) {
+      if (!isSending || !person.signal.aborted || session.catalog.peek(tool)?.effect === "read") throw error;
+      terminal.endProgress();
+      terminal.say("Interrupted after the request had left: it may have taken effect. Check before you run it again.");
+      return EXIT.unknownOutcome;
     } finally {
       await session.close();
     }
@@ -107,41 +114,4 @@ function putFiles(args: Record<string, unknown>, files: readonly ReturnType<type
     filled[field] = values.length === 1 ? values[0] : values;
   }
   return filled;
-}
-
-/** Prints how a call ended. */
-export function showOutcome(terminal: Terminal, outcome: ToolOutcome): void {
-  terminal.endProgress();
-  terminal.answer(outcome, () => formatOutcome(terminal, outcome));
-}
-
-function formatOutcome(terminal: Terminal, outcome: ToolOutcome): string {
-  const isDone = outcome.status === "succeeded";
-  const title = terminal.style(isDone ? "green" : "yellow", isDone ? "Done." : `Not done (${outcome.status}).`);
-  const result = outcome.result === undefined ? (outcome.resultPreview ?? "") : JSON.stringify(outcome.result, null, 2);
-  const wrap = (text: string, indent = "  ") => wrapWords(text, terminal.columns, indent);
-  const lines = [
-    wrap(`${title}${outcome.message ? ` ${outcome.message}` : ""}`),
-    ...(outcome.details ?? []).map((line) => wrap(`  ${line}`, "    ")),
-    ...outcome.notes.map((note) => wrap(`Note: ${note}`)),
-    ...(outcome.choices ?? []).map(({ id, label }) => toPlainText(`  --connection ${id}   ${label}`)),
-    outcome.connectUrl ? `Connect it here: ${outcome.connectUrl}` : "",
-    wrap(adviseHuman(outcome)),
-    result,
-  ];
-  return lines.filter((line) => line !== "").join("\n");
-}
-
-/** Hints are written for a model; the person at the terminal decides and has other commands. */
-function adviseHuman({ status, code, hint, toolName, choices }: ToolOutcome): string {
-  if (status === "declined") return "";
-  if (code === "approval_failed") return "Next: run it in a terminal, where you can answer.";
-  if (code === "tool_not_found") return 'Next: find the name with "svc search <words>" or "svc tools".';
-  if (choices !== undefined) {
-    const which = choices.length === 0 ? "the id of an account" : "one of these ids";
-    return `Next: run the command again with --connection and ${which}.`;
-  }
-  // A model may repeat the call in the same session; each command is a new session.
-  if (code === "invalid_arguments") return `Next: "svc describe ${toolName}" shows the arguments.`;
-  return hint ? `Next: ${hint}` : "";
 }

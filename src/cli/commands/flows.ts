@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { findWaitingApproval, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
+import { findWaitingApproval, isOverdue, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import { createToolSession } from "../../calls/session.ts";
 import type { SvcClient } from "../../client/client.ts";
@@ -34,7 +34,8 @@ export function listFlows(context: CliContext, flags: FlowFlags & { readonly lim
   return withFlows(context, flags, async (client) => {
     const limit = wholeNumber(flags.limit, "--limit", 1, 100);
     const { flows } = await client.listFlows({ limit }, { signal: context.signal });
-    context.terminal.answer(flows, () => formatFlowList(flows));
+    const latest = flows.slice(0, limit);
+    context.terminal.answer(latest, () => formatFlowList(latest));
     return EXIT.ok;
   });
 }
@@ -177,5 +178,6 @@ function adviseNext(view: FlowView): string {
   const { id, status } = view.flow;
   if (findWaitingApproval(view) !== undefined) return `\nIt waits for you. Next: svc flows approve ${id}`;
   if (status === "failed") return `\nIt failed. Next: svc flows resume ${id}, or svc flows cancel ${id}`;
+  if (isOverdue(view, Date.now())) return `\nThe time it waited for is over. Next: svc flows resume ${id}`;
   return `\nThe flow is ${status}.`;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { showOutcome } from "../../../src/cli/commands/call.ts";
+import { showOutcome } from "../../../src/cli/outcome-text.ts";
 import { createTerminal } from "../../../src/cli/terminal.ts";
 import { SvcToolkit } from "../../../src/runtimes/langchain/toolkit.ts";
 import { openToolbox } from "../../../src/runtimes/library/open-toolbox.ts";
@@ -94,7 +94,13 @@ describe("the terminal", () => {
       const stream = { write: (text: string) => written.push(text), isTTY: true } as unknown as NodeJS.WriteStream;
       const terminal = createTerminal({ stdout: stream, stderr: stream, env: { TERM: "xterm" }, json });
       for (const toolName of TOOLS) {
-        showOutcome(terminal, await session.call({ callId: `${json}${toolName}`, toolName, arguments: { text: "a" } }));
+        showOutcome(
+          terminal,
+          await session.call({ callId: `${json}${toolName}`, toolName, arguments: { text: "a" } }),
+          {
+            hasKeyInEnvironment: false,
+          },
+        );
       }
       const shown = removeStyles(written.join(""));
       expect(shown).not.toMatch(FORBIDDEN);
