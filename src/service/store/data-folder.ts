@@ -93,7 +93,7 @@ async function makeFolder(path: string, uid: number | undefined): Promise<void> 
 }
 
 async function takeLock(path: string): Promise<{ close(): void }> {
-  const lock = openSqlite(join(path, LOCK_FILE), LOCK_WAIT_MS);
+  const lock = openSqlite(join(path, LOCK_FILE), { timeout: LOCK_WAIT_MS });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { SvcError } from "../../errors.ts";
+import { watchTables } from "./watched-tables.ts";
 
 /**
  * Tables of the first release, for SQLite and PostgreSQL alike. A released migration is never edited: a change is a new
@@ -134,6 +135,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
     },
   },
+  "0002-watched-tables": { up: watchTables },
 };
 
 /**

@@ -37,9 +37,9 @@ export async function openStore(place: string, onFault: (reason: string) => void
 }
 
 /** Opens a SQLite file. Newer Node versions name the class `Database` and deprecate `DatabaseSync`. */
-export function openSqlite(file: string, timeout = BUSY_TIMEOUT_MS): sqlite.DatabaseSync {
+export function openSqlite(file: string, options: sqlite.DatabaseSyncOptions = {}): sqlite.DatabaseSync {
   const Database = "Database" in sqlite ? (sqlite.Database as typeof sqlite.DatabaseSync) : sqlite.DatabaseSync;
-  return new Database(file, { timeout });
+  return new Database(file, { timeout: BUSY_TIMEOUT_MS, ...options });
 }
 
 /** A SQLite file in WAL mode with `synchronous=FULL`. */
@@ -86,8 +86,8 @@ function asKyselyDatabase(database: sqlite.DatabaseSync): SqliteDatabase {
   };
 }
 
-/** A full disk is told apart from a mistake of ours. */
-function explain<T>(work: () => T): T {
+/** Works on a SQLite file; a full disk is told apart from a mistake of ours. Throws ServiceError 503 for it. */
+export function explain<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -240,6 +240,8 @@ export interface Tables {
     scopes: string;
     expires_at: string | null;
   };
+  /** Another text after each change of a watched table; see `watchTables`. One row. */
+  store_mark: { id: number; mark: string };
   /** Where upkeep stands; see `advanceUpkeep`. One row. */
   upkeep: { id: number; reached_at: string; seen_at: string };
   flows: {
