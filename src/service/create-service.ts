@@ -155,11 +155,11 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
     fetch: async (request, env) => (await app.promise).fetch(request, env),
   });
   onClose(() => listener.close(o.providerTimeoutMs + ANSWER_MS));
-  const { store } = parts.infrastructure;
+  const { store, states } = parts.infrastructure;
   const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
   const sessions = createOwnerSessions(store, o.now);
   const people = createPeople(store, o.now);
-  const keys = createApiKeys(store, o.now);
+  const keys = createApiKeys(store, states, o.now);
   const allowedHosts = listHosts(o, listener.port);
   try {
     app.resolve(

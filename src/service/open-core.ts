@@ -57,7 +57,7 @@ function findFirstFolder({ files, dataDir }: CheckedOptions): string {
   return typeof files === "string" ? files : dataDir;
 }
 
-function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructure, accountId: string) {
+function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infrastructure, accountId: string) {
   const { now, integrations, usageLimit } = o;
   const { catalog, replace } = createLiveCatalog(integrations);
   const seal = createSettingsSeal(box, catalog);
@@ -66,14 +66,13 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
   const rules = createRules(store, accountId, now);
   const grants = createGrants(store, now);
-  const access = createAccess({ grants, catalog, connections, rules, now });
+  const access = createAccess({ states, grants, catalog, connections, rules, now });
   const executor: Executor = createExecutor({
     access,
     catalog,
     connections,
     accessTokens,
     log,
-    rules,
     now,
     providerTimeoutMs: o.providerTimeoutMs,
     trace: o.trace,
@@ -91,6 +90,7 @@ function createCore(o: CheckedOptions, { store, box, node, blobs }: Infrastructu
   const activity = createActivity(store);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {
+    states,
     grants,
     access,
     catalog,

@@ -6,6 +6,7 @@ import { checkSharedKey } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { claimDataFolder, STORE_FILE } from "./store/data-folder.ts";
 import { connectStore, inTurnOfStarts, isShared } from "./store/open-store.ts";
+import { openStoreStates } from "./store/store-states.ts";
 
 /** The infrastructure of a service: its folder, store and files, the key of its secrets, and its place among other processes. */
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>;
@@ -32,12 +33,15 @@ export async function openInfrastructure(o: CheckedOptions, onClose: (undo: () =
   onClose(() => folder.release());
   const { blobs, close } = await openBlobs(o.files, o);
   onClose(close);
-  const store = await connectStore(o.database ?? join(dataDir, STORE_FILE), o.log);
+  const place = o.database ?? join(dataDir, STORE_FILE);
+  const store = await connectStore(place, o.log);
   onClose(() => store.destroy());
+  const states = openStoreStates(store, place);
+  onClose(async () => states.close());
   const box = createSecretBox(await readSecretKey({ ...o, isInUse: () => hasSealed(store) }));
   if (isShared(store)) await inTurnOfStarts(store, () => checkSharedKey(store, box, now()));
   const node = await openNode({ ...o, store, isShared: isShared(store) });
   onClose(() => node.close());
   if (isShared(store) && o.files === dataDir) warnOfLocalFiles(node, o);
-  return { folder, store, box, node, blobs };
+  return { folder, store, states, box, node, blobs };
 }

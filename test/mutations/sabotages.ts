@@ -401,8 +401,8 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: a revoked key works",
     file: "src/service/auth/api-keys.ts",
-    original: '.where("key_hash", "=", hashSecret(sent))\n        .where("revoked_at", "is", null)',
-    sabotaged: '.where("key_hash", "=", hashSecret(sent))',
+    original: '.where("key_hash", "=", hash)\n    .where("revoked_at", "is", null)',
+    sabotaged: '.where("key_hash", "=", hash)',
     suite: "test/contract/access.test.ts",
   },
   {
@@ -723,8 +723,8 @@ const LIMITS: readonly Sabotage[] = [
   {
     name: "limits: a list shows every tool",
     file: "src/service/http/routes/catalog.ts",
-    original: "view.catalog.entries",
-    sabotaged: "parts.catalog.entries",
+    original: "integration === null ? catalog.entries",
+    sabotaged: "integration === null ? parts.catalog.entries",
     suite: "test/service/access/limited-keys.test.ts",
   },
   {
@@ -746,6 +746,7 @@ const LIMITS: readonly Sabotage[] = [
     file: "src/service/access/access-view.ts",
     original: "JSON.stringify([integrations, levels, tools,",
     sabotaged: "JSON.stringify([integrations, tools,",
+    times: 2,
     suite: "test/service/access/limited-keys.test.ts",
   },
   {

@@ -1,15 +1,24 @@
+import { keepNewest } from "../../base/newest.ts";
 import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { Principal } from "../auth/api-keys.ts";
-import { type Grants, isExpired, keyExpired } from "../auth/grants.ts";
+import { type Grant, type Grants, isExpired, keyExpired } from "../auth/grants.ts";
 import { type Catalog, indexCatalog } from "../catalog/catalog.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
+import type { ApprovalMode } from "../store/schema.ts";
+import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
 import { createScopeFilter, hasLimits } from "./key-scopes.ts";
 import { findRule, type Rule, type Rules } from "./rules.ts";
 
-/** The catalog and connections of one key or OAuth client: all else does not exist for it. */
+/** What exists for one key or OAuth client, as it was at one moment. */
 export interface AccessView {
+  /** The same for views that show the same; another one after each change. */
+  readonly id: number;
   readonly catalog: Catalog;
   readonly connections: Pick<Connections, "list">;
+  /** The owner's rules, those for other keys too. */
+  readonly rules: readonly Rule[];
+  /** Who approves the calls of this caller, where that was chosen for it. */
+  readonly approvals: ApprovalMode | undefined;
   /** False where these are the whole catalog and all connections. */
   readonly isLimited: boolean;
 }
@@ -19,65 +28,134 @@ export interface Access {
   /**
    * As it is now; ask again for the next call.
    *
+   * @param state of the store, where the caller has just looked
    * @throws ServiceError 401 `unauthorized` for a key or client that has expired.
    */
-  view(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
+  view(principal: Pick<Principal, "apiKeyId">, state?: StoreState): Promise<AccessView>;
   /**
    * The view for lists, searches and descriptions: without the tools that the owner's rules block on every account, and
-   * with confirmations as the rules have them. Throws like `view`.
+   * with confirmations as the rules have them. Otherwise like `view`.
    */
-  show(principal: Pick<Principal, "apiKeyId">): Promise<AccessView>;
+  show(principal: Pick<Principal, "apiKeyId">, state?: StoreState): Promise<AccessView>;
 }
 
-/** Narrowed catalogs that are kept; one is made again in some milliseconds. */
+/** Narrowed catalogs that are kept, and views; one is made again in some milliseconds. */
 const MAX_KEPT = 32;
+/** Keys and OAuth clients whose rights are kept. */
+const MAX_SUBJECTS = 1000;
 
-/** Creates the views. */
-export function createAccess(parts: {
-  readonly grants: Grants;
+interface AccessParts {
+  readonly states: StoreStates;
+  readonly grants: Pick<Grants, "read">;
   readonly catalog: Catalog;
-  readonly connections: Connections;
+  readonly connections: Pick<Connections, "list">;
   readonly rules: Pick<Rules, "list">;
   readonly now: () => number;
-}): Access {
-  const { grants, catalog, connections } = parts;
-  const whole: AccessView = { catalog, connections, isLimited: false };
+}
+
+/** Creates the views. What they are made of is kept until the store or the catalog changes. */
+export function createAccess(parts: AccessParts): Access {
+  const { states, catalog } = parts;
+  const read = createReading(parts);
+  const make = createMaking(parts, read);
+  const keep = createKeep<SharedView>(MAX_KEPT);
+  const turnOf = countTurns();
+
+  async function open(kind: "view" | "show", { apiKeyId }: Pick<Principal, "apiKeyId">, state: StoreState) {
+    const subject = await read.subject(state, apiKeyId);
+    if (isExpired(subject.expiresAt, parts.now())) throw keyExpired({ bare: false });
+    // Keys with equal rights share a view.
+    const key = `${turnOf(catalog.entries)} ${kind} ${kind === "show" ? subject.shown : subject.limits}`;
+    const view = await keep(state, key, () => make[kind](state, subject));
+    return { ...view, approvals: subject.scopes.approvals };
+  }
+
+  return {
+    view: async (principal, state) => open("view", principal, state ?? (await states.read())),
+    show: async (principal, state) => open("show", principal, state ?? (await states.read())),
+  };
+}
+
+type SharedView = Omit<AccessView, "approvals">;
+
+/** The rights of a key or OAuth client. */
+interface Subject extends Grant {
+  /** The rules for its calls, without its id: equal rules for two keys are the same. */
+  readonly rules: readonly Rule[];
+  /** Equal for subjects for which the same exists, and for those that are shown the same. */
+  readonly limits: string;
+  readonly shown: string;
+}
+
+/** Reads rows, once in each state of the store. */
+function createReading({ grants, rules, connections }: AccessParts) {
+  const keepRules = createKeep<readonly Rule[]>(1);
+  const keepConnections = createKeep<readonly Connection[]>(1);
+  const keepSubject = createKeep<Subject>(MAX_SUBJECTS);
+  const read = {
+    rules: (state: StoreState) => keepRules(state, "", () => rules.list()),
+    connections: (state: StoreState) => keepConnections(state, "", () => connections.list()),
+    subject: (state: StoreState, apiKeyId: string) =>
+      keepSubject(state, apiKeyId, async (): Promise<Subject> => {
+        const [grant, all] = [await grants.read(apiKeyId), await read.rules(state)];
+        const own = all.flatMap(({ key = apiKeyId, ...rule }) => (key === apiKeyId ? [rule] : []));
+        const { integrations, levels, tools, connections } = grant.scopes;
+        const limits = JSON.stringify([integrations, levels, tools, connections]);
+        return { ...grant, rules: own, limits, shown: `${limits} ${nameRules(own)}` };
+      }),
+  };
+  return read;
+}
+
+/** Makes views that are not kept. */
+function createMaking({ catalog }: AccessParts, read: ReturnType<typeof createReading>) {
   const narrow = createNarrowing(catalog);
   const rule = createRuling();
-  const access: Access = {
-    async show(principal) {
-      const view = await access.view(principal);
-      const { apiKeyId } = principal;
-      // Without their keys, so that equal rules for two keys are the same.
-      const rules = (await parts.rules.list()).flatMap(({ key = apiKeyId, ...rule }) =>
-        key === apiKeyId ? [rule] : [],
-      );
-      if (rules.length === 0) return view;
-      return { ...view, catalog: rule(view.catalog, rules, await view.connections.list()) };
-    },
-
-    async view({ apiKeyId }) {
-      const { scopes, expiresAt } = await grants.read(apiKeyId);
-      if (isExpired(expiresAt, parts.now())) throw keyExpired({ bare: false });
-      if (!hasLimits(scopes)) return whole;
+  let made = 0;
+  const make = {
+    async view(state: StoreState, { scopes }: Subject): Promise<SharedView> {
+      const rules = await read.rules(state);
+      made += 1;
+      const listAll = () => read.connections(state);
+      if (!hasLimits(scopes)) return { id: made, catalog, connections: openList(listAll), rules, isLimited: false };
       const { connections: allowed } = scopes;
-      const list: Connections["list"] = async (integration) => {
-        const all = await connections.list(integration);
-        return all.filter(({ id }) => allowed?.includes(id) ?? true);
-      };
-      const connected = allowed && new Set((await list()).map((connection) => connection.integration));
+      const listOwn = async () => (await listAll()).filter(({ id }) => allowed?.includes(id) ?? true);
+      const connected = allowed && new Set((await listOwn()).map((connection) => connection.integration));
       const own = narrow(scopes, connected);
       const slugs = new Set(own.integrations.map(({ slug }) => slug));
-      return {
-        catalog: own,
-        connections: {
-          list: async (integration) => (await list(integration)).filter((one) => slugs.has(one.integration)),
-        },
-        isLimited: true,
-      };
+      const listSeen = async () => (await listOwn()).filter((one) => slugs.has(one.integration));
+      return { id: made, catalog: own, connections: openList(listSeen), rules, isLimited: true };
+    },
+
+    async show(state: StoreState, subject: Subject): Promise<SharedView> {
+      const view = await make.view(state, subject);
+      if (subject.rules.length === 0) return view;
+      return { ...view, catalog: rule(view.catalog, subject.rules, await view.connections.list()) };
     },
   };
-  return access;
+  return make;
+}
+
+function openList(listAll: () => Promise<readonly Connection[]>): Pick<Connections, "list"> {
+  return {
+    list: async (integration) =>
+      (await listAll()).filter((one) => integration === undefined || one.integration === integration),
+  };
+}
+
+/** Numbers the states of a catalog. */
+function countTurns() {
+  let [of, turn]: [Catalog["entries"] | undefined, number] = [undefined, 0];
+  return (entries: Catalog["entries"]) => {
+    if (of !== entries) turn += 1;
+    of = entries;
+    return turn;
+  };
+}
+
+/** Equal for rules that decide alike. */
+function nameRules(rules: readonly Rule[]): string {
+  return JSON.stringify(rules.map(({ effect, tool, level, account }) => [effect, tool, level, account]));
 }
 
 /** Applies rules to the tools of a catalog; equal rules share the result until the catalog changes. */
@@ -85,13 +163,10 @@ function createRuling() {
   const kept = new WeakMap<Catalog["entries"], Map<string, Catalog>>();
   return (catalog: Catalog, rules: readonly Rule[], connections: readonly Connection[]): Catalog => {
     const accounts = rules.some(({ account }) => account !== undefined) ? connections : [];
-    const key = JSON.stringify([
-      rules.map(({ effect, tool, level, account }) => [effect, tool, level, account]),
-      accounts.map(({ id, integration }) => [id, integration]),
-    ]);
+    const key = `${nameRules(rules)} ${JSON.stringify(accounts.map(({ id, integration }) => [id, integration]))}`;
     const known = kept.get(catalog.entries) ?? new Map<string, Catalog>();
     kept.set(catalog.entries, known);
-    return keep(known, key, () => applyRules(catalog, rules, accounts));
+    return keepNewest(known, key, MAX_KEPT, () => applyRules(catalog, rules, accounts));
   };
 }
 
@@ -116,17 +191,10 @@ function createNarrowing(catalog: Catalog) {
     if (of !== catalog.entries) kept.clear();
     of = catalog.entries;
     const key = JSON.stringify([integrations, levels, tools, connected && [...connected].sort()]);
-    return keep(kept, key, () => select(catalog, createScopeFilter({ integrations, levels, tools }, connected)));
+    return keepNewest(kept, key, MAX_KEPT, () =>
+      select(catalog, createScopeFilter({ integrations, levels, tools }, connected)),
+    );
   };
-}
-
-/** The catalog with this key, made where it is not kept; of too many, the longest unused one goes first. */
-function keep(kept: Map<string, Catalog>, key: string, make: () => Catalog): Catalog {
-  const known = kept.get(key) ?? make();
-  kept.delete(key);
-  kept.set(key, known);
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? "");
-  return known;
 }
 
 function select(catalog: Catalog, filter: ReturnType<typeof createScopeFilter>): Catalog {

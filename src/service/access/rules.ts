@@ -142,9 +142,6 @@ export function createRules(store: Store, accountId: string, now: () => number) 
     /** Oldest first. */
     list: () => list(),
 
-    /** The rule that decides about a call; undefined where none does. */
-    decide: async (call: RuledCall): Promise<Rule | undefined> => findRule(await list(), call),
-
     /** Adds a rule, unless there is one with the same effect and conditions: then that one stays as it is. */
     async add(content: RuleContent, madeBy: string): Promise<Rule> {
       const known = (await list()).find((rule) => nameRule(rule) === nameRule(content));

@@ -29,6 +29,8 @@ export interface Approvals extends ApprovalList, Decisions {
   readonly isFixed: boolean;
   /** Who approves the calls of a key or OAuth client. */
   readMode(subject: string): Promise<ApprovalMode>;
+  /** The same, for one whose grant is known: `chosen` there. */
+  chooseMode(subject: string, chosen: ApprovalMode | undefined): ApprovalMode;
   /** Page on which the owner decides. */
   urlOf(id: string): string;
   /** The end of its execution in the words of the endpoint that was called; undefined before, and after seven days. */
@@ -57,15 +59,15 @@ export interface ApprovalParts extends RunParts {
 /** How long the result of a call is handed out, in milliseconds. */
 const RESULT_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-function createModes({ grants, mode: fixed }: ApprovalParts): Pick<Approvals, "isFixed" | "readMode"> {
+function createModes({ grants, mode: fixed }: ApprovalParts): Pick<Approvals, "isFixed" | "readMode" | "chooseMode"> {
+  const chooseMode: Approvals["chooseMode"] = (subject, chosen) => {
+    if (fixed === "owner") return "owner";
+    return chosen ?? (readClientId(subject) === undefined ? "device" : "owner");
+  };
   return {
     isFixed: fixed === "owner",
-
-    async readMode(subject) {
-      if (fixed === "owner") return "owner";
-      const { scopes } = await grants.read(subject);
-      return scopes.approvals ?? (readClientId(subject) === undefined ? "device" : "owner");
-    },
+    chooseMode,
+    readMode: async (subject) => chooseMode(subject, (await grants.read(subject)).scopes.approvals),
   };
 }
 

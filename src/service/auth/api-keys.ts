@@ -1,6 +1,7 @@
 import { API_KEY_HEADER, API_KEY_PREFIX } from "../../wire/constants.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ApiKeyRow } from "../store/schema.ts";
+import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
 import { isExpired } from "./grants.ts";
 import { createId, createSecret, hashSecret } from "./secrets.ts";
 
@@ -19,9 +20,13 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 /** Shortest time between two writes of one key's `last_used_at`. */
 const LAST_USED_STEP_MS = 60_000;
 
+/** Live keys that are kept, with the end that their owner gave them. */
+const MAX_KEPT = 1000;
+
 /** Creates the keys of a store. `now` gives milliseconds since the epoch. */
-export function createApiKeys(store: Store, now: () => number) {
+export function createApiKeys(store: Store, states: StoreStates, now: () => number) {
   const touched = new Map<string, number>();
+  const keep = createKeep<Awaited<ReturnType<typeof findLive>>>(MAX_KEPT);
 
   async function touch(apiKeyId: string): Promise<void> {
     const time = now();
@@ -61,17 +66,14 @@ export function createApiKeys(store: Store, now: () => number) {
     /**
      * The principal of a request; `expired` when the time of its key is over, `unknown` when it is missing, malformed,
      * revoked or none of ours.
+     *
+     * @param state of the store, where the caller has just looked
      */
-    async authenticate(headers: Headers): Promise<Principal | KeyProblem> {
+    async authenticate(headers: Headers, state?: StoreState): Promise<Principal | KeyProblem> {
       const sent = readKey(headers);
       if (sent === undefined) return "unknown";
-      const row = await store
-        .selectFrom("api_keys")
-        .leftJoin("grants", "grants.subject", "api_keys.id")
-        .select(["id", "account_id", "grants.expires_at"])
-        .where("key_hash", "=", hashSecret(sent))
-        .where("revoked_at", "is", null)
-        .executeTakeFirst();
+      const hash = hashSecret(sent);
+      const row = await keep(state ?? (await states.read()), hash, () => findLive(store, hash));
       if (row === undefined) return "unknown";
       if (isExpired(row.expires_at, now())) return "expired";
       await touch(row.id);
@@ -101,6 +103,16 @@ export function createApiKeys(store: Store, now: () => number) {
       return result.numUpdatedRows > 0n;
     },
   };
+}
+
+function findLive(store: Store, hash: string) {
+  return store
+    .selectFrom("api_keys")
+    .leftJoin("grants", "grants.subject", "api_keys.id")
+    .select(["id", "account_id", "grants.expires_at"])
+    .where("key_hash", "=", hash)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst();
 }
 
 /** The key of a request: the explicit header wins, also when it is wrong ("Authentication" 2). */

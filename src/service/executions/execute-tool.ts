@@ -1,5 +1,5 @@
 import type { Access, AccessView } from "../access/access-view.ts";
-import { describeRule, type RuledCall, type Rules } from "../access/rules.ts";
+import { describeRule, findRule, type RuledCall } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { appStopped, toolNotFound } from "../catalog/not-found.ts";
@@ -47,7 +47,6 @@ export interface ExecutorParts extends RunParts {
   readonly connections: Connections;
   readonly catalog: Catalog;
   readonly log: ExecutionLog;
-  readonly rules: Pick<Rules, "decide">;
   /** Told about failures that are not ServiceErrors. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -136,10 +135,12 @@ async function prepare(
   onKnown: (known: Omit<RuledCall, "subject"> & { readonly connectionId: string }) => void,
 ): Promise<PreparedCall> {
   if (found === undefined) throw refuseUnknown(view.catalog, call.toolName);
-  const connection = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
+  const kept = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
+  // The app gets settings of its own: other calls use the same connection.
+  const connection = { ...kept, settings: structuredClone(kept.settings) };
   const known = { entry: found, connectionId: connection.id };
   onKnown(known);
-  const entry = await applyRules(parts, call, known);
+  const entry = applyRules(view, call, known);
   onKnown({ ...known, entry });
   checkConnection(entry, connection);
   const args = checkArguments(entry, call.arguments);
@@ -164,13 +165,9 @@ async function prepare(
 }
 
 /** The tool as the owner's rules have it for this call; throws ServiceError 403 `blocked_by_rule`. */
-async function applyRules(
-  { rules }: ExecutorParts,
-  { principal }: ToolCall,
-  call: Omit<RuledCall, "subject">,
-): Promise<CatalogEntry> {
+function applyRules({ rules }: AccessView, { principal }: ToolCall, call: Omit<RuledCall, "subject">): CatalogEntry {
   const { entry } = call;
-  const rule = await rules.decide({ ...call, subject: principal.apiKeyId });
+  const rule = findRule(rules, { ...call, subject: principal.apiKeyId });
   if (rule === undefined) return entry;
   if (rule.effect !== "block") return { ...entry, ruled: rule.effect };
   throw new ServiceError(403, "blocked_by_rule", `The owner of this service does not allow "${entry.action.title}".`, {

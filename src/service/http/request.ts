@@ -56,10 +56,11 @@ function isForeignOrigin(headers: Headers, parts: ServiceParts): boolean {
 /** Lets only requests with a live key through, with the key's view; the refusal is a bare error ("Authentication" 5). */
 export function requireKey(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return async (c, next) => {
-    const principal = await parts.keys.authenticate(c.req.raw.headers);
+    const state = await parts.states.read();
+    const principal = await parts.keys.authenticate(c.req.raw.headers, state);
     if (typeof principal === "string") throw unauthorized(principal, { bare: true });
     c.set("principal", principal);
-    c.set("view", await parts.access.show(principal));
+    c.set("view", await parts.access.show(principal, state));
     await next();
   };
 }

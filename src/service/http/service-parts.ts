@@ -28,11 +28,13 @@ import type { Notes } from "../notify/notes.ts";
 import type { OAuth } from "../oauth/create-oauth.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
+import type { StoreStates } from "../store/store-states.ts";
 import type { Trace } from "../telemetry/telemetry.ts";
 
 /** Everything the routes use. */
 export interface ServiceParts {
   readonly keys: ApiKeys;
+  readonly states: StoreStates;
   readonly sessions: OwnerSessions;
   readonly people: People;
   readonly pairing: Pairing;

@@ -50,10 +50,17 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
   const onUnexpected = (error: unknown) => {
     throw error;
   };
-  const rules = { decide: async () => undefined, list: async () => [] };
-  const access = createAccess({ grants: createGrants(store, now), catalog, connections, rules, now });
+  const rules = { list: async () => [] };
+  const access = createAccess({
+    states: { read: async () => ({ mark: "" }) },
+    grants: createGrants(store, now),
+    catalog,
+    connections,
+    rules,
+    now,
+  });
   const providerTimeoutMs = 60_000;
-  const executor = createExecutor({ access, catalog, connections, log, rules, now, providerTimeoutMs, onUnexpected });
+  const executor = createExecutor({ access, catalog, connections, log, now, providerTimeoutMs, onUnexpected });
   const blobs = createBlobStore({ dir: join(folder, "blobs"), now });
   const canonical = createCanonicalExecutions({
     access,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { createAccess } from "../../../src/service/access/access-view.ts";
-import { findRule, type Rule, type RuledCall } from "../../../src/service/access/rules.ts";
+import type { Rule } from "../../../src/service/access/rules.ts";
 import { createGrants } from "../../../src/service/auth/grants.ts";
 import { createId } from "../../../src/service/auth/secrets.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
@@ -220,17 +220,20 @@ export async function openTestFlows(o: {
     const id = createId("node");
     const log = createExecutionLog(store, now, { nodeId: id });
     await log.closeAbandoned();
-    const rules = {
-      list: async () => [...(o.rules ?? [])],
-      decide: async (call: RuledCall) => findRule(o.rules ?? [], call),
-    };
-    const access = createAccess({ grants: createGrants(store, now), catalog, connections, rules, now });
+    const rules = { list: async () => [...(o.rules ?? [])] };
+    const access = createAccess({
+      states: { read: async () => ({ mark: "" }) },
+      grants: createGrants(store, now),
+      catalog,
+      connections,
+      rules,
+      now,
+    });
     const executor = createExecutor({
       access,
       catalog,
       connections,
       log,
-      rules,
       now,
       providerTimeoutMs: 30_000,
       onUnexpected: (cause) => lab.errors.push(String(cause)),

@@ -1,7 +1,9 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
+import { createShelf } from "../../../base/newest.ts";
 import { TOOL_PAGE } from "../../../wire/constants.ts";
 import type { Tool } from "../../../wire/tool.ts";
+import type { AccessView } from "../../access/access-view.ts";
 import {
   describeAction,
   describeTool,
@@ -186,39 +188,62 @@ export const toolOperations: readonly Operation[] = [
   },
 ];
 
+/** Bytes of all answers that are kept; one is made again in about a millisecond. */
+const MAX_READY = 16 * 1024 * 1024;
+
+/** Sends the answer to a question about what the caller sees, as it was sent to the same question about the same view. */
+function createReady() {
+  const keep = createShelf<Uint8Array<ArrayBuffer>>(MAX_READY, ({ length }) => length);
+  const encoder = new TextEncoder();
+  return async (
+    c: Context<RouteEnv>,
+    question: readonly (string | number | null)[],
+    answer: (view: AccessView) => Promise<object>,
+  ): Promise<Response> => {
+    const view = c.get("view");
+    const key = JSON.stringify([view.id, ...question]);
+    const bytes = await keep(key, async () => encoder.encode(JSON.stringify(await answer(view))));
+    return c.body(bytes, 200, { "content-type": "application/json" });
+  };
+}
+
 /** "Discovery (tool-name model)". */
 export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const ready = createReady();
   app.use("/api/tools", requireKey(parts));
   app.use("/api/tools/search", requireKey(parts));
   app.get("/api/tools", async (c) => {
     const integration = readIntegration(c.req.query("integration"));
     const limit = readLimit(c.req.query("limit"), TOOL_LIST);
-    const view = c.get("view");
-    const entries = integration === null ? view.catalog.entries : view.catalog.listEntries(integration);
-    const connections = await view.connections.list();
-    const page = entries.slice(0, limit).map((entry) => summariseTool(entry, connections));
-    const left = entries.length - page.length;
-    const tools = left > 0 ? [...page, createNotice(left)] : page;
-    return c.json({ tools, count: page.length, total: entries.length, truncated: left > 0, integration }, 200);
+    return ready(c, ["list", integration, limit], async ({ catalog, connections }) => {
+      const entries = integration === null ? catalog.entries : catalog.listEntries(integration);
+      const accounts = await connections.list();
+      const page = entries.slice(0, limit).map((entry) => summariseTool(entry, accounts));
+      const left = entries.length - page.length;
+      const tools = left > 0 ? [...page, createNotice(left)] : page;
+      return { tools, count: page.length, total: entries.length, truncated: left > 0, integration };
+    });
   });
   app.get("/api/tools/search", async (c) => {
     const words = readText(c.req.query("query"));
     if (words === undefined) throw refuseBare(400, "query_missing", "`query` is required: what should the tool do?");
     const integration = readIntegration(c.req.query("integration"));
-    const view = c.get("view");
-    const found = view.catalog.search(words, integration ?? undefined);
-    const connections = await view.connections.list();
-    const page = found.slice(0, readLimit(c.req.query("limit"), TOOL_SEARCH));
-    const tools = page.map((entry) => summariseTool(entry, connections));
-    return c.json({ tools, count: tools.length, query: words, integration }, 200);
+    const limit = readLimit(c.req.query("limit"), TOOL_SEARCH);
+    return ready(c, ["search", integration, limit, words], async ({ catalog, connections }) => {
+      const page = catalog.search(words, integration ?? undefined).slice(0, limit);
+      const accounts = await connections.list();
+      const tools = page.map((entry) => summariseTool(entry, accounts));
+      return { tools, count: tools.length, query: words, integration };
+    });
   });
   app.get("/api/tools/:name", requireKey(parts), async (c) => {
     const name = c.req.param("name");
-    const { catalog, connections } = c.get("view");
-    const entry = catalog.find(name);
-    if (entry === undefined) throw toolNotFound(catalog, name);
-    const approvals = await parts.approvals.readMode(c.get("principal").apiKeyId);
-    return c.json({ tool: describeTool(entry, await connections.list(), approvals) }, 200);
+    const approvals = parts.approvals.chooseMode(c.get("principal").apiKeyId, c.get("view").approvals);
+    return ready(c, ["tool", name, approvals], async ({ catalog, connections }) => {
+      const entry = catalog.find(name);
+      if (entry === undefined) throw toolNotFound(catalog, name);
+      return { tool: describeTool(entry, await connections.list(), approvals) };
+    });
   });
 }
 

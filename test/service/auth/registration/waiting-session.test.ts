@@ -18,7 +18,12 @@ beforeEach(async () => {
 afterEach(() => store.destroy());
 
 const now = () => time;
-const parts = () => ({ store, keys: createApiKeys(store, now), grants: createGrants(store, now), now });
+const parts = () => ({
+  store,
+  keys: createApiKeys(store, { read: async () => ({ mark: "" }) }, now),
+  grants: createGrants(store, now),
+  now,
+});
 const approve = { accountId: "acc_1", decision: "approve", scopes: {} } as const;
 
 /** The two flows by the same names. `start` gives the token of the owner's page. */
