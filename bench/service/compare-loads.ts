@@ -1,15 +1,23 @@
+import { isDeepStrictEqual } from "node:util";
 import { request } from "undici";
+import { readCpuOf } from "../processes/read-usage.ts";
 import type { Server } from "../processes/start-server.ts";
 import type { ServiceProcess } from "../processes/start-service.ts";
-import type { Measure } from "../report/part-report.ts";
+import type { Measure, Target } from "../report/part-report.ts";
 import { reportProgress } from "../report/run-part.ts";
+import { median } from "../report/statistics.ts";
 import { takeTurns } from "../report/take-turns.ts";
-import { type Load, runLoad } from "./load.ts";
+import { type Load, type LoadResult, runLoad } from "./load.ts";
+import { type LoadKind, listKinds, MCP_SEARCH, readAnswers } from "./requests.ts";
 
 const BARE = "bare Hono handler";
-const SDK = "MCP SDK 1.32.2 server";
 const BEFORE = "before";
+/** Names of the SDK's two servers. */
+const SDKS = ["MCP SDK 1.32.2 server", "MCP SDK 2.4.0 server"] as const;
+/** Least share of the requests of either. */
+const SDK_TARGET = 1.5;
 const CONNECTIONS = 16;
+const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 /** The servers that are measured beside each other. */
 export interface Servers {
@@ -17,7 +25,8 @@ export interface Servers {
   /** Of another checkout. */
   readonly before: ServiceProcess | undefined;
   readonly bare: Server;
-  readonly sdk: Server;
+  /** The official SDK's: version 1 and 2. */
+  readonly sdks: readonly Server[];
 }
 
 /** How often and how long each load is sent. */
@@ -26,99 +35,108 @@ export interface LoadOptions {
   readonly seconds: number;
 }
 
-interface Request extends Omit<Load, "origin" | "headers"> {
-  /** Smallest share of the bare handler's requests. */
-  readonly target?: number;
+/** A load and the server that it is sent to. */
+interface Candidate {
+  readonly name: string;
+  readonly pid: number;
+  readonly load: Load;
 }
 
 /**
- * Requests per second of the kinds of requests agents make, each beside an answer of the same size by the framework
- * with nothing behind it; MCP beside the official SDK too.
+ * Requests per second of the kinds of requests agents make, each beside answers of the same size by the framework with
+ * nothing behind it; MCP beside the official SDK too. The notes say what the load generator took of the machine.
  */
-export async function compareLoads(servers: Servers, options: LoadOptions): Promise<Measure[]> {
-  const canonical = { integration_id: "drive", action_id: await findActionId(servers.service), input: {} };
-  const requests: Record<string, Request> = {
-    "GET /api/tools": { path: "/api/tools", method: "GET" },
-    "GET /api/tools/search": { path: "/api/tools/search?query=unread%20mail", method: "GET" },
-    "GET /api/tools/{name}": { path: "/api/tools/drive_upload_file", method: "GET" },
-    "execute a read": {
-      path: "/api/tools/drive_list_files/execute",
-      method: "POST",
-      body: '{"arguments":{}}',
-      target: 0.105,
-    },
-    "execute a read, canonical": {
-      path: "/api/executions",
-      method: "POST",
-      body: JSON.stringify(canonical),
-      target: 0.13,
-    },
-    "MCP tools/call": { path: "/api/mcp", method: "POST", body: callTool("svc.search", { query: "unread mail" }) },
-  };
+export async function compareLoads(servers: Servers, options: LoadOptions) {
   const measures: Measure[] = [];
-  for (const [name, one] of Object.entries(requests)) measures.push(await compare(name, one, servers, options));
-  return measures;
+  const notes: string[] = [];
+  for (const kind of await listKinds(servers.service)) {
+    reportProgress(kind.name);
+    const candidates = await listCandidates(kind, servers);
+    const results = await takeTurns(candidates, { ...options, warmUps: 1 }, ({ load, pid }) =>
+      measureUse(pid, () => runLoad(load, CONNECTIONS, options.seconds)),
+    );
+    measures.push(toMeasure(kind, candidates, results));
+    notes.push(`${kind.name}: ${candidates.map(describeUse(results)).join("; ")}.`);
+  }
+  return { measures, notes };
 }
 
-async function findActionId({ url, apiKey }: ServiceProcess): Promise<string> {
-  const reply = await request(`${url}/api/tools/drive_list_files`, { headers: { "x-svc-api-key": apiKey } });
-  const { tool } = (await reply.body.json()) as { tool: { canonical: { action: { action_id: string } } } };
-  return tool.canonical.action.action_id;
+interface UsedResult extends LoadResult {
+  readonly ms: number;
+  /** CPU time of the server in milliseconds. */
+  readonly serverCpuMs: number;
 }
 
-function callTool(name: string, args: Record<string, unknown>): string {
-  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+async function measureUse(pid: number, run: () => Promise<LoadResult>): Promise<UsedResult> {
+  const [before, begun] = [readCpuOf(pid), performance.now()];
+  const result = await run();
+  return { ...result, ms: performance.now() - begun, serverCpuMs: readCpuOf(pid) - before };
 }
 
-async function compare(
-  name: string,
-  { target, ...one }: Request,
-  servers: Servers,
-  options: LoadOptions,
-): Promise<Measure> {
-  reportProgress(name);
-  const { service, before, bare, sdk } = servers;
-  const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+function toMeasure(kind: LoadKind, candidates: readonly Candidate[], results: readonly UsedResult[][]): Measure {
+  const [samples = [], ...others] = results.map((list) => list.map(({ perSecond }) => perSecond));
+  const peers = others.map((list, index) => ({ name: candidates[index + 1]?.name ?? "", samples: list }));
+  const least = (limit: number, ratioTo: string): Target => ({ bound: "at least", limit, ratioTo });
+  const targets = [
+    ...(kind.target === undefined ? [] : [least(kind.target, BARE)]),
+    ...(kind.name === MCP_SEARCH ? SDKS.map((name) => least(SDK_TARGET, name)) : []),
+  ];
+  return { what: kind.name, unit: "requests/s", samples, peers, targets };
+}
+
+function describeUse(results: readonly UsedResult[][]) {
+  return ({ name }: Candidate, index: number) => {
+    const list = results[index] ?? [];
+    const describe = (read: (result: UsedResult) => number) => {
+      const perRequest = median(list.map((result) => (read(result) / result.count) * 1000));
+      const share = median(list.map((result) => read(result) / result.ms));
+      return `${perRequest.toFixed(0)} (${share.toFixed(2)})`;
+    };
+    return `${name} ${describe(({ serverCpuMs }) => serverCpuMs)}, its load ${describe(({ cpuMs }) => cpuMs)}`;
+  };
+}
+
+async function listCandidates({ name, method, requests }: LoadKind, servers: Servers): Promise<Candidate[]> {
+  const { service, before, bare, sdks } = servers;
   const ask = ({ url, apiKey }: ServiceProcess): Load => {
-    return { ...one, origin: url, headers: { ...json, "x-svc-api-key": apiKey } };
+    return { origin: url, method, requests, headers: { ...JSON_HEADERS, "x-svc-api-key": apiKey } };
   };
   const own = ask(service);
-  const { replyBytes } = await runLoad(own, CONNECTIONS, options.seconds / 4);
-  const others: [name: string, load: Load][] = [
-    [BARE, { ...one, origin: bare.url, headers: json, path: `/bare?size=${replyBytes}` }],
+  const answers = await readAnswers(own);
+  const sized = requests.map((one, at) => ({ ...one, path: `/bare?size=${Buffer.byteLength(answers[at] ?? "")}` }));
+  const candidates: Candidate[] = [
+    { name: "svc-agent-plugin", pid: service.pid, load: own },
+    { name: BARE, pid: bare.pid, load: { origin: bare.url, method, requests: sized, headers: JSON_HEADERS } },
   ];
-  if (one.path === "/api/mcp") {
-    const body = callTool("fill", { size: replyBytes });
-    const headers = { ...json, ...(await openSession(sdk)) };
-    others.push([SDK, { ...one, origin: sdk.url, path: "/", headers, body }]);
+  if (name === MCP_SEARCH) {
+    for (const [index, sdk] of sdks.entries()) {
+      const headers = { ...JSON_HEADERS, ...(await openSession(sdk)) };
+      const load = { method, origin: sdk.url, headers, requests: requests.map((one) => ({ ...one, path: "/" })) };
+      requireSameResults(answers, await readAnswers(load));
+      candidates.push({ name: SDKS[index] ?? "", pid: sdk.pid, load });
+    }
   }
-  if (before !== undefined) others.push([BEFORE, ask(before)]);
-  const loads = [own, ...others.map(([, load]) => load)];
-  const results = await takeTurns(loads, { ...options, warmUps: 1 }, (load) =>
-    runLoad(load, CONNECTIONS, options.seconds),
-  );
-  const [samples = [], ...peers] = results.map((list) => list.map(({ perSecond }) => perSecond));
-  return {
-    what: name,
-    unit: "requests/s",
-    samples,
-    peers: peers.map((list, index) => ({ name: others[index]?.[0] ?? "", samples: list })),
-    targets: target === undefined ? [] : [{ bound: "at least", limit: target, ratioTo: BARE }],
-  };
+  if (before !== undefined) candidates.push({ name: BEFORE, pid: before.pid, load: ask(before) });
+  return candidates;
+}
+
+/** Servers that do not answer the same do not do the same. */
+function requireSameResults(answers: readonly string[], others: readonly string[]): void {
+  const results = (list: readonly string[]) => list.map((text) => (JSON.parse(text) as { result: unknown }).result);
+  if (!isDeepStrictEqual(results(answers), results(others))) throw new Error("The SDK's server found something else.");
 }
 
 /** Greets the SDK's server; returns the headers of the session. */
 async function openSession({ url }: Server): Promise<Record<string, string>> {
   const version = "2025-06-18";
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const clientInfo = { name: "bench", version: "1" };
   const params = { protocolVersion: version, capabilities: {}, clientInfo };
   const hello = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-  const reply = await request(url, { method: "POST", headers, body: hello });
+  const reply = await request(url, { method: "POST", headers: JSON_HEADERS, body: hello });
   await reply.body.dump();
   const session = { "mcp-session-id": String(reply.headers["mcp-session-id"]), "mcp-protocol-version": version };
   const ready = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
-  const accepted = await request(url, { method: "POST", headers: { ...headers, ...session }, body: ready });
+  const accepted = await request(url, { method: "POST", headers: { ...JSON_HEADERS, ...session }, body: ready });
   await accepted.body.dump();
   return session;
 }

@@ -1,43 +1,78 @@
-import { Pool } from "undici";
-import { median } from "../report/statistics.ts";
+import { type Dispatcher, Pool } from "undici";
+import { readCpu } from "../processes/read-usage.ts";
 
-/** One kind of request, repeated. */
+/** Requests to one server that are sent in turn. */
 export interface Load {
   readonly origin: string;
-  readonly path: string;
   readonly method: "GET" | "POST";
   readonly headers: Record<string, string>;
+  readonly requests: readonly LoadRequest[];
+}
+
+/** Path and body of a request. */
+export interface LoadRequest {
+  readonly path: string;
   readonly body?: string;
 }
 
 /** What a run of a load showed. */
 export interface LoadResult {
   readonly perSecond: number;
-  /** Median time of a request in milliseconds. */
-  readonly requestMs: number;
-  readonly replyBytes: number;
+  readonly count: number;
+  /** CPU time of this process in milliseconds, which sent them. */
+  readonly cpuMs: number;
 }
 
-/** Sends a load over `connections` keep-alive connections for `seconds`; every answer must be a 200. */
+/**
+ * Sends a load over `connections` keep-alive connections for `seconds`, one request at a time on each; every answer must
+ * be a 200. It shares the machine with the server, so it only counts the bytes of an answer.
+ */
 export async function runLoad(load: Load, connections: number, seconds: number): Promise<LoadResult> {
   const pool = new Pool(load.origin, { connections, pipelining: 1 });
-  const times: number[] = [];
-  let replyBytes = 0;
-  const { path, method, headers } = load;
+  const { method, headers, requests } = load;
+  const options = requests.map(({ path, body = null }) => ({ path, method, headers, body }));
+  const cpu = process.cpuUsage();
   const begun = performance.now();
   const end = begun + seconds * 1000;
+  let count = 0;
   const work = async () => {
-    for (let start = performance.now(); start < end; start = performance.now()) {
-      const reply = await pool.request({ path, method, headers, body: load.body ?? null });
-      const text = await reply.body.text();
-      times.push(performance.now() - start);
-      replyBytes = Buffer.byteLength(text);
-      if (reply.statusCode !== 200)
-        throw new Error(`${method} ${path} answered ${reply.statusCode}: ${text.slice(0, 300)}`);
-    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const send = () => {
+      if (performance.now() >= end) return resolve();
+      const next = options[count % options.length];
+      count += 1;
+      if (next !== undefined) pool.dispatch(next, handler);
+    };
+    const handler = countAnswers(send, reject);
+    send();
+    await promise;
   };
   await Promise.all(Array.from({ length: connections }, work));
   const elapsed = (performance.now() - begun) / 1000;
+  const cpuMs = readCpu(cpu);
   await pool.close();
-  return { perSecond: times.length / elapsed, requestMs: median(times), replyBytes };
+  return { perSecond: count / elapsed, count, cpuMs };
+}
+
+function countAnswers(onEnd: () => void, onFailure: (error: Error) => void): Dispatcher.DispatchHandler {
+  let status = 0;
+  let received = 0;
+  let announced: number | undefined;
+  return {
+    onRequestStart() {},
+    onResponseStart(_controller, statusCode, headers) {
+      status = statusCode;
+      received = 0;
+      announced = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
+    },
+    onResponseData(_controller, piece) {
+      received += piece.length;
+    },
+    onResponseEnd() {
+      if (status !== 200 || received === 0 || received !== (announced ?? received))
+        return onFailure(new Error(`An answer had status ${status} and ${received} bytes.`));
+      onEnd();
+    },
+    onResponseError: (_controller, error) => onFailure(error),
+  };
 }

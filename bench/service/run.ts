@@ -11,7 +11,8 @@ import { measureFlows } from "./measure-flows.ts";
 
 /*
  * Requests per second of the service beside a bare Hono handler that sends answers of the same size and, for MCP,
- * beside the official SDK's server; flows, and the largest envelope there may be. Each server is a process of its own.
+ * beside the official SDK's server that does the same search; flows, and the largest envelope there may be. Each server
+ * is a process of its own.
  * `npm run bench -- service --rounds 5 --seconds 2`; with `--before DIR`, another checkout of this package takes its turns
  * too.
  */
@@ -35,16 +36,19 @@ async function measureService(): Promise<PartReport> {
   const service = await startService(join(folder, "data"));
   const before = tree === undefined ? undefined : await startService(join(folder, "before"), resolve(tree));
   const bare = await startServer([script("bare-server.ts")], "/bare?size=20");
-  const sdk = await startServer([script("sdk-server.ts")], "/");
+  const sdks = [
+    await startServer([script("sdk-server.ts"), "1"], "/"),
+    await startServer([script("sdk-server.ts"), "2"], "/"),
+  ];
   try {
-    const loads = await compareLoads({ service, before, bare, sdk }, { rounds, seconds });
+    const loads = await compareLoads({ service, before, bare, sdks }, { rounds, seconds });
     const flows = await repeat("flows", () => measureFlows(service, seconds));
     const envelopes = await measureEnvelopes();
     const [memory, bareMemory] = [await service.memory(), await bare.memory()];
     return {
       title: "Service",
       measures: [
-        ...loads,
+        ...loads.measures,
         { what: "flows of two steps, start to end", unit: "flows/s", samples: flows },
         {
           what: "envelope of 4 x 25 MB: received and stored",
@@ -65,10 +69,13 @@ async function measureService(): Promise<PartReport> {
       ],
       notes: [
         `16 connections, every execution durable on disk before it is answered; memory afterwards ${memory?.toFixed(0)} MB, bare handler ${bareMemory?.toFixed(0)} MB.`,
+        "the SDK's servers search the same catalog with the same code, built once, and answer the same result in JSON within a session; they check no key, read no store and have no accounts that could change; 24 queries in turn.",
+        "CPU per request in microseconds of the server and of the process that sends the load, in brackets the share of one core, follows.",
+        ...loads.notes,
       ],
     };
   } finally {
-    await Promise.all([service, before, bare, sdk].map((server) => server?.stop()));
+    await Promise.all([service, before, bare, ...sdks].map((server) => server?.stop()));
   }
 }
 
