@@ -8,7 +8,7 @@ import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
 import type { Connections } from "./connections/connections.ts";
-import { createProviderSignIns } from "./connections/sign-in/provider-sign-ins.ts";
+import { createProviderSignIns, SIGNED_IN_PATH } from "./connections/sign-in/provider-sign-ins.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens, createTokenSpender } from "./files/ingest-tokens.ts";
@@ -16,8 +16,6 @@ import { type Flows, findTemplates, openFlows } from "./flows/flows.ts";
 import { openWatch, type Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
-import { SIGNED_IN_PATH } from "./http/pages/connect.ts";
-import { renderRefusal } from "./http/pages/page.ts";
 import { createServiceMetrics, type ServiceMetrics } from "./metrics/service-metrics.ts";
 import { type Notes, openNotes } from "./notify/notes.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
@@ -227,7 +225,10 @@ async function createParts(
     now,
     waitForTwinMs: o.providerTimeoutMs,
   });
-  const oauth = createOAuth({ ...o, ...core, store, baseUrl: url, accountId, renderRefusal });
+  const oauth = createOAuth({
+    ...{ ...o, ...core, store, baseUrl: url, accountId },
+    renderRefusal: async (error) => (await import("./http/pages/page.ts")).renderRefusal(error),
+  });
   const notes = startNotes(o, served, { url, keys, oauth });
   onClose(() => notes.close());
   return {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isOfPrograms } from "../../../src/service/http/app.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { readTable } from "../../docs/read-page.ts";
 import { call, type Reply } from "../http-calls.ts";
@@ -247,6 +248,11 @@ const isPost = (route: string) => route.startsWith("POST ");
 test("the table has every route of the service, once", () => {
   const served = listRoutes().map(({ method, path }) => `${method} ${path}`);
   expect(Object.values(ROUTES).flat().sort()).toEqual(served.sort());
+});
+
+test("every route is in the app that requests for its address are sent to", () => {
+  const lost = listRoutes().filter(({ path, isOfPrograms: isThere }) => isOfPrograms(path) !== isThere);
+  expect(lost).toEqual([]);
 });
 
 const withKey = (apiKey: string): Identity => ({ headers: { "x-svc-api-key": apiKey } });

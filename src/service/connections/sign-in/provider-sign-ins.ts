@@ -17,6 +17,9 @@ import {
   type WantedConnection,
 } from "./started-sign-ins.ts";
 
+/** Path of the page to which providers lead back. */
+export const SIGNED_IN_PATH = "/signed-in";
+
 /** The next step of a sign-in. `state` names it, and counts only in the browser that began. */
 export type SignInStep =
   /** The owner opens the provider's page, which leads back to `redirectUri`. */

@@ -10,7 +10,7 @@ import {
 import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
 import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients.ts";
-import type { FinishedSignIn, SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
+import { type FinishedSignIn, SIGNED_IN_PATH, type SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Integration, Suggestion } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -20,9 +20,6 @@ import { connectBody, reconnectBody } from "./connect-form.ts";
 import { requireConnection } from "./connections.ts";
 import type { Page } from "./page.ts";
 import { stepBody } from "./provider-step.ts";
-
-/** Redirect address of providers after the owner signed in there. */
-export const SIGNED_IN_PATH = "/signed-in";
 
 /** The app, and the connection, that a form is for. */
 interface Target {

@@ -1,13 +1,16 @@
-import { createApp } from "../../../../src/service/http/app.ts";
+import { createProgramApp } from "../../../../src/service/http/app.ts";
+import { createPageApp } from "../../../../src/service/http/page-app.ts";
 import type { ServiceParts } from "../../../../src/service/http/service-parts.ts";
 
 /** Every route of the service, as method and path, each once. */
-export function listRoutes(): { method: string; path: string }[] {
-  const { routes } = createApp(pretendParts());
-  const names = new Set(routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
-  return [...names].map((name) => {
-    const [method = "", path = ""] = name.split(" ");
-    return { method, path };
+export function listRoutes(): { method: string; path: string; isOfPrograms: boolean }[] {
+  const parts = pretendParts();
+  return [createProgramApp(parts), createPageApp(parts)].flatMap(({ routes }, index) => {
+    const listed = routes.filter(({ method }) => method !== "ALL");
+    return [...new Set(listed.map(({ method, path }) => `${method} ${path}`))].map((name) => {
+      const [method = "", path = ""] = name.split(" ");
+      return { method, path, isOfPrograms: index === 0 };
+    });
   });
 }
 

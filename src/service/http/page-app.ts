@@ -1,0 +1,47 @@
+import { createGuardedApp, type GuardedApp } from "./guarded-app.ts";
+import { addOpenApiRoute } from "./openapi/build-document.ts";
+import { addConnectPages } from "./pages/connect.ts";
+import { addConnectionPages } from "./pages/connections.ts";
+import { addDevicePages } from "./pages/devices.ts";
+import { addFlowPages } from "./pages/flows.ts";
+import { addHomePage } from "./pages/home.ts";
+import { addInboxPages } from "./pages/inbox.ts";
+import { addKnownAppPages } from "./pages/known-apps.ts";
+import { addLogPages } from "./pages/log.ts";
+import { addPeoplePages } from "./pages/people.ts";
+import { addRequestPages } from "./pages/requests.ts";
+import { addReviewPages } from "./pages/review.ts";
+import { addRulePages } from "./pages/rules.ts";
+import { addSessionPages } from "./pages/sessions.ts";
+import { addSignInPages } from "./pages/sign-in.ts";
+import { addOAuthRoutes } from "./routes/oauth.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+/** What people open in a browser, with OAuth, whose pages are among it, and the description of the service. */
+export function createPageApp(parts: ServiceParts): GuardedApp {
+  return createGuardedApp(parts, {
+    add(app) {
+      addOpenApiRoute(app, parts);
+      addOAuthRoutes(app, parts);
+      addPageRoutes(app, parts);
+    },
+  });
+}
+
+/** Pages for the owner's browser. They look only at the session cookie: an API key means nothing here. */
+function addPageRoutes(app: GuardedApp, parts: ServiceParts): void {
+  addSignInPages(app, parts);
+  addRequestPages(app, parts);
+  addHomePage(app, parts);
+  addInboxPages(app, parts);
+  addDevicePages(app, parts);
+  addConnectionPages(app, parts);
+  addKnownAppPages(app, parts);
+  addConnectPages(app, parts);
+  addReviewPages(app, parts);
+  addRulePages(app, parts);
+  addFlowPages(app, parts);
+  addLogPages(app, parts);
+  addPeoplePages(app, parts);
+  addSessionPages(app, parts);
+}

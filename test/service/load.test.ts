@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+/** What a start of the service costs is mostly what it loads: most packages wait for the first request that needs them. */
+
+const SRC = new URL("../../src/", import.meta.url);
+
+interface Loaded {
+  /** Names of packages. */
+  readonly packages: readonly string[];
+  /** Paths below `src/`. */
+  readonly files: readonly string[];
+}
+
+/** Starts a service in a fresh process, asks for each of the paths, and lists what was loaded until then. */
+async function listLoaded(dataDir: string, paths: readonly string[]): Promise<Loaded> {
+  const source = `
+    import { registerHooks } from "node:module";
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+    const { createService } = await import(${JSON.stringify(new URL("service/create-service.ts", SRC).href)});
+    const service = await createService({ dataDir: ${JSON.stringify(dataDir)}, port: 0, log() {} });
+    for (const path of ${JSON.stringify(paths)}) await (await fetch(service.url + path)).text();
+    console.log(JSON.stringify(loaded));
+    await service.close();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
+  const loaded: string[] = JSON.parse(stdout);
+  const packages = loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
+  const files = loaded.filter((url) => url.startsWith(SRC.href)).map((url) => url.slice(SRC.href.length));
+  return { packages: [...new Set(packages)].sort(), files };
+}
+
+describe("a start of the service", () => {
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "svc-load-"));
+  });
+  afterAll(() => rm(dataDir, { recursive: true }));
+
+  it("loads no package that only some requests need", async () => {
+    const { packages, files } = await listLoaded(dataDir, ["/health", "/api/tools"]);
+    expect(packages).toEqual([
+      "@cfworker/json-schema",
+      "@hono/node-server",
+      "hono",
+      "kysely",
+      "mime",
+      "minisearch",
+      "postal-mime",
+      "spark-md5",
+      "zod",
+    ]);
+    const rare =
+      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|url-files|s3-client|send-note)\b/;
+    expect(files.filter((path) => rare.test(path))).toEqual([]);
+  });
+
+  it("would be found out: the first page loads the pages", async () => {
+    const { packages, files } = await listLoaded(dataDir, ["/sign-in"]);
+    expect(files).toContain("service/http/pages/sign-in.ts");
+    expect(packages).toContain("undici");
+  });
+});
