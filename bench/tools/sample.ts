@@ -8,6 +8,7 @@ import { readCpu, readHeap } from "../processes/read-usage.ts";
  * One measurement in a fresh process: `node --expose-gc sample.ts CANDIDATE COUNT [URL STATE_DIR]` prints a line of
  * JSON. What is counted is the step that makes LangChain tools of schemas which are in memory already (for
  * mcp-adapters: which an already connected server lists), then the conversion of all of them to what a model is sent.
+ * `svc` has shown none of them before, neither here nor to the cache; `svc-cached` finds what an earlier process left.
  */
 
 /** What one process measured. */
@@ -17,6 +18,8 @@ export interface Sample {
   readonly heapMb: number;
   /** CPU of converting all tools to the form of the OpenAI API, the first time. */
   readonly convertCpuMs: number;
+  /** Both. */
+  readonly builtAndConvertedCpuMs: number;
   readonly heapAfterConvertMb: number;
   readonly tools: number;
   readonly peakRssMb: number;
@@ -34,6 +37,7 @@ await close();
 async function prepare(): Promise<{ wrap: Wrap; convert: (tool: unknown) => unknown; close: () => Promise<unknown> }> {
   switch (candidate) {
     case "svc":
+    case "svc-cached":
       return prepareSvc();
     case "svc-start":
       return prepareStart();
@@ -51,11 +55,14 @@ async function prepareSvc() {
   const { SvcToolkit } = await import("../../src/langchain.ts");
   const { convertToOpenAITool } = await import("@langchain/core/utils/function_calling");
   const toolkit = await SvcToolkit.create({ baseUrl: url, apiKey: "svc_live_bench", stateDir, describeAhead: 0 });
+  // A cache may be read later than it is opened.
+  if (candidate === "svc") for (const { inputSchema } of toolkit.session.catalog.list()) Object(inputSchema);
   const filter = { deferLoading: true, limit: count, staticTools: false };
   return {
     wrap: () => toolkit.getTools(filter),
     convert: (tool: unknown) => convertToOpenAITool(tool as never),
-    close: () => toolkit.close(),
+    // What was shown is not left to the next sample.
+    close: candidate === "svc" ? async () => process.exit() : () => toolkit.close(),
   };
 }
 
@@ -136,5 +143,15 @@ async function measure(wrap: Wrap, convert: (tool: unknown) => unknown): Promise
   const convertCpuMs = readCpu(convertBefore);
   const heapAfterConvertMb = (await readHeap()) - heapBefore;
   const peakRssMb = process.resourceUsage().maxRSS / 1024;
-  return { wallMs, cpuMs, heapMb, convertCpuMs, heapAfterConvertMb, tools: tools.length, peakRssMb };
+  const builtAndConvertedCpuMs = cpuMs + convertCpuMs;
+  return {
+    wallMs,
+    cpuMs,
+    heapMb,
+    convertCpuMs,
+    builtAndConvertedCpuMs,
+    heapAfterConvertMb,
+    tools: tools.length,
+    peakRssMb,
+  };
 }

@@ -1,14 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
-import { type ZodType, z } from "zod";
 import { sha256Hex } from "../base/hash.ts";
-import { cloneJson, isRecord } from "../base/json.ts";
 import { cutText } from "../base/text.ts";
 import { SvcError } from "../errors.ts";
-import { type ProjectedSchema, projectToolSchema, type SchemaProfile } from "../schema/project/project-schema.ts";
+import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import { toPlainText } from "../wire/plain-text.ts";
 import type { JsonSchema } from "../wire/tool.ts";
 import type { Effect } from "./ask/request.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
+import { projectEntry } from "./projection.ts";
 
 const DESCRIPTION_MAX = 1_024;
 
@@ -70,111 +68,6 @@ function cutAtSentence(text: string, max: number): string {
   const part = cutText(text, max - MORE.length);
   const end = Math.max(part.lastIndexOf(". "), part.lastIndexOf(".\n"));
   return (end > part.length / 2 ? part.slice(0, end + 1) : part) + MORE;
-}
-
-/** Shown while a tool's schema is not known: any object is accepted and the service decides. */
-const OPEN_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: true };
-
-const projections = new WeakMap<object, Partial<Record<SchemaProfile, ProjectedSchema>>>();
-
-/** The projection of the tool's schema for a model, with the renamed keys; computed once per schema. */
-export function projectEntry(entry: Pick<CatalogEntry, "inputSchema">, profile: SchemaProfile): ProjectedSchema {
-  const schema = entry.inputSchema;
-  if (schema === null) return { schema: OPEN_SCHEMA, renamed: [], notes: [] };
-  const known = projections.get(schema) ?? {};
-  const projection = known[profile] ?? project(schema, profile);
-  projections.set(schema, { ...known, [profile]: projection });
-  return projection;
-}
-
-function project(schema: JsonSchema, profile: SchemaProfile): ProjectedSchema {
-  const projected = projectToolSchema(schema, { profile });
-  return { ...projected, schema: cleanSchema(projected.schema) };
-}
-
-/**
- * Wraps a projected schema in a zod type that accepts anything and, asked for its JSON Schema, answers exactly this
- * one. LangChain then sends our schema as it is and leaves the checking of arguments to us.
- *
- * Call nothing on the result (`.meta`, `.describe`, ...): a chained copy loses the schema. LangChain caches by object,
- * so a changed schema needs a new carrier.
- */
-export function createSchemaCarrier(schema: JsonSchema): ZodType {
-  const carrier = z.any();
-  // The hook zod itself reads before its own conversion; it works across zod copies, unlike metadata registries.
-  // An undefined `$schema` keeps zod from adding its own.
-  carrier._zod.toJSONSchema = () => ({ ...(cloneJson(schema) as JsonSchema), $schema: undefined });
-  return carrier;
-}
-
-/** A projection with the parts a converter could lose. */
-const SAMPLE: JsonSchema = {
-  type: "object",
-  properties: {
-    to: { type: "array", items: { type: "string", format: "email" }, minItems: 1, examples: [["a@example.com"]] },
-    note: { type: ["string", "null"], default: "", description: "Optional note" },
-  },
-  required: ["to"],
-};
-
-/**
- * Start-up check: does the runtime's converter (`toJsonSchema` of `@langchain/core/utils/json_schema`) return a
- * carrier's schema unchanged? When it does not, hand the runtime the projected JSON Schema itself.
- * Never throws.
- */
-export function isCarrierExact(toJsonSchema: (schema: ZodType) => unknown): boolean {
-  try {
-    return isDeepStrictEqual(toJsonSchema(createSchemaCarrier(SAMPLE)), SAMPLE);
-  } catch {
-    return false;
-  }
-}
-
-/** How a runtime turns a zod type into the JSON Schema its models get. */
-type SchemaConverter = (schema: ZodType) => unknown;
-
-const verdicts = new WeakMap<SchemaConverter, boolean>();
-
-/**
- * A schema in the form a runtime that expects zod accepts: a carrier that accepts every input, so that only the
- * pipeline checks it, or the JSON Schema itself when the runtime's converter would change it.
- */
-export function carrySchema(schema: JsonSchema, toJsonSchema: SchemaConverter): ZodType | JsonSchema {
-  const isExact = verdicts.get(toJsonSchema) ?? isCarrierExact(toJsonSchema);
-  verdicts.set(toJsonSchema, isExact);
-  return isExact ? createSchemaCarrier(schema) : schema;
-}
-
-/**
- * Removes control characters, direction marks and invisible letters from the texts of a projected schema: descriptions
- * show them as codes, defaults and examples that contain any are dropped. Names are already legal. Enum values stay
- * unchanged, because the model must be able to return them.
- */
-function cleanSchema(schema: JsonSchema): JsonSchema {
-  const entries = Object.entries(schema).filter(([keyword, value]) => !SAMPLES.has(keyword) || isPlain(value));
-  const cleaned = entries.map(([keyword, value]) => [keyword, cleanValue(keyword, value)] as const);
-  return Object.fromEntries(cleaned);
-}
-
-const TEXTS: ReadonlySet<string> = new Set(["title", "description"]);
-const SAMPLES: ReadonlySet<string> = new Set(["default", "examples"]);
-const CHOICES: ReadonlySet<string> = new Set(["enum", "const"]);
-
-function cleanValue(keyword: string, value: unknown): unknown {
-  if (TEXTS.has(keyword) && typeof value === "string") return toPlainText(value, { keepLines: true });
-  if (CHOICES.has(keyword)) return value;
-  if (Array.isArray(value)) return value.map((branch: unknown) => (isRecord(branch) ? cleanSchema(branch) : branch));
-  if (!isRecord(value)) return value;
-  if (keyword !== "properties") return cleanSchema(value);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, node]) => [name, isRecord(node) ? cleanSchema(node) : node]),
-  );
-}
-
-function isPlain(value: unknown): boolean {
-  if (typeof value === "string") return toPlainText(value, { keepLines: true }) === value;
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, part]) => isPlain(name) && isPlain(part));
 }
 
 const LIMIT = 64;

@@ -5,12 +5,12 @@ import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/repair/own-arguments.ts";
 import { type JsonSchema, openArguments } from "../wire/tool.ts";
 import { isAbort, isControlFlow, throwIfAborted, toFailure } from "./ask/abort.ts";
-import { projectEntry } from "./build.ts";
 import type { ToolCatalog } from "./catalog/catalog.ts";
 import { type CatalogEntry, mustAskFirst } from "./catalog/catalog-entry.ts";
 import { explainLimit } from "./catalog/limit-catalog.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "./outcome.ts";
 import type { ToolCall } from "./pipeline.ts";
+import { projectEntry } from "./projection.ts";
 import type { ResultStore } from "./results.ts";
 import { describeBreakdown, describeSvcError } from "./steps/outcome.ts";
 

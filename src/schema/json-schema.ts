@@ -42,6 +42,12 @@ export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
+/** Reads a `type` keyword that is a single name, as {@link readTypes} does. */
+export function readType(keyword: unknown): JsonType | undefined {
+  if (typeof keyword !== "string") return undefined;
+  return TYPE_NAMES.get(keyword) ?? TYPE_NAMES.get(keyword.toLowerCase());
+}
+
 /**
  * Reads a `type` keyword. Letter case and the names common in Python and OpenAPI tools (`str`, `int`, `dict`, ...)
  * are understood.
@@ -50,21 +56,26 @@ export function isCount(value: unknown): value is number {
  * since such a schema says nothing that could be relied on.
  */
 export function readTypes(keyword: unknown): JsonType[] | undefined {
-  const names = Array.isArray(keyword) ? keyword : [keyword];
+  if (!Array.isArray(keyword)) {
+    const type = readType(keyword);
+    return type && [type];
+  }
   const types = new Set<JsonType>();
-  for (const name of names) {
-    const type = typeof name === "string" ? TYPE_NAMES.get(name.toLowerCase()) : undefined;
+  for (const name of keyword) {
+    const type = readType(name);
     if (type === undefined) return undefined;
     types.add(type);
   }
   return types.size === 0 ? undefined : [...types];
 }
 
+const FILE_KEYS = ["s3key", "name", "mimetype"];
+
 /** True for a schema of a file argument: marked `file_uploadable`, or an object with `name`, `mimetype` and `s3key`. */
 export function isFileSchema(node: Readonly<Record<string, unknown>>): boolean {
-  if (getOwn(node, "file_uploadable") === true) return true;
-  const properties = getOwn(node, "properties");
-  return isRecord(properties) && ["name", "mimetype", "s3key"].every((key) => Object.hasOwn(properties, key));
+  if (node.file_uploadable === true && Object.hasOwn(node, "file_uploadable")) return true;
+  const { properties } = node;
+  return isRecord(properties) && FILE_KEYS.every((key) => Object.hasOwn(properties, key));
 }
 
 /**

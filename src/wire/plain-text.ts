@@ -40,12 +40,18 @@ export const EXACT: PlainTextOptions = { escapeSpaces: true };
  * visible `\uXXXX`, which is also valid inside JSON text.
  */
 export function toPlainText(text: string, options: PlainTextOptions = {}): string {
-  const seen = text.replace(UNSAFE, (character) => {
+  const seen = PRINTABLE.test(text) ? text : escapeUnsafe(text, options);
+  const plain = options.escapeSpaces === true ? seen.replace(OTHER_SPACES, escapeUnits) : seen;
+  return shortenText(plain, options.max ?? Number.POSITIVE_INFINITY);
+}
+
+const PRINTABLE = /^[ -~]*$/;
+
+function escapeUnsafe(text: string, options: PlainTextOptions): string {
+  return text.replace(UNSAFE, (character) => {
     if (options.keepLines === true && (character === "\n" || character === "\t")) return character;
     return escapeUnits(character);
   });
-  const plain = options.escapeSpaces === true ? seen.replace(OTHER_SPACES, escapeUnits) : seen;
-  return shortenText(plain, options.max ?? Number.POSITIVE_INFINITY);
 }
 
 function escapeUnits(character: string): string {

@@ -1,7 +1,5 @@
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { describe, expect, it } from "vitest";
-import { ZodType } from "zod";
-import { buildTools, carrySchema } from "../../src/calls/build.ts";
+import { buildTools } from "../../src/calls/build.ts";
 import { type CatalogEntry, readCatalogEntry } from "../../src/calls/catalog/catalog-entry.ts";
 import { createTool } from "./scripted-service.ts";
 
@@ -42,20 +40,6 @@ describe("buildTools", () => {
     const [tool] = buildTools(listed === undefined ? [] : [listed], options);
     expect(tool?.schema).toMatchObject({ type: "object", additionalProperties: true });
     expect(tool?.description).toContain("svc_describe_tool first");
-  });
-});
-
-describe("carrySchema", () => {
-  const schema = { type: "object", properties: { a: { type: "string" } } };
-
-  it("gives LangChain a carrier that shows exactly our schema", () => {
-    const carried = carrySchema(schema, (type) => toJsonSchema(type));
-    if (!(carried instanceof ZodType)) throw new Error("not a carrier");
-    expect(toJsonSchema(carried)).toEqual(schema);
-  });
-
-  it("gives the schema itself when a converter would lose it", () => {
-    expect(carrySchema(schema, () => ({ type: "object" }))).toBe(schema);
   });
 });
 

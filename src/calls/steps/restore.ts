@@ -1,8 +1,8 @@
 import { isRecord } from "../../base/json.ts";
 import { restoreRenamedKeys } from "../../schema/project/rename-keys.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
-import { projectEntry } from "../build.ts";
 import { cleanText, createOutcome } from "../outcome.ts";
+import { projectEntry } from "../projection.ts";
 import { type CallContext, type CallPlan, proceed, type Step, stop } from "./plan.ts";
 
 /** Members of the request that only a human or the runtime sets; a tool may still declare an argument of that name. */

@@ -1,9 +1,11 @@
 import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
+import { z } from "zod";
 import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
+import type { JsonSchema } from "../../wire/tool.ts";
 import { type GraphConfig, identifyCall, markNotRetryable } from "./graph-config.ts";
 import type { AskQuestion } from "./human-channel.ts";
 import { createProgressReporter } from "./progress.ts";
@@ -25,7 +27,10 @@ export interface LangChainCall {
   readonly report?: ((event: SessionEvent) => void) | undefined;
 }
 
-type Carrier = StructuredTool["schema"];
+type ToolSchema = StructuredTool["schema"];
+
+/** Lets every input through unchanged. */
+const ANYTHING: ToolSchema = z.any();
 
 /** Parts of a {@link SvcTool}. */
 export interface SvcToolFields {
@@ -33,10 +38,10 @@ export interface SvcToolFields {
   /** A function is asked each time. */
   readonly description: string | (() => string);
   /**
-   * Accepts every input: the pipeline checks arguments, so that a slip is explained and not thrown. A function is asked
-   * each time, so that a tool in use shows its new schema once the service has changed it.
+   * JSON Schema as models are shown it. A function is asked each time, so that a tool in use shows its new schema once
+   * the service has changed it.
    */
-  readonly schema: Carrier | (() => Carrier);
+  readonly schema: JsonSchema | (() => JsonSchema);
   /** Settings for model providers, such as `defer_loading`. */
   readonly extras?: Record<string, unknown>;
   /** Shown in traces; never sent to the model. */
@@ -60,6 +65,7 @@ export class SvcTool extends StructuredTool {
   override responseFormat: "content_and_artifact" = "content_and_artifact";
   readonly #fields: SvcToolFields;
   readonly #answers: ReadonlyMap<string, unknown> | undefined;
+  #isCalled = false;
 
   constructor(fields: SvcToolFields, answers?: ReadonlyMap<string, unknown>) {
     super({
@@ -77,9 +83,24 @@ export class SvcTool extends StructuredTool {
     return typeof description === "function" ? description() : description;
   }
 
-  override get schema(): Carrier {
+  /** While the tool is called, a schema that any input matches. */
+  override get schema(): ToolSchema {
+    if (this.#isCalled) return ANYTHING;
     const { schema } = this.#fields;
-    return typeof schema === "function" ? schema() : schema;
+    return (typeof schema === "function" ? schema() : schema) as ToolSchema;
+  }
+
+  /**
+   * LangChain checks the input before it waits for anything, and throws for a slip. The pipeline checks arguments, and
+   * explains a slip.
+   */
+  override async call(...args: Parameters<StructuredTool["call"]>): ReturnType<StructuredTool["call"]> {
+    this.#isCalled = true;
+    try {
+      return super.call(...args);
+    } finally {
+      this.#isCalled = false;
+    }
   }
 
   /** The same tool, which asks nothing that a human has answered beforehand. */

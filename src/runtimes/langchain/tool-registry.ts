@@ -1,9 +1,9 @@
-import type { StructuredTool } from "@langchain/core/tools";
-import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { buildTools, carrySchema, projectEntry, type ToolDefinition } from "../../calls/build.ts";
+import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import { projectEntry } from "../../calls/projection.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
+import type { JsonSchema } from "../../wire/tool.ts";
 import type { CallTranslator, RunCall } from "./call-translator.ts";
 import { type LangChainCall, SvcTool, type SvcToolFields } from "./svc-tool.ts";
 
@@ -42,7 +42,7 @@ export class ToolRegistry {
     return this.#keep({
       name: tool.name,
       description,
-      schema: toToolSchema(tool.schema),
+      schema: tool.schema,
       run: (call) => {
         const target = tool.readTarget(call.arguments);
         const isRead = target === undefined ? !ACTING.has(tool.name) : this.#isRead(target.toolName);
@@ -87,19 +87,14 @@ export class ToolRegistry {
   }
 }
 
-/** The schema as it is known now, carried in one object as long as it stays the same: LangChain caches by object. */
-function createLiveSchema(session: ToolSession, toolName: string): () => StructuredTool["schema"] {
-  let shown: ToolDefinition["schema"] | undefined;
-  let carried: StructuredTool["schema"] | undefined;
+/** The schema as it is known now, one object while it stays the same. It is LangChain's own: providers change it. */
+function createLiveSchema(session: ToolSession, toolName: string): () => JsonSchema {
+  let shown: string | undefined;
+  let schema: JsonSchema = {};
   return () => {
-    const { schema } = projectEntry(session.catalog.peek(toolName) ?? { inputSchema: null }, session.profile);
-    if (carried === undefined || shown !== schema) carried = toToolSchema(schema);
-    shown = schema;
-    return carried;
+    const { text } = projectEntry(session.catalog.peek(toolName) ?? { inputSchema: null }, session.profile);
+    if (shown !== text) schema = JSON.parse(text);
+    shown = text;
+    return schema;
   };
-}
-
-/** LangChain names its own zod type here; any zod schema or JSON Schema is taken. */
-function toToolSchema(schema: ToolDefinition["schema"]): StructuredTool["schema"] {
-  return carrySchema(schema, toJsonSchema) as StructuredTool["schema"];
 }

@@ -113,9 +113,12 @@ const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
 
+const LINKS = ["allOf", "$ref", "$dynamicRef", "$recursiveRef"];
+
 /** Inlines the references of a node and merges its `allOf`. Keywords beside a `$ref` win. */
 export function flattenNode(node: Source, stack: readonly object[], projection: Projection): FlatNode {
   if (!spend(projection, NODE_COST)) return { node: {}, stack };
+  if (!LINKS.some((keyword) => keyword in node)) return { node, stack };
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
   let flat: FlatNode = { node: own, stack };
   const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
@@ -165,12 +168,16 @@ export interface Projection {
   readonly isOldDraft: boolean;
   readonly maxDepth: number;
   readonly maxNodes: number;
+  /** Legal names that the model's provider is known to mishandle. */
+  readonly reserved: ReadonlySet<string>;
   /** What a reader of the projection should know, in sentences. */
   readonly notes: Set<string>;
   readonly dropped: Set<string>;
   /** Projects one node and everything below it. A `false` schema gives undefined. */
   readonly project: (node: unknown, place: ProjectionPlace, projection: Projection) => SchemaDraft | undefined;
   shown: number;
+  /** Set once a property has a name that providers refuse. */
+  hasIllegalKey: boolean;
   /** Work that may still be done; see {@link spend}. */
   budget: number;
 }

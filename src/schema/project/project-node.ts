@@ -5,6 +5,7 @@ import { isCount, isFileSchema, NUMBER_LIMITS, readTypes, type SchemaDraft, show
 import { type FlatNode, flattenNode, isFull, type Projection, type ProjectionPlace } from "./merge-schemas.ts";
 import { appendText, projectTypes } from "./project-types.ts";
 import { collapseUnion, projectUnion } from "./project-union.ts";
+import { isLegalKey } from "./rename-keys.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -14,6 +15,8 @@ const MAX_EXAMPLES = 10;
 const MAX_EXAMPLE = 2_000;
 
 const LIMITS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"] as const;
+const FLAGS = ["deprecated", "readOnly", "writeOnly"];
+const FORMATS = ["format", "contentEncoding", "contentMediaType"];
 const UNSHOWN = [
   "not",
   "if",
@@ -29,15 +32,36 @@ const UNSHOWN = [
   "contains",
 ];
 
+/** The readers of a node that its keywords call for: most nodes have few, and most readers find nothing. */
+const READER = { rare: 1, limits: 2, object: 4, array: 8, union: 16, unshown: 32 } as const;
+const READERS: ReadonlyMap<string, number> = new Map([
+  ...["default", "examples", "example", ...FLAGS, ...FORMATS].map((keyword) => [keyword, READER.rare] as const),
+  ...[...LIMITS, ...NUMBER_LIMITS.flat(), "multipleOf", "uniqueItems", "pattern"].map(
+    (keyword) => [keyword, READER.limits] as const,
+  ),
+  ...["properties", "additionalProperties"].map((keyword) => [keyword, READER.object] as const),
+  ...["items", "prefixItems", "additionalItems"].map((keyword) => [keyword, READER.array] as const),
+  ...["anyOf", "oneOf"].map((keyword) => [keyword, READER.union] as const),
+  ...UNSHOWN.map((keyword) => [keyword, READER.unshown] as const),
+  ["patternProperties", READER.unshown | READER.object],
+]);
+
+function findReaders(node: Source): number {
+  let readers = 0;
+  for (const keyword of Object.keys(node)) readers |= READERS.get(keyword) ?? 0;
+  return readers;
+}
+
 export function projectNode(node: unknown, place: ProjectionPlace, projection: Projection): SchemaDraft | undefined {
   if (node === false) return undefined;
   if (!isRecord(node)) return {};
   projection.shown++;
   const raw = flattenNode(node, place.stack, projection);
   if (raw.nested !== undefined) return cutNode(raw.node, raw.nested, projection);
-  const flat = isFileSchema(raw.node) ? raw : flattenAgain(collapseUnion(raw, projection), projection);
+  if (isFileSchema(raw.node)) return projectFile(raw.node);
+  const flat = flattenAgain(collapseUnion(raw, projection), projection);
   if (flat.nested !== undefined) return cutNode(flat.node, flat.nested, projection);
-  if (isFileSchema(flat.node)) return projectFile(flat.node);
+  if (flat !== raw && isFileSchema(flat.node)) return projectFile(flat.node);
   if (place.depth > projection.maxDepth || isFull(projection)) return cutNode(flat.node, "", projection);
   return projectFlat(flat.node, { depth: place.depth, stack: flat.stack }, projection);
 }
@@ -49,13 +73,17 @@ function flattenAgain(flat: FlatNode, projection: Projection): FlatNode {
 
 /** Projects a node that holds neither `$ref` nor `allOf`. */
 export function projectFlat(node: Source, place: ProjectionPlace, projection: Projection): SchemaDraft {
-  for (const keyword of UNSHOWN) if (node[keyword] !== undefined) projection.dropped.add(keyword);
+  const readers = findReaders(node);
+  if (readers & READER.unshown) {
+    for (const keyword of UNSHOWN) if (node[keyword] !== undefined) projection.dropped.add(keyword);
+  }
   const shown: SchemaDraft = {};
-  copyAnnotations(node, shown);
-  copyValueLimits(node, shown);
-  copyObject(node, shown, place, projection);
-  copyArray(node, shown, place, projection);
-  projectUnion(node, shown, place, projection);
+  copyTexts(node, shown);
+  if (readers & READER.rare) copyAnnotations(node, shown);
+  if (readers & READER.limits) copyValueLimits(node, shown);
+  if (readers & READER.object) copyObject(node, shown, place, projection);
+  if (readers & READER.array) copyArray(node, shown, place, projection);
+  if (readers & READER.union) projectUnion(node, shown, place, projection);
   return projectTypes(node, shown);
 }
 
@@ -70,23 +98,25 @@ function projectFile(node: Source): SchemaDraft {
 function cutNode(node: Source, name: string, projection: Projection): SchemaDraft {
   projection.notes.add("Parts nested too deeply, or in themselves, are not shown.");
   const shown: SchemaDraft = {};
+  copyTexts(node, shown);
   copyAnnotations(node, shown);
   appendText(shown, `(nested ${name || (typeof node.title === "string" ? node.title : "value")})`);
   return projectTypes({ type: node.type, nullable: node.nullable }, shown);
 }
 
-function copyAnnotations(node: Source, shown: SchemaDraft): void {
+function copyTexts(node: Source, shown: SchemaDraft): void {
   if (typeof node.title === "string") shown.title = shortenToSentence(node.title, MAX_TITLE);
   if (typeof node.description === "string") shown.description = shortenToSentence(node.description, MAX_DESCRIPTION);
+}
+
+function copyAnnotations(node: Source, shown: SchemaDraft): void {
   if (node.default !== undefined && node.default !== null && isShort(node.default)) {
     shown.default = cloneJson(node.default);
   }
   const examples = readExamples(node).slice(0, MAX_EXAMPLES).filter(isShort);
   if (examples.length > 0) shown.examples = examples.map(cloneJson);
-  for (const keyword of ["deprecated", "readOnly", "writeOnly"]) if (node[keyword] === true) shown[keyword] = true;
-  for (const keyword of ["format", "contentEncoding", "contentMediaType"]) {
-    if (typeof node[keyword] === "string") shown[keyword] = node[keyword];
-  }
+  for (const keyword of FLAGS) if (node[keyword] === true) shown[keyword] = true;
+  for (const keyword of FORMATS) if (typeof node[keyword] === "string") shown[keyword] = node[keyword];
 }
 
 const short = new WeakMap<object, boolean>();
@@ -134,7 +164,9 @@ function copyObject(node: Source, shown: SchemaDraft, place: ProjectionPlace, pr
         break;
       }
       const property = projectNode(node.properties[key], below, projection);
-      if (property !== undefined) setOwn(properties, key, property);
+      if (property === undefined) continue;
+      setOwn(properties, key, property);
+      projection.hasIllegalKey ||= !isLegalKey(key, projection.reserved);
     }
     shown.properties = properties;
     const required = readRequired(node.required, properties);

@@ -61,6 +61,11 @@ const ROOT_KEYWORDS = [
   "examples",
 ] as const;
 
+/** A projection with the JSON text of its schema. */
+export interface WrittenProjection extends ProjectedSchema {
+  readonly text: string;
+}
+
 /**
  * Projects a service's input schema to a schema for models: dialects cleaned, references inlined, unions and keys made
  * legal, files shown as references. Nothing valid for the service becomes invalid for the model; parts that cannot be
@@ -72,6 +77,12 @@ export function projectToolSchema(
   inputSchema: unknown,
   { profile = "full" }: { profile?: SchemaProfile } = {},
 ): ProjectedSchema {
+  const { schema, renamed, notes } = writeToolSchema(inputSchema, profile);
+  return { schema, renamed, notes };
+}
+
+/** {@link projectToolSchema} for a caller who also needs the text, which is made in any case to measure the schema. */
+export function writeToolSchema(inputSchema: unknown, profile: SchemaProfile): WrittenProjection {
   if (!isRecord(inputSchema)) return openSchema(UNAVAILABLE);
   try {
     const { properties } = inputSchema;
@@ -83,8 +94,12 @@ export function projectToolSchema(
   }
 }
 
-function openSchema(note: string): ProjectedSchema {
-  return { schema: { type: "object", properties: {} }, renamed: [], notes: [note] };
+function openSchema(note: string): WrittenProjection {
+  return write({ schema: { type: "object", properties: {} }, renamed: [], notes: [note] });
+}
+
+function write(projected: ProjectedSchema): WrittenProjection {
+  return { ...projected, text: JSON.stringify(projected.schema) };
 }
 
 /** @param isVast - true for a schema that is sure to be too large, so that only the smallest extent is tried. */
@@ -92,41 +107,42 @@ function projectWithinSize(
   inputSchema: Record<string, unknown>,
   profile: SchemaProfile,
   isVast: boolean,
-): ProjectedSchema {
-  let projected = project(inputSchema, profile, isVast ? LEAST : WHOLE);
-  const size = sizeOf(projected);
+): WrittenProjection {
+  let projected = write(project(inputSchema, profile, isVast ? LEAST : WHOLE));
+  const size = projected.text.length;
   if (size <= MAX_SIZE && !isVast) return projected;
   let extent = isVast ? LEAST : WHOLE;
   // A schema four times too large is not worth several attempts.
   for (const smaller of [...(size > 4 * MAX_SIZE ? [] : SMALLER), LEAST]) {
-    if (smaller.maxNodes < extent.maxNodes) projected = project(inputSchema, profile, smaller);
+    const whole = smaller.maxNodes < extent.maxNodes ? project(inputSchema, profile, smaller) : projected;
     extent = smaller;
-    projected = { ...projected, schema: trimTexts(projected.schema, smaller) };
-    if (sizeOf(projected) <= MAX_SIZE) break;
+    projected = write({ ...whole, schema: trimTexts(whole.schema, smaller) });
+    if (projected.text.length <= MAX_SIZE) break;
   }
-  if (sizeOf(projected) > MAX_SIZE) projected = { ...projected, schema: trimTexts(projected.schema, FEW_VALUES) };
+  if (projected.text.length > MAX_SIZE) {
+    projected = write({ ...projected, schema: trimTexts(projected.schema, FEW_VALUES) });
+  }
   return { ...projected, notes: [...projected.notes, "Shortened: not all of the schema is shown."] };
 }
 
-function sizeOf({ schema }: ProjectedSchema): number {
-  return JSON.stringify(schema).length;
-}
-
 function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, extent: Extent): ProjectedSchema {
+  const reserved = profile === "gemini" ? GEMINI_RESERVED : NONE;
   const projection: Projection = {
     resolve: createRefResolver(inputSchema),
     isOldDraft: isOldDraft(inputSchema),
     maxDepth: extent.maxDepth,
     maxNodes: extent.maxNodes,
+    reserved,
     notes: new Set(),
     dropped: new Set(),
     project: projectNode,
     shown: 0,
+    hasIllegalKey: false,
     budget: BUDGET,
   };
   const full = projectRoot(inputSchema, projection);
   const schema = profile === "gemini" ? shapeForGemini(full) : full;
-  const renamed = renameKeys(schema, profile === "gemini" ? GEMINI_RESERVED : NONE);
+  const renamed = projection.hasIllegalKey ? renameKeys(schema, reserved) : [];
   const notes = [...projection.notes];
   if (projection.dropped.size > 0) notes.push(`Not shown: ${[...projection.dropped].join(", ")}.`);
   if (renamed.length > 0) {

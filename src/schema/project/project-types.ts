@@ -1,6 +1,6 @@
 import { shortenToSentence } from "../../base/text.ts";
 import { showLiteral } from "../check/describe-expected.ts";
-import { type JsonType, readTypes, type SchemaDraft } from "../json-schema.ts";
+import { type JsonType, readType, readTypes, type SchemaDraft } from "../json-schema.ts";
 
 type Source = Readonly<Record<string, unknown>>;
 
@@ -24,8 +24,14 @@ const KEYWORDS_OF_TYPE: Readonly<Record<JsonType, readonly string[]>> = {
  * with the keywords that concern it, since not every provider takes lists of types.
  */
 export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
-  const declared = readTypes(node.type);
   const isNullable = node.nullable === true || node["x-nullable"] === true;
+  const single = isNullable || node.enum !== undefined || node.const !== undefined ? undefined : readType(node.type);
+  if (single !== undefined) {
+    if (single === "array") shown.items ??= {};
+    shown.type = single;
+    return shown;
+  }
+  const declared = readTypes(node.type);
   const values = readValues(node, declared, isNullable);
   if (values !== undefined && isLong(values)) listInWords(values, shown);
   else if (values !== undefined) shown.enum = values;
@@ -38,7 +44,8 @@ export function projectTypes(node: Source, shown: SchemaDraft): SchemaDraft {
   const sorted: JsonType[] = types.has("null") ? [...concrete, "null"] : concrete;
   if (concrete.length > 1) return shown.anyOf === undefined ? splitTypes(sorted, shown) : shown;
   const [type = "null"] = concrete;
-  return { ...shown, type: types.has("null") && type !== "null" ? [type, "null"] : type };
+  shown.type = types.has("null") && type !== "null" ? [type, "null"] : type;
+  return shown;
 }
 
 /** The allowed values without repeats; those the declared types rule out are left away. */

@@ -27,8 +27,9 @@ export interface Union {
 /** The first union of a flat node, `anyOf` before `oneOf`. */
 export function readUnion({ node, stack }: FlatNode, projection: Projection): Union | undefined {
   for (const keyword of ["anyOf", "oneOf"]) {
-    const { [keyword]: listed, ...rest } = node;
+    const listed = node[keyword];
     if (!Array.isArray(listed) || listed.length === 0 || listed.length > MAX_FLATTENED) continue;
+    const { [keyword]: _, ...rest } = node;
     const branches = listed.map((branch) => {
       if (!isRecord(branch)) return { node: branch === false ? { not: {} } : {}, stack };
       const flat = flattenNode(branch, stack, projection);

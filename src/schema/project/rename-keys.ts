@@ -40,7 +40,8 @@ interface Renamer {
   readonly renamed: Map<string, RenamedKey>;
 }
 
-function isLegal(key: string, reserved: ReadonlySet<string>): boolean {
+/** Whether a provider takes a property of this name. */
+export function isLegalKey(key: string, reserved: ReadonlySet<string>): boolean {
   return LEGAL_KEY.test(key) && key !== "__proto__" && !reserved.has(key);
 }
 
@@ -50,7 +51,7 @@ function collectKeys(node: unknown, renamer: Renamer): boolean {
   let found = false;
   if (isRecord(node.properties)) {
     for (const key of Object.keys(node.properties)) {
-      if (isLegal(key, renamer.reserved)) renamer.taken.add(key);
+      if (isLegalKey(key, renamer.reserved)) renamer.taken.add(key);
       else found = true;
       if (collectKeys(node.properties[key], renamer)) found = true;
     }
@@ -87,7 +88,7 @@ function renameProperties(
   const copy: SchemaDraft = {};
   const way = path.map((step) => (typeof step === "string" ? step : renamer.maps.get(step)));
   for (const original of Object.keys(properties)) {
-    const shown = isLegal(original, renamer.reserved) ? original : nameKey(original, renamer);
+    const shown = isLegalKey(original, renamer.reserved) ? original : nameKey(original, renamer);
     if (shown !== original) renamer.renamed.set(JSON.stringify([...way, original]), { path, original, shown });
     setOwn(copy, shown, properties[original]);
     renameNode(properties[original], [...path, shown], renamer);
@@ -108,7 +109,7 @@ function nameKey(original: string, renamer: Renamer): string {
     base = `${base.slice(0, KEY_LIMIT - HASH_LENGTH - 1)}_${hash}`;
   }
   let shown = base;
-  for (let count = 2; renamer.taken.has(shown) || !isLegal(shown, renamer.reserved); count++) {
+  for (let count = 2; renamer.taken.has(shown) || !isLegalKey(shown, renamer.reserved); count++) {
     const suffix = `_${count}`;
     shown = `${base.slice(0, KEY_LIMIT - suffix.length)}${suffix}`;
   }

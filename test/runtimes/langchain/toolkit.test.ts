@@ -7,6 +7,7 @@ import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApprovalRequest } from "../../../src/calls/ask/request.ts";
 import type { ToolOutcome } from "../../../src/calls/outcome.ts";
+import { projectEntry } from "../../../src/calls/projection.ts";
 import { STATIC_TOOL_NAMES } from "../../../src/calls/static-tools.ts";
 import { type SvcTool, SvcToolkit, type SvcToolkitOptions, type ToolFilter } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
@@ -78,6 +79,18 @@ describe("getTools", () => {
   it("returns the same object while nothing changed", async () => {
     const toolkit = await open();
     expect(toolNamed(toolkit, "drive_list_files")).toBe(toolNamed(toolkit, "drive_list_files"));
+  });
+
+  it("gives LangChain a copy of the schema: a provider that changes it changes nobody else's", async () => {
+    const toolkit = await open();
+    const [tool] = toolkit.getTools({ limit: 1, staticTools: false });
+    const name = String(tool?.metadata?.toolName);
+    const shown = () => projectEntry(toolkit.session.catalog.peek(name) ?? { inputSchema: null }, "full").schema;
+    const before = structuredClone(shown());
+    const sent = convertToOpenAITool(tool as never).function.parameters ?? {};
+    expect(sent).toEqual(before);
+    Object.assign(Object(Reflect.get(sent, "properties")), { changed: true });
+    expect(shown()).toEqual(before);
   });
 
   it("starts from the cache the second time", async () => {
