@@ -1,13 +1,13 @@
 import { findRatio, isMet, type Measure, type PartReport, type Target } from "./part-report.ts";
 import { findSpread } from "./statistics.ts";
 
-const HEADINGS = ["measured", "svc-agent-plugin", "beside it", "figure of that", "ratio", "target", "result"];
+const HEADINGS = ["measured", "here", "beside it", "figure of that", "ratio", "target"];
 
-/** The table of all parts as Markdown, padded so that it can be read in a terminal too, with notes and missed targets. */
-export function formatReports(reports: readonly PartReport[]): string {
+/** The table of all parts as Markdown, with notes and missed targets; `isPadded`, so that it can be read in a terminal. */
+export function formatReports(reports: readonly PartReport[], isPadded: boolean): string {
   const rows = reports.flatMap(({ title, measures }) => [[`**${title}**`], ...measures.flatMap(toRows)]);
   const notes = reports.flatMap((report) => report.notes.map((note) => `- ${report.title}: ${note}`));
-  const sections = [formatTable([HEADINGS, ...rows]), notes.join("\n"), formatVerdict(reports)];
+  const sections = [formatTable([HEADINGS, ...rows], isPadded), notes.join("\n"), formatVerdict(reports)];
   return sections.filter((section) => section !== "").join("\n\n");
 }
 
@@ -16,18 +16,18 @@ function toRows(measure: Measure): string[][] {
   const own = measure.targets?.find(({ ratioTo }) => ratioTo === undefined);
   const { what, unit, samples, peers = [] } = measure;
   const first = [`${what}, ${unit}`, formatSpread(samples)];
-  if (peers.length === 0) return [[...first, "", "", "", ...formatTarget(measure, own)]];
+  if (peers.length === 0) return [[...first, "", "", "", formatTarget(measure, own)]];
   return peers.map((peer, index) => {
     const target = measure.targets?.find(({ ratioTo }) => ratioTo === peer.name) ?? (index === 0 ? own : undefined);
     const ratio = findRatio(measure, peer.name);
     const start = index === 0 ? first : ["", ""];
-    return [...start, peer.name, formatSpread(peer.samples), formatRatio(ratio), ...formatTarget(measure, target)];
+    return [...start, peer.name, formatSpread(peer.samples), formatRatio(ratio), formatTarget(measure, target)];
   });
 }
 
-function formatTarget(measure: Measure, target: Target | undefined): string[] {
-  if (target === undefined) return ["", ""];
-  return [describeTarget(measure, target), isMet(measure, target) ? "met" : "**missed**"];
+function formatTarget(measure: Measure, target: Target | undefined): string {
+  if (target === undefined) return "";
+  return `${describeTarget(measure, target)}: ${isMet(measure, target) ? "met" : "**missed**"}`;
 }
 
 function describeTarget({ unit }: Measure, { bound, limit, ratioTo }: Target): string {
@@ -54,11 +54,11 @@ function formatNumber(value: number): string {
   return size >= 10_000 ? text.replaceAll(/\B(?=(\d{3})+$)/g, ",") : text;
 }
 
-function formatTable(rows: readonly string[][]): string {
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+function formatTable(rows: readonly string[][], isPadded: boolean): string {
+  const widths = HEADINGS.map((_, column) => (isPadded ? Math.max(...rows.map((row) => row[column]?.length ?? 0)) : 0));
   const line = (row: readonly string[]) =>
     `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
-  const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`;
+  const rule = `|${widths.map((width) => "-".repeat(Math.max(3, width + 2))).join("|")}|`;
   const [head = [], ...body] = rows;
   return [line(head), rule, ...body.map(line)].join("\n");
 }

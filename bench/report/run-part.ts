@@ -12,7 +12,7 @@ export async function runPart(measure: () => Promise<PartReport>): Promise<void>
 export function printable(reports: readonly PartReport[]): string {
   const cores = cpus();
   const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${cores.length} cores (${cores[0]?.model.trim() ?? "unknown"})`;
-  return `${machine}. Medians (smallest..largest).\n\n${formatReports(reports)}`;
+  return `${machine}. Medians (smallest..largest).\n\n${formatReports(reports, process.stdout.isTTY)}`;
 }
 
 /** Says on standard error what is going on. */

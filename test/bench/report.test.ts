@@ -47,7 +47,10 @@ test("the table has a row per peer, and the missed targets stand below it", () =
     samples: [12_345.6],
     targets: [{ bound: "at least", limit: 1 }],
   };
-  const text = formatReports([{ title: "Calls", measures: [{ ...MEASURE, targets }, large], notes: ["Read me."] }]);
+  const text = formatReports(
+    [{ title: "Calls", measures: [{ ...MEASURE, targets }, large], notes: ["Read me."] }],
+    true,
+  );
   const [table = "", notes, verdict] = text.split("\n\n");
   const cells = table.split("\n").map((line) =>
     line
@@ -56,12 +59,14 @@ test("the table has a row per peer, and the missed targets stand below it", () =
       .map((cell) => cell.trim()),
   );
   expect(cells.slice(2)).toEqual([
-    ["**Calls**", "", "", "", "", "", ""],
-    ["a call, ms", "3.00 (2.00..4.00)", "bare", "2.00 (2.00..2.00)", "1.50x", "≤ 1.25x", "**missed**"],
-    ["", "", "gone", "–", "", "", ""],
-    ["many, calls/s", "12,346", "", "", "", "≥ 1 calls/s", "met"],
+    ["**Calls**", "", "", "", "", ""],
+    ["a call, ms", "3.00 (2.00..4.00)", "bare", "2.00 (2.00..2.00)", "1.50x", "≤ 1.25x: **missed**"],
+    ["", "", "gone", "–", "", ""],
+    ["many, calls/s", "12,346", "", "", "", "≥ 1 calls/s: met"],
   ]);
   expect(new Set(table.split("\n").map((line) => line.length)).size).toBe(1);
+  const plain = formatReports([{ title: "Calls", measures: [], notes: [] }], false);
+  expect(plain.split("\n").slice(1)).toEqual(["|---|---|---|---|---|---|", "| **Calls** |  |  |  |  |  |"]);
   expect(notes).toBe("- Calls: Read me.");
   expect(verdict).toBe("Targets: 1 met, 1 missed.\n- MISSED Calls: a call, ≤ 1.25x bare");
 });
