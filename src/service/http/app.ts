@@ -45,8 +45,9 @@ export function createProgramApp(parts: ServiceParts): GuardedApp {
     add(app) {
       app.use("/api/*", async (c, next) => {
         await next();
-        c.header("cache-control", "no-store");
-        c.header("x-content-type-options", "nosniff");
+        // Not `c.header`, which copies the answer.
+        c.res.headers.set("cache-control", "no-store");
+        c.res.headers.set("x-content-type-options", "nosniff");
       });
       addHealthRoute(app, parts);
       addMetricsRoute(app, parts);

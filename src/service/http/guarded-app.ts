@@ -41,6 +41,7 @@ export function createGuardedApp(
 /** Redirects, which routes write as paths of the service, stay below the session path of the browser. */
 const keepSessionPath: MiddlewareHandler<RouteEnv> = async (c, next) => {
   await next();
+  if (c.res.status < 300 || c.res.status > 399) return;
   const location = c.res.headers.get("location");
   if (location?.startsWith("/") && !SESSION_PATH.test(location))
     c.res.headers.set("location", `${readSessionPath(c.req.url)}${location}`);

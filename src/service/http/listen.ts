@@ -3,8 +3,10 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { finished } from "node:stream/promises";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { errorCode } from "../../base/disk.ts";
 import { SvcError } from "../../errors.ts";
+import { WholeAnswer } from "./whole-answer.ts";
 
 /**
  * Slow requests must not hold connections for ever: headers within 15 s, a whole request within 10 minutes. Idle ones
@@ -33,8 +35,7 @@ export async function listen(o: {
   server.on(
     "request",
     getRequestListener(
-      async (request, env) =>
-        endAfterBody(await o.fetch(request, env as HttpBindings), env as HttpBindings, o.discardLimits),
+      async (request, env) => send(await o.fetch(request, env as HttpBindings), env as HttpBindings, o.discardLimits),
       { overrideGlobalObjects: false },
     ),
   );
@@ -131,18 +132,32 @@ const DISCARD_LIMITS = { bytes: 256 * 1024 * 1024, pauseMs: 5000, totalMs: 30_00
 type DiscardLimits = Readonly<typeof DISCARD_LIMITS>;
 
 /**
- * Gives an answer at once, and ends it only when its request has come whole. A connection that is closed with unread
- * bytes in it is reset, and a reset throws away the answer that its sender has not read yet.
- *
- * The rest of the body is read and dropped within `limits`; a longer one is cut.
+ * Writes an answer that is whole; any other goes on to be streamed. An answer to a request that has not come whole is ended
+ * after it: a connection that is closed with unread bytes in it is reset, and a reset throws away the answer that its
+ * sender has not read yet. The rest of the body is read and dropped within `limits`; a longer one is cut.
  */
-async function endAfterBody(
+async function send(
   answer: Response,
-  { incoming }: Pick<HttpBindings, "incoming">,
+  { incoming, outgoing }: HttpBindings,
   limits: DiscardLimits = DISCARD_LIMITS,
 ): Promise<Response> {
-  if (isWhole(incoming) || answer.body === null) return answer;
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  if (!isWhole(incoming) && (answer instanceof WholeAnswer || answer.body !== null)) {
+    return endAfterBody(answer, incoming, limits);
+  }
+  if (!(answer instanceof WholeAnswer)) return answer;
+  const fields = ["content-length", String(answer.whole.length)];
+  for (const [name, value] of answer.headers) fields.push(name, value);
+  outgoing.writeHead(answer.status, fields).end(answer.whole);
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Gives an answer at once, and ends it only when its request has come whole. */
+async function endAfterBody(
+  answer: Response,
+  incoming: HttpBindings["incoming"],
+  limits: DiscardLimits,
+): Promise<Response> {
+  const bytes = answer instanceof WholeAnswer ? answer.whole : new Uint8Array(await answer.arrayBuffer());
   const headers = new Headers(answer.headers);
   // Without a length the sender would not know that it has the whole answer.
   headers.set("content-length", String(bytes.length));

@@ -4,6 +4,7 @@ import { needsConfirmation } from "../catalog/search-index.ts";
 import { blockedOutcome, type ExecutionOutcome, type StoredExecution } from "../executions/outcome.ts";
 import { summariseOutcome } from "../executions/summarise-outcome.ts";
 import type { ServiceError } from "../service-error.ts";
+import { sendJson } from "./whole-answer.ts";
 
 /*
  * The three shapes of the document's "Errors" section. Nothing but codes and sentences written for callers gets
@@ -100,11 +101,12 @@ function describeError(error: ServiceError): Partial<ExecutionEnvelope> {
 const DEFAULT_RETRY_AFTER_SECONDS = 30;
 
 function respond(body: object, status: number, error: ServiceError | undefined): Response {
-  const headers = new Headers({ "content-type": "application/json", "cache-control": "no-store" });
+  const answer = sendJson(body, status, { "cache-control": "no-store" });
   const wait = error?.options.retryAfterSeconds ?? (error?.status === 429 ? DEFAULT_RETRY_AFTER_SECONDS : undefined);
-  if (wait !== undefined) headers.set("retry-after", String(Math.max(1, Math.ceil(wait))));
-  if (error?.code === "unauthorized" && error.status === 401) headers.set("www-authenticate", 'Bearer realm="svc"');
-  return new Response(JSON.stringify(body), { status, headers });
+  if (wait !== undefined) answer.headers.set("retry-after", String(Math.max(1, Math.ceil(wait))));
+  if (error?.code === "unauthorized" && error.status === 401)
+    answer.headers.set("www-authenticate", 'Bearer realm="svc"');
+  return answer;
 }
 
 /** How an outcome is written into an answer. */

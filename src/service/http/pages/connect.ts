@@ -16,6 +16,7 @@ import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 import { connectBody, reconnectBody } from "./connect-form.ts";
 import { requireConnection } from "./connections.ts";
 import type { Page } from "./page.ts";
@@ -36,7 +37,7 @@ export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void 
   // Providers look up here who this service is.
   app.get(CLIENT_METADATA_PATH, (c) => {
     const { clientMetadata } = parts.providerSignIns;
-    return clientMetadata === undefined ? c.notFound() : c.json(clientMetadata);
+    return clientMetadata === undefined ? c.notFound() : sendJson(clientMetadata);
   });
 }
 

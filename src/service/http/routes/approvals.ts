@@ -12,6 +12,7 @@ import { shapes } from "../openapi/shapes.ts";
 import { describeEnvelope } from "../render-outcome.ts";
 import { type RouteEnv, readLimit, requireKey, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 const ID = segment("id", "An approval id, from `error.approval` of a refused call.");
 
@@ -66,18 +67,20 @@ export function addApprovalRoutes(app: Hono<RouteEnv>, parts: ServiceParts): voi
     const { accountId, apiKeyId } = c.get("principal");
     const status = readStatus(c.req.query("status"));
     const found = await approvals.list(accountId, { apiKeyId, ...(status !== undefined && { status }) });
-    return c.json({ approvals: found.map((approval) => describe(parts, approval)) });
+    return sendJson({ approvals: found.map((approval) => describe(parts, approval)) });
   });
   app.get("/api/approvals/:id", async (c) => {
     const id = c.req.param("id");
     const wait = readLimit(c.req.query("wait"), { min: 0, max: MAX_APPROVAL_WAIT_SECONDS, byDefault: 0 });
     const patience = { waitMs: wait * 1000, clientGone: watchClient(c.env) };
-    return c.json(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id }, patience)));
+    return sendJson(
+      await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id }, patience)),
+    );
   });
   app.post("/api/approvals/:id/cancel", async (c) => {
     const id = c.req.param("id");
     if (await approvals.cancel(c.get("principal"), id)) {
-      return c.json(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id })));
+      return sendJson(await describeWhole(parts, await requireOwn(parts, { principal: c.get("principal"), id })));
     }
     throw new ServiceError(409, "conflict", "This approval is decided already, or has expired.", { bare: true });
   });

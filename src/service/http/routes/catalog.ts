@@ -19,6 +19,7 @@ import { shapes } from "../openapi/shapes.ts";
 import { renderProblem } from "../render-outcome.ts";
 import { type RouteEnv, readFlag, readLimit, readText, requireKey } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 /** The document shows no default; the maximum keeps one answer small. */
 const PAGE_SIZE = { max: 100, byDefault: 25 } as const;
@@ -100,11 +101,11 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     const page = readLimit(c.req.query("page"), { max: MAX_PAGE, byDefault: 1 });
     const page_size = readLimit(c.req.query("page_size"), PAGE_SIZE);
     const start = (page - 1) * page_size;
-    return c.json({ items: items.slice(start, start + page_size), page, page_size, total: items.length });
+    return sendJson({ items: items.slice(start, start + page_size), page, page_size, total: items.length });
   });
   app.get("/api/actions", (c) => {
     const asked = readText(c.req.query("integration_id"));
-    return answer(c, parts, { integrationId: asked ?? null, actionId: null }, () => {
+    return answer(parts, { integrationId: asked ?? null, actionId: null }, () => {
       if (asked === undefined) throw missing("integration_id", "the slug of an app, see GET /api/integrations");
       const { catalog } = c.get("view");
       const integration = requireIntegration(catalog, asked);
@@ -114,7 +115,7 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
   });
   app.get("/api/actions/:integration/:action", (c) => {
     const { integration: integrationId, action: actionId } = c.req.param();
-    return answer(c, parts, { integrationId, actionId }, () => {
+    return answer(parts, { integrationId, actionId }, () => {
       const { catalog } = c.get("view");
       const entry = catalog.findAction(integrationId, actionId);
       if (entry === undefined) throw actionNotFound(catalog, integrationId, actionId);
@@ -122,7 +123,7 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     });
   });
   app.get("/api/search", (c) =>
-    answer(c, parts, { integrationId: null, actionId: null }, async () => {
+    answer(parts, { integrationId: null, actionId: null }, async () => {
       const query = readText(c.req.query("query"));
       if (query === undefined) throw missing("query", "what should be done, in a few words");
       const connectedOnly = readFlag(c.req.query("connected_only"));
@@ -134,13 +135,12 @@ export function addCatalogRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
 }
 
 async function answer(
-  c: Context<RouteEnv>,
   { now }: ServiceParts,
   asked: { integrationId: string | null; actionId: string | null },
   work: () => object | Promise<object>,
 ): Promise<Response> {
   try {
-    return c.json(await work());
+    return sendJson(await work());
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return renderProblem(error, { ...asked, at: new Date(now()).toISOString() });
@@ -203,7 +203,7 @@ function createReady() {
     const view = c.get("view");
     const key = JSON.stringify([view.id, ...question]);
     const bytes = await keep(key, async () => encoder.encode(JSON.stringify(await answer(view))));
-    return c.body(bytes, 200, { "content-type": "application/json" });
+    return sendJson(bytes);
   };
 }
 

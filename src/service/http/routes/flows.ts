@@ -13,6 +13,7 @@ import { bare, count, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { type RouteEnv, readJsonObject, readLimit, requireKey } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 const FLOWS = { tag: "Flows", access: "key" } as const;
 const VIEW = { description: "The flow and its steps", body: shapes.FlowView } as const;
@@ -86,18 +87,20 @@ export function addFlowRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
   app.use("/api/flows", requireKey(parts));
   app.use("/api/flows/*", requireKey(parts));
-  app.get("/api/flows/templates", (c) => c.json({ templates: flows.listTemplates(c.get("view")) }));
+  app.get("/api/flows/templates", (c) => sendJson({ templates: flows.listTemplates(c.get("view")) }));
   app.post("/api/flows/start", async (c) => {
     const start = readStart(await readJsonObject(c.env));
     const flow = await flows.start({ principal: c.get("principal"), ...start });
-    return c.json({ flowId: flow.flow.id, flow, templates: flows.listTemplates(c.get("view")) });
+    return sendJson({ flowId: flow.flow.id, flow, templates: flows.listTemplates(c.get("view")) });
   });
   app.get("/api/flows", async (c) => {
     const limit = readLimit(c.req.query("limit"), LIST);
     const { accountId } = c.get("principal");
-    return c.json({ flows: await flows.list(c.get("view").isLimited ? c.get("principal") : { accountId }, limit) });
+    return sendJson({ flows: await flows.list(c.get("view").isLimited ? c.get("principal") : { accountId }, limit) });
   });
-  app.get("/api/flows/:id", async (c) => c.json(await flows.get(c.get("principal").accountId, await readId(c, parts))));
+  app.get("/api/flows/:id", async (c) =>
+    sendJson(await flows.get(c.get("principal").accountId, await readId(c, parts))),
+  );
   addMoveRoutes(app, parts);
 }
 
@@ -118,13 +121,13 @@ function addMoveRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       await flows.get(accountId, id);
       throw refuseState(`The owner of this service approves flows in the dashboard only: ${baseUrl}/flows/${id}`);
     }
-    return c.json(await flows.approve(accountId, id, { stepKey, by: `API key ${apiKeyId}` }));
+    return sendJson(await flows.approve(accountId, id, { stepKey, by: `API key ${apiKeyId}` }));
   });
   for (const verb of ["resume", "cancel"] as const) {
     app.post(`/api/flows/:id/${verb}`, async (c) => {
       const id = await readId(c, parts);
       await readJsonObject(c.env);
-      return c.json(await flows[verb](c.get("principal").accountId, id));
+      return sendJson(await flows[verb](c.get("principal").accountId, id));
     });
   }
 }

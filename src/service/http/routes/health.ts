@@ -5,6 +5,7 @@ import type { Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 /** Seconds after which a caller may look again. */
 const RETRY_AFTER_SECONDS = 2;
@@ -26,13 +27,13 @@ export const healthOperations: readonly Operation[] = [
 
 /** `GET /health`, without a key: 200 while the service can work, 503 with its problems while it cannot. */
 export function addHealthRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  app.get("/health", async (c) => {
+  app.get("/health", async () => {
     const problems = await listProblems(parts);
     const [first] = problems;
-    c.header("cache-control", "no-store");
-    if (first === undefined) return c.json({ ok: true });
-    c.header("retry-after", String(RETRY_AFTER_SECONDS));
-    return c.json({ ok: false, error: first.message, problems }, 503);
+    const headers = { "cache-control": "no-store" };
+    if (first === undefined) return sendJson({ ok: true }, 200, headers);
+    const later = { ...headers, "retry-after": String(RETRY_AFTER_SECONDS) };
+    return sendJson({ ok: false, error: first.message, problems }, 503, later);
   });
 }
 

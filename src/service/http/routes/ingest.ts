@@ -5,6 +5,7 @@ import { bare, type Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { openBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 /** OpenAPI description of these endpoints. */
 export const ingestOperations: readonly Operation[] = [
@@ -41,6 +42,6 @@ export function addIngestRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
       },
       { tokens: parts.ingestTokens, blobs: parts.blobs },
     );
-    return c.json(receipt, 201);
+    return sendJson(receipt, 201);
   });
 }

@@ -20,6 +20,7 @@ import { bare, type Operation } from "../openapi/operation.ts";
 import { renderBare } from "../render-outcome.ts";
 import { type RouteEnv, readBytes, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 /** Largest body: as much as the endpoints that execute take besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -86,7 +87,7 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       refusal.headers.set("vary", "Accept");
       return refusal;
     }
-    return c.json(mcp.list(), 200, { vary: "Accept" });
+    return sendJson(mcp.list(), 200, { vary: "Accept" });
   });
   app.post(MCP_PATH, async (c) => {
     const access = await readMcpAccess(c.req.raw.headers, parts);
@@ -104,8 +105,7 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       principal: access.principal,
       clientGone,
     });
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
-    return new Response(body === undefined ? null : JSON.stringify(body), { status, headers });
+    return body === undefined ? new Response(null, { status }) : sendJson(body, status);
   });
 }
 

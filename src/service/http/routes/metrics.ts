@@ -2,6 +2,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { hashSecret, isSameHash } from "../../auth/secrets.ts";
 import { refuseBare } from "../../service-error.ts";
+import { traceNothing } from "../../telemetry/telemetry.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -38,6 +39,7 @@ export function addMetricsRoute(app: Hono<RouteEnv>, { metrics, metricsToken }: 
 
 /** Counts every request where metrics are on, and makes a span of it where spans are. */
 export function watchRequests({ metrics, trace }: ServiceParts): MiddlewareHandler<RouteEnv> {
+  if (metrics === undefined && trace === traceNothing) return (_c, next) => next();
   return async (c, next) => {
     const begun = performance.now();
     const route = findRoute(c);

@@ -15,6 +15,7 @@ import { listRights, type Markup, messageBody, requestCard, sendPage } from "../
 import { cutLateBody, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath } from "../session-path.ts";
+import { sendJson } from "../whole-answer.ts";
 
 /** Longest app name on the page. */
 const MAX_NAME = 60;
@@ -36,8 +37,8 @@ export const oauthOperations: readonly Operation[] = [
 /** OAuth 2.0 for `/api/mcp` ("Authentication" 4): metadata, the library's own addresses, and our approval page. */
 export function addOAuthRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   for (const path of [OAUTH_PATHS.protectedResource, `${OAUTH_PATHS.protectedResource}${MCP_PATH}`]) {
-    app.get(path, (c) =>
-      c.json(
+    app.get(path, () =>
+      sendJson(
         {
           resource: `${parts.baseUrl}${MCP_PATH}`,
           authorization_servers: [parts.baseUrl],

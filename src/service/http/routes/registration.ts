@@ -10,6 +10,7 @@ import { shapes } from "../openapi/shapes.ts";
 import { renderBare } from "../render-outcome.ts";
 import { KEYLESS_BODY, type RouteEnv, readJsonObject } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { sendJson } from "../whole-answer.ts";
 
 const REGISTRATION = { tag: "Registration", access: "anybody" } as const;
 const TOKEN = segment("token", "The sessionToken of pair start.");
@@ -58,20 +59,20 @@ export const pairingOperations: readonly Operation[] = [
 export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/plugin/pair/start", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
-    return c.json(await parts.pairing.start(body, readAskedScopes(body)));
+    return sendJson(await parts.pairing.start(body, readAskedScopes(body)));
   });
   app.get("/api/plugin/pair/sessions/:token", async (c) => {
     const session = await parts.pairing.find(c.req.param("token"));
     const unknown = "This pairing session is unknown. Start pairing again.";
     if (session === undefined) throw refuseBare(404, "unknown_session", unknown);
     const { status, display_code: displayCode, expires_at: expiresAt, scopes } = session;
-    return c.json({ status, displayCode, expiresAt, scopes });
+    return sendJson({ status, displayCode, expiresAt, scopes });
   });
   app.post("/api/plugin/pair/sessions/:token/exchange", async (c) => {
     const body = pairExchangeRequestSchema.safeParse(await readJsonObject(c.env, KEYLESS_BODY));
     const missing = "`verifier` is required: the string that pair start returned.";
     if (!body.success) throw refuseBare(400, "verifier_missing", missing);
-    return c.json(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
+    return sendJson(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
   });
 }
 
@@ -111,7 +112,7 @@ export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
   app.post("/api/installer/bootstrap-sessions", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
     const asked = { address: readCallerAddress(c.env), scopes: readAskedScopes(body) };
-    return c.json(await parts.bootstrap.start(body, asked));
+    return sendJson(await parts.bootstrap.start(body, asked));
   });
   app.get("/api/installer/bootstrap-sessions/:token", async (c) => {
     // A HEAD request is answered by the GET handler, and must not spend the configuration that it cannot receive.
@@ -120,7 +121,7 @@ export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
       refusal.headers.set("allow", "GET");
       return refusal;
     }
-    return c.json(await parts.bootstrap.poll(c.req.param("token")));
+    return sendJson(await parts.bootstrap.poll(c.req.param("token")));
   });
 }
 

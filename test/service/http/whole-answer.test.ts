@@ -1,0 +1,58 @@
+import { Hono } from "hono";
+import { request } from "undici";
+import { afterEach, expect, test } from "vitest";
+import { listen } from "../../../src/service/http/listen.ts";
+import { sendJson } from "../../../src/service/http/whole-answer.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0)) await clean();
+});
+
+const VALUE = { text: "Grüße – 你好" };
+
+async function serve() {
+  const app = new Hono();
+  app.get("/value", () => {
+    const answer = sendJson(VALUE, 201, { "x-one": "1" });
+    answer.headers.append("set-cookie", "a=1");
+    answer.headers.append("set-cookie", "b=2");
+    return answer;
+  });
+  app.get("/text", () => sendJson(JSON.stringify(VALUE)));
+  app.get("/bytes", () => sendJson(Buffer.from(JSON.stringify(VALUE))));
+  const listener = await listen({ fetch: app.fetch, host: "127.0.0.1", port: 0 });
+  cleanups.push(() => listener.close(0));
+  return `http://127.0.0.1:${listener.port}`;
+}
+
+test("a value is sent with its length in bytes, its status and all its headers", async () => {
+  const url = await serve();
+  const { statusCode, headers, body } = await request(`${url}/value`);
+  expect(statusCode).toBe(201);
+  expect(headers).toMatchObject({
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(JSON.stringify(VALUE))),
+    "x-one": "1",
+    "set-cookie": ["a=1", "b=2"],
+  });
+  expect(headers["transfer-encoding"]).toBeUndefined();
+  expect(await body.json()).toEqual(VALUE);
+});
+
+test("the text and the bytes of a value are sent as they are", async () => {
+  const url = await serve();
+  for (const path of ["/text", "/bytes"]) {
+    const { statusCode, body } = await request(`${url}${path}`);
+    expect(statusCode).toBe(200);
+    expect(await body.json()).toEqual(VALUE);
+  }
+});
+
+test("HEAD has status and headers, and no body", async () => {
+  const url = await serve();
+  const { statusCode, headers, body } = await request(`${url}/value`, { method: "HEAD" });
+  expect(statusCode).toBe(201);
+  expect(headers).toMatchObject({ "content-type": "application/json", "x-one": "1" });
+  expect(await body.text()).toBe("");
+});
