@@ -40,8 +40,8 @@ export async function forgetEnded(o: {
   for (const { id } of await store.selectFrom("accounts").select("id").execute()) {
     await walk(work, (after) => findFlows(work, id, after), forgetFlows);
     await walk(work, (after) => findExecutions(work, id, after), forgetExecutions);
+    await walk(work, (after) => findApprovals(work, id, after), forgetApprovals);
   }
-  await store.deleteFrom("approvals").where("requested_at", "<", before).execute();
   await store.deleteFrom("usage_days").where("day", "<", before.slice(0, 10)).execute();
 }
 
@@ -124,6 +124,23 @@ async function forgetExecutions(transaction: Store, ids: string[], { at, before 
     .execute();
 }
 
+function findApprovals({ store, before }: Forgetting, accountId: string, after: Place): Promise<Place[]> {
+  return store
+    .selectFrom("approvals")
+    .select(["id", "requested_at as time"])
+    .where("account_id", "=", accountId)
+    .where("requested_at", "<", before)
+    .where((e) => e(e.refTuple("requested_at", "id"), ">", e.tuple(after.time, after.id)))
+    .orderBy("requested_at")
+    .orderBy("id")
+    .limit(BATCH)
+    .execute();
+}
+
+async function forgetApprovals(transaction: Store, ids: string[]): Promise<void> {
+  await transaction.deleteFrom("approvals").where("id", "in", ids).execute();
+}
+
 /** Records of use are kept this long after they expire: late reuse is recognised, also after a clock is set back. */
 const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 /** Number of newest keys that stay at any age: a request repeated under such a key must not act again. */
@@ -148,15 +165,33 @@ export async function forgetExpired(store: Store, time: number, keptKeys = KEPT_
       .where("created_at", "<", at(-2 * DAY_MS))
       .execute();
   }
+  await forgetKeys(store, at(0), keptKeys);
+}
+
+/** Keys in one transaction. They are small. */
+const KEY_BATCH = 200;
+
+/** From the oldest on, a few at a time: a service that made millions of calls meanwhile goes on to answer. */
+async function forgetKeys(store: Store, before: string, kept: number): Promise<void> {
   const { last } = await store
     .selectFrom("idempotency_keys")
     .select((e) => e.fn.max("number").as("last"))
     .executeTakeFirstOrThrow();
-  await store
-    .deleteFrom("idempotency_keys")
-    .where("number", "<=", Number(last ?? 0) - keptKeys)
-    .where("expires_at", "<", at(0))
-    .execute();
+  const old = store
+    .selectFrom("idempotency_keys")
+    .select("number")
+    .where("number", "<=", Number(last ?? 0) - kept)
+    .where("expires_at", "<", before)
+    .orderBy("number")
+    .limit(KEY_BATCH);
+  for (let after = 0; ; ) {
+    const found = (await old.where("number", ">", after).execute()).map(({ number }) => number);
+    const newest = found.at(-1);
+    if (newest === undefined) return;
+    await store.deleteFrom("idempotency_keys").where("number", "in", found).where("expires_at", "<", before).execute();
+    after = newest;
+    await nextTurn();
+  }
 }
 
 /** Catch-up speed of the upkeep time: a day per hour. */
