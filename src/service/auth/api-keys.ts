@@ -17,6 +17,13 @@ export type KeyProblem = "unknown" | "expired";
 /** Keys of devices ("Authentication"). */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
+/** A part of the list of keys. */
+interface KeyPage {
+  readonly limit?: number | undefined;
+  /** The last key of the part before. */
+  readonly after?: { readonly time: string; readonly id: string } | undefined;
+}
+
 /** Shortest time between two writes of one key's `last_used_at`. */
 const LAST_USED_STEP_MS = 60_000;
 
@@ -80,16 +87,7 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
       return { accountId: row.account_id, apiKeyId: row.id };
     },
 
-    /** Live keys, newest first. */
-    list(accountId: string): Promise<ApiKeyRow[]> {
-      return store
-        .selectFrom("api_keys")
-        .selectAll()
-        .where("account_id", "=", accountId)
-        .where("revoked_at", "is", null)
-        .orderBy("created_at", "desc")
-        .execute();
-    },
+    ...createKeyList(store),
 
     /** False when there is no such live key. */
     async revoke(accountId: string, apiKeyId: string): Promise<boolean> {
@@ -113,6 +111,39 @@ function findLive(store: Store, hash: string) {
     .where("key_hash", "=", hash)
     .where("revoked_at", "is", null)
     .executeTakeFirst();
+}
+
+/** Read access to the live keys. */
+function createKeyList(store: Store) {
+  const selectLive = (accountId: string) =>
+    store.selectFrom("api_keys").where("account_id", "=", accountId).where("revoked_at", "is", null);
+
+  return {
+    /** Live keys, newest first: all, or `limit` of them after a place. */
+    list(accountId: string, { limit, after }: KeyPage = {}): Promise<ApiKeyRow[]> {
+      return selectLive(accountId)
+        .selectAll()
+        .$if(after !== undefined, (all) =>
+          all.where((e) => e(e.refTuple("created_at", "id"), "<", e.tuple(after?.time ?? "", after?.id ?? ""))),
+        )
+        .$if(limit !== undefined, (all) => all.limit(limit ?? 0))
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .execute();
+    },
+
+    /** How many live keys there are. */
+    async count(accountId: string): Promise<number> {
+      const counted = selectLive(accountId).select((e) => e.fn.countAll<number | string>().as("count"));
+      return Number((await counted.executeTakeFirstOrThrow()).count);
+    },
+
+    /** The live ones of these keys. */
+    async listById(accountId: string, ids: readonly string[]): Promise<ApiKeyRow[]> {
+      if (ids.length === 0) return [];
+      return selectLive(accountId).selectAll().where("id", "in", ids).execute();
+    },
+  };
 }
 
 /** The key of a request: the explicit header wins, also when it is wrong ("Authentication" 2). */

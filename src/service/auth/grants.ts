@@ -34,16 +34,27 @@ export function readScopes(text: string | null): KeyScopes {
   return text === null ? {} : scopesSchema.parse(text);
 }
 
+function toGrant(row: { readonly scopes: string; readonly expires_at: string | null } | undefined): Grant {
+  return row === undefined
+    ? { scopes: {}, expiresAt: null }
+    : { scopes: readScopes(row.scopes), expiresAt: row.expires_at };
+}
+
 /** Opens the grants. `now` gives milliseconds since the epoch. */
 export function createGrants(store: Store, now: () => number) {
   return {
     /** Of a subject that nothing was chosen for, the grant without limits. Throws for one that cannot be read. */
     async read(subject: string): Promise<Grant> {
       const rows = store.selectFrom("grants").select(["scopes", "expires_at"]).where("subject", "=", subject);
-      const row = await rows.executeTakeFirst();
-      return row === undefined
-        ? { scopes: {}, expiresAt: null }
-        : { scopes: readScopes(row.scopes), expiresAt: row.expires_at };
+      return toGrant(await rows.executeTakeFirst());
+    },
+
+    /** Those of several subjects, which each are read as {@link Grants.read} does. */
+    async readAll(subjects: readonly string[]): Promise<ReadonlyMap<string, Grant>> {
+      if (subjects.length === 0) return new Map();
+      const rows = await store.selectFrom("grants").selectAll().where("subject", "in", subjects).execute();
+      const known = new Map(rows.map((row) => [row.subject, row]));
+      return new Map(subjects.map((subject) => [subject, toGrant(known.get(subject))]));
     },
 
     /**

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import type { ListPlace } from "../../approvals/list-approvals.ts";
 import { type Grant, isExpired, toSubject } from "../../auth/grants.ts";
 import type { ApprovedApp } from "../../oauth/oauth-records.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -10,6 +11,7 @@ import { describeApp } from "../routes/oauth.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { describeLimits, type LimitNames, limitsFields, listLimitNames, readLimits } from "./limits.ts";
 import { approvalsChoice, csrfField, type Markup, noticeLine, readApprovals } from "./page.ts";
+import { readPlace, toAddress } from "./places.ts";
 import { describeClient } from "./requests.ts";
 import { timeTag } from "./values.ts";
 
@@ -19,21 +21,28 @@ const NOTICES: Readonly<Record<string, string>> = {
   withdrawn: "The app has no access any more.",
 };
 
+/** Devices on one page. */
+const PAGE_SIZE = 50;
+
 /** Devices and their keys. */
 export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
   addPage("/devices", async (c, { accountId, csrfToken }) => {
-    const devices = await parts.keys.list(accountId);
-    const apps = await parts.oauth.listApps(accountId);
+    const after = readPlace(c.req.query("after"));
+    const found = await parts.keys.list(accountId, { limit: PAGE_SIZE + 1, after });
+    const devices = found.slice(0, PAGE_SIZE);
+    const last = found.length > PAGE_SIZE ? devices.at(-1) : undefined;
+    const apps = after === undefined ? await parts.oauth.listApps(accountId) : [];
     const subjects = [...devices.map(({ id }) => id), ...apps.map(({ clientId }) => toSubject(clientId))];
-    const grants = new Map<string, KnownGrant>();
-    for (const subject of subjects) grants.set(subject, await readKnownGrant(parts, subject));
+    const grants = await parts.grants.readAll(subjects);
     const body = devicesBody({
       devices,
+      isFirst: after === undefined,
+      next: last && { time: last.created_at, id: last.id },
       csrfToken,
       now: parts.now(),
       apps,
-      grants,
+      grants: new Map([...grants].map(([subject, grant]) => [subject, withMode(parts, subject, grant)])),
       names: await listLimitNames(parts),
       notice: findNotice(NOTICES, c.req.query("notice")),
     });
@@ -42,7 +51,7 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage("/devices/:id/limits", async (c, { accountId, csrfToken }) => {
     const subject = c.req.param("id");
     const label = await requireLabel(parts, accountId, subject);
-    const grant = await readKnownGrant(parts, subject);
+    const grant = withMode(parts, subject, await parts.grants.read(subject));
     const names = await listLimitNames(parts);
     const body = limitsBody({ subject, label, grant, names, csrfToken, isFixed: parts.approvals.isFixed });
     return { title: "What it may do", body, section: "devices" };
@@ -73,13 +82,13 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
 /** Rights of a key or app, and the approver of its calls. */
 type KnownGrant = Grant & { readonly mode: ApprovalMode };
 
-async function readKnownGrant({ grants, approvals }: ServiceParts, subject: string): Promise<KnownGrant> {
-  return { ...(await grants.read(subject)), mode: await approvals.readMode(subject) };
+function withMode({ approvals }: ServiceParts, subject: string, grant: Grant): KnownGrant {
+  return { ...grant, mode: approvals.chooseMode(subject, grant.scopes.approvals) };
 }
 
 /** The name of a live key or app; throws ServiceError 404 for any other id. */
 async function requireLabel({ keys, oauth }: ServiceParts, accountId: string, subject: string): Promise<string> {
-  const device = (await keys.list(accountId)).find(({ id }) => id === subject);
+  const [device] = await keys.listById(accountId, [subject]);
   if (device !== undefined) return device.label;
   const app = (await oauth.listApps(accountId)).find(({ clientId }) => toSubject(clientId) === subject);
   if (app === undefined) throw new ServiceError(404, "unknown_device", "There is no such device or app any more.");
@@ -88,6 +97,9 @@ async function requireLabel({ keys, oauth }: ServiceParts, accountId: string, su
 
 interface DevicesPage {
   readonly devices: readonly ApiKeyRow[];
+  readonly isFirst: boolean;
+  /** Where the next part of the list begins; undefined on the last. */
+  readonly next: ListPlace | undefined;
   readonly apps: readonly ApprovedApp[];
   /** By id of the key or OAuth client. */
   readonly grants: ReadonlyMap<string, KnownGrant>;
@@ -109,6 +121,11 @@ ${
     : html`<ul class="rows">${o.devices.map((device) => deviceRow(device, o))}</ul>`
 }
 </section>
+${
+  o.isFirst && o.next === undefined
+    ? ""
+    : html`<nav class="pages" aria-label="Pages of devices">${o.isFirst ? "" : html`<a href="/devices">Newest</a>`}${o.next === undefined ? "" : html`<a href="${toAddress("/devices", o.next)}">Older</a>`}</nav>`
+}
 ${oauthAppsSection(o)}`;
 }
 

@@ -41,7 +41,8 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
       own: !isOwner
         ? undefined
         : {
-            devices: await parts.keys.list(accountId),
+            devices: await parts.keys.list(accountId, { limit: MAX_DEVICES }),
+            deviceCount: await parts.keys.count(accountId),
             connections: connections.map((connection) => ({ connection, app: nameApp(parts, connection.integration) })),
           },
       recent: await nameExecutions(parts, items),
@@ -146,13 +147,19 @@ export interface Errand {
 /** Devices shown on the home page; the devices page has all. */
 const MAX_DEVICES = 5;
 
+/** The newest devices, and how many there are. */
+interface DeviceSample {
+  readonly devices: readonly ApiKeyRow[];
+  readonly deviceCount: number;
+}
+
 function homeBody(o: {
   problems: readonly Problem[];
   /** Targets that notes do not reach. */
   unsent: readonly UnreachedTarget[];
   errands: readonly Errand[];
   /** Content that only an owner sees and changes. */
-  own: { devices: readonly ApiKeyRow[]; connections: readonly NamedConnection[] } | undefined;
+  own: (DeviceSample & { readonly connections: readonly NamedConnection[] }) | undefined;
   recent: readonly NamedExecution[];
   now: number;
   notice: string | undefined;
@@ -169,7 +176,7 @@ ${
     ? ""
     : html`<div class="columns">
 ${connectionsCard(o.own.connections)}
-${devicesCard(o.own.devices, o.now)}
+${devicesCard(o.own, o.now)}
 </div>`
 }
 <section class="card" aria-labelledby="recent">
@@ -236,19 +243,17 @@ ${
 </section>`;
 }
 
-function devicesCard(devices: readonly ApiKeyRow[], now: number): Markup {
-  const more = devices.length - MAX_DEVICES;
+function devicesCard({ devices, deviceCount }: DeviceSample, now: number): Markup {
+  const more = deviceCount - devices.length;
   return html`<section class="card" aria-labelledby="devices">
 <div class="title"><h2 id="devices">Devices</h2><a href="/devices">Manage</a></div>
 ${
   devices.length === 0
     ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device and open the link it prints.</p>`
-    : html`<ul class="rows">${devices
-        .slice(0, MAX_DEVICES)
-        .map(
-          (device) =>
-            html`<li><div><strong>${device.label}</strong><span class="muted">${device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`}</span></div></li>`,
-        )}</ul>`
+    : html`<ul class="rows">${devices.map(
+        (device) =>
+          html`<li><div><strong>${device.label}</strong><span class="muted">${device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`}</span></div></li>`,
+      )}</ul>`
 }
 ${more > 0 ? html`<p class="muted">and ${more} more</p>` : ""}
 </section>`;

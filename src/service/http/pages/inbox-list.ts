@@ -5,6 +5,7 @@ import type { ApprovalContent, HeldApproval } from "../../approvals/approval-row
 import type { ListPlace } from "../../approvals/list-approvals.ts";
 import { approvalTag } from "./call-card.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { toAddress } from "./places.ts";
 import { timeTag } from "./values.ts";
 import type { WaitingItem, WaitingPart } from "./waiting.ts";
 
@@ -119,10 +120,6 @@ ${calls.length === 0 ? html`<p class="muted">There are none.</p>` : html`<ul cla
 /** Name of the key or app that asked. */
 export function findCaller(names: ReadonlyMap<string, string>, { apiKeyId }: HeldApproval): string {
   return names.get(apiKeyId) ?? "a device or app without access";
-}
-
-function toAddress(path: string, { time, id }: ListPlace): string {
-  return `${path}?after=${encodeURIComponent(`${time}~${id}`)}`;
 }
 
 /** Page on which one is decided. */

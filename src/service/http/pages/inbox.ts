@@ -3,11 +3,11 @@ import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
 import { findRule, type RuleContent, ruleContentSchema } from "../../access/rules.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
-import type { ListPlace } from "../../approvals/list-approvals.ts";
 import { toSubject } from "../../auth/grants.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import { mayDo } from "../../auth/people.ts";
 import { ServiceError } from "../../service-error.ts";
+import type { ApiKeyRow } from "../../store/schema.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import { describeApp } from "../routes/oauth.ts";
@@ -15,6 +15,7 @@ import type { ServiceParts } from "../service-parts.ts";
 import { callCard, MAX_REASON } from "./call-card.ts";
 import { type SeenFile, seeFile, sendFile } from "./file-preview.ts";
 import { decidedBody, findCaller, hrefOf, inboxBody } from "./inbox-list.ts";
+import { readPlace } from "./places.ts";
 import { listWaiting } from "./waiting.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -46,11 +47,12 @@ function addListPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const after = readPlace(c.req.query("after"));
     const decided = await approvals.list(accountId, { isWaiting: false, limit: MAX_DECIDED });
     const waiting = await listWaiting(parts, accountId, { limit: PAGE_SIZE, after });
+    const shown = [...decided, ...waiting.items.flatMap(({ call }) => call ?? [])];
     const body = inboxBody({
       waiting,
       decided: after === undefined ? decided : [],
       isFirst: after === undefined,
-      names: await nameCallers(parts, accountId),
+      names: await nameCallersOf(parts, accountId, shown),
       opened: await approvals.listOpened(owner.id),
       csrfToken,
       now: parts.now(),
@@ -65,7 +67,7 @@ function addListPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const shown = found.slice(0, PAGE_SIZE);
     const last = found.length > PAGE_SIZE ? shown.at(-1) : undefined;
     const next = last && { time: last.requestedAt, id: last.id };
-    const list = { names: await nameCallers(parts, accountId), now: parts.now() };
+    const list = { names: await nameCallersOf(parts, accountId, shown), now: parts.now() };
     return { title: "Decided calls", body: decidedBody(shown, { ...list, next }), section: "inbox" };
   });
   addForm("/inbox/approve", async (_c, { owner, form }) => {
@@ -93,7 +95,7 @@ function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const body = callCard({
       approval,
       files,
-      caller: findCaller(await nameCallers(parts, accountId), approval),
+      caller: findCaller(await nameCallersOf(parts, accountId, [approval]), approval),
       csrfToken,
       now: parts.now(),
       notice: findNotice(NOTICES, c.req.query("notice")),
@@ -158,12 +160,6 @@ function alwaysAsked(): ServiceError {
   return new ServiceError(403, "always_asked", "Every call of this tool is asked about. Go back and approve this one.");
 }
 
-/** A place in a list, as its address has it. */
-function readPlace(text: string | undefined): ListPlace | undefined {
-  const [time = "", id = ""] = text?.split("~") ?? [];
-  return id === "" ? undefined : { time, id };
-}
-
 const countSchema = z.coerce.number().int().min(0).max(500);
 const severalSchema = z.object({ approved: countSchema, left: countSchema });
 
@@ -188,12 +184,19 @@ async function requireApproval({ approvals }: ServiceParts, accountId: string, i
   throw new ServiceError(404, "approval_not_found", "There is no such request, or it was removed with the old log.");
 }
 
+/** Names of the keys and OAuth clients that asked for these calls. */
+async function nameCallersOf(parts: ServiceParts, accountId: string, calls: readonly HeldApproval[]) {
+  const ids = [...new Set(calls.map(({ apiKeyId }) => apiKeyId))];
+  return nameCallers(parts, accountId, await parts.keys.listById(accountId, ids));
+}
+
 /** Names of keys and OAuth clients, by the id that an approval has. */
 export async function nameCallers(
-  { keys, oauth }: ServiceParts,
+  { oauth }: ServiceParts,
   accountId: string,
+  keys: readonly ApiKeyRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
+  const devices = keys.map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(({ clientId, name, redirectUri }) => {
     const { clientName, destination } = describeApp(name, redirectUri);
     return [toSubject(clientId), clientName ?? destination] as const;

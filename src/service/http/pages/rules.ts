@@ -29,7 +29,7 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       unmatched: new Set(rules.filter((rule) => !entries.some((entry) => isAbout(rule, entry))).map(({ id }) => id)),
       apps: parts.catalog.integrations.map(({ slug }) => slug),
       accounts: await nameAccounts(parts),
-      callers: await nameCallers(parts, o.accountId),
+      callers: await nameCallers(parts, o.accountId, await parts.keys.list(o.accountId)),
       now: parts.now(),
     });
     return { title: "Rules", body, section: "rules" } as const;
