@@ -72,10 +72,19 @@ export function selectApprovals(store: Store) {
     .select(["executions.finished_at as ended_at", "executions.error as ended_with"]);
 }
 
+/** How long the owner may take, in milliseconds. */
+export const LIFETIME_MS = 24 * 60 * 60 * 1000;
+
 /** Condition of the rows that wait for the owner at a time (ISO 8601). */
 export function waitsAt(time: string) {
+  // Follows from the lifetime: expired rows, which stay pending, are not even looked at.
+  const oldest = new Date(Date.parse(time) - LIFETIME_MS).toISOString();
   return (e: ExpressionBuilder<Tables, "approvals">) =>
-    e.and([e("approvals.status", "=", "pending"), e("approvals.expires_at", ">", time)]);
+    e.and([
+      e("approvals.status", "=", "pending"),
+      e("approvals.requested_at", ">", oldest),
+      e("approvals.expires_at", ">", time),
+    ]);
 }
 
 /** How many calls of an account wait for the owner at a time (ISO 8601). */

@@ -16,13 +16,12 @@ import {
   countWaiting,
   type HeldApproval,
   isOpen,
+  LIFETIME_MS,
   placeOf,
   readApproval,
   selectApprovals,
 } from "./approval-rows.ts";
 
-/** How long the owner may take, in milliseconds. */
-const LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** How long a duplicate of a declined call is answered with the decline, in milliseconds. */
 const DECLINED_MS = 10 * 60 * 1000;
 /** Pending requests of an account; a model in a loop must not fill the inbox. */

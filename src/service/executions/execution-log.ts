@@ -178,7 +178,12 @@ const MAX_READS = 5;
 /** Earlier calls of a connection. */
 function createPastCalls(store: Store) {
   const succeeded = (connectionId: string) =>
-    store.selectFrom("executions").where("connection_id", "=", connectionId).where("status", "=", "succeeded");
+    store
+      .selectFrom("executions")
+      // No index begins with the connection.
+      .where("account_id", "=", (e) => e.selectFrom("connections").select("account_id").where("id", "=", connectionId))
+      .where("connection_id", "=", connectionId)
+      .where("status", "=", "succeeded");
   return {
     /** Tools and arguments of its newest reads that succeeded, newest first. */
     async listReads(connectionId: string) {

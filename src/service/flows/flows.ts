@@ -39,7 +39,7 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
 
   const select = (accountId: string, limit: number) => {
     const query = store.selectFrom("flows").selectAll().where("account_id", "=", accountId);
-    return query.orderBy("updated_at", "desc").orderBy("id").limit(limit);
+    return query.orderBy("updated_at", "desc").orderBy("id", "desc").limit(limit);
   };
   const read = async (accountId: string, id: string): Promise<FlowView> => {
     const loaded = await readFlow(store, id, accountId);

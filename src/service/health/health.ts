@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { hasCode } from "../../base/disk.ts";
 import type { Connections } from "../connections/connections.ts";
 import { KEY_FILE } from "../secrets/secret-box.ts";
@@ -122,11 +123,12 @@ export async function openWatch(o: WatchOptions, store: Store) {
 
 /** Time of the newest record. Times are texts in sortable form. */
 async function findNewest(store: Store): Promise<number | undefined> {
-  const executions = store.selectFrom("executions").select((e) => e.fn.max("started_at").as("at"));
-  const flows = store.selectFrom("flows").select((e) => e.fn.max("updated_at").as("at"));
-  const connections = store.selectFrom("connections").select((e) => e.fn.max("updated_at").as("at"));
-  const rows = await Promise.all([executions, flows, connections].map((newest) => newest.executeTakeFirst()));
-  const times = rows.flatMap((row) => (row?.at ? [Date.parse(row.at)] : []));
+  // By account, as the indexes are: otherwise a start would look through everything.
+  const { rows } = await sql<{ at: string | null }>`
+    select (select max(started_at) from executions where account_id = accounts.id) as at from accounts
+    union all select (select max(updated_at) from flows where account_id = accounts.id) from accounts
+    union all select max(updated_at) from connections`.execute(store);
+  const times = rows.flatMap(({ at }) => (at === null ? [] : [Date.parse(at)]));
   return times.length === 0 ? undefined : Math.max(...times);
 }
 

@@ -74,8 +74,7 @@ export function openNotes(parts: NotesParts) {
 
   async function look(): Promise<void> {
     await answerTests(parts, sendTests);
-    const keys = await outbox.listKeys();
-    await Promise.all(targets.filter(({ key }) => keys.includes(key)).map(sendDue));
+    await Promise.all(targets.map(async (target) => (await outbox.hasNotes(target)) && sendDue(target)));
   }
 
   function lookSoon(): void {

@@ -116,10 +116,10 @@ export function createOutbox({ store, targets, nodeId, now }: OutboxParts) {
     claim,
     /** Removes a message that arrived, or plans its repetition. */
     settle,
-    /** Keys of the targets with notes. */
-    async listKeys(): Promise<string[]> {
-      const rows = await store.selectFrom("notes").select("target").distinct().execute();
-      return rows.map(({ target }) => target);
+    /** True for a target with notes. */
+    async hasNotes({ key }: Target): Promise<boolean> {
+      const notes = store.selectFrom("notes").select("id").where("target", "=", key).limit(1);
+      return (await notes.executeTakeFirst()) !== undefined;
     },
     /** Ends the state of a target that failed, because a test note has arrived. */
     revive: ({ key }: Target) => putTarget(store, key, { ...WORKING, next_at: at() }),
@@ -147,14 +147,17 @@ async function putTarget(db: Store, target: string, change: Partial<NoteTargetRo
 
 /** Notes of a target about requests that still wait; the others are removed. */
 async function selectWaiting(db: Store, key: string, at: string): Promise<NoteRow[]> {
-  const calls = db.selectFrom("approvals").select("id").where("status", "=", "pending").where("expires_at", ">", at);
-  // A timed wait has a `wake_at`; an approval has none.
-  const flows = db.selectFrom("flows").select("id").where("status", "=", "waiting").where("wake_at", "is", null);
   await db
     .deleteFrom("notes")
     .where("target", "=", key)
-    .where("subject", "not in", calls)
-    .where("subject", "not in", flows)
+    .where((e) => {
+      const calls = e.selectFrom("approvals").select("id").whereRef("id", "=", "notes.subject");
+      const flows = e.selectFrom("flows").select("id").whereRef("id", "=", "notes.subject");
+      // A timed wait has a `wake_at`; an approval has none.
+      const waiting = flows.where("status", "=", "waiting").where("wake_at", "is", null);
+      const pending = calls.where("status", "=", "pending").where("expires_at", ">", at);
+      return e.not(e.or([e.exists(pending), e.exists(waiting)]));
+    })
     .execute();
   return db.selectFrom("notes").selectAll().where("target", "=", key).orderBy("created_at").orderBy("id").execute();
 }

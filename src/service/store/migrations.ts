@@ -13,6 +13,7 @@ const FIRST_TABLES: readonly string[] = [
   `create table api_keys (
     id text primary key, account_id text not null, key_hash text not null unique, last_four text not null,
     label text not null, client text, created_at text not null, last_used_at text, revoked_at text)`,
+  `create index live_api_keys on api_keys (account_id, created_at, id, revoked_at) where revoked_at is null`,
   `create table people (
     id text primary key, account_id text not null, name text not null, role text not null, invited_at text not null,
     joined_at text, removed_at text)`,
@@ -44,6 +45,7 @@ const FIRST_TABLES: readonly string[] = [
   `create index oauth_records_by_expiry on oauth_records (expires_at)`,
   `create table service_keys (name text primary key, value text not null, created_at text not null)`,
   `create table spent_ingest_tokens (jti text primary key, expires_at text not null)`,
+  `create index spent_ingest_tokens_by_expiry on spent_ingest_tokens (expires_at)`,
 
   // Apps and their accounts.
   `create table integration_sources (
@@ -89,12 +91,15 @@ const FIRST_TABLES: readonly string[] = [
     fingerprint text not null, tool_digest text not null, connection_digest text not null, shape text not null,
     idempotency_key text, input_hash text, status text not null, requested_at text not null, expires_at text not null,
     decided_at text, decided_by text, reason text, execution_id text)`,
-  `create index approvals_by_status on approvals (account_id, status, requested_at, id)`,
-  `create index approvals_by_call on approvals (api_key_id, fingerprint)`,
+  `create index approvals_by_time on approvals (account_id, requested_at, id)`,
+  `create index approvals_by_status on approvals (status, account_id, requested_at, id)`,
+  `create index approvals_by_caller on approvals (account_id, api_key_id, requested_at, id)`,
+  `create index approvals_by_call on approvals (api_key_id, fingerprint, requested_at)`,
   `create index approvals_by_execution on approvals (execution_id)`,
   `create table opened_approvals (
     browser text not null, approval_id text not null, fingerprint text not null, expires_at text not null,
     primary key (browser, approval_id))`,
+  `create index opened_approvals_by_expiry on opened_approvals (expires_at)`,
   `create table grants (subject text primary key, scopes text not null, expires_at text)`,
 
   // The owner's rules about calls.
@@ -105,6 +110,7 @@ const FIRST_TABLES: readonly string[] = [
   `create table notes (
     id text primary key, target text not null, subject text not null, created_at text not null, message_id text)`,
   `create index notes_by_target on notes (target, created_at, id)`,
+  `create index notes_by_age on notes (created_at)`,
   `create table note_targets (
     target text primary key, message_id text, leased_by text, failures integer not null, is_gone integer not null,
     error text, next_at text not null)`,
@@ -116,9 +122,10 @@ const FIRST_TABLES: readonly string[] = [
     status text not null, trigger_type text not null, input text not null, context text not null,
     current_step text not null, segment integer not null, runner text not null, wake_at text,
     created_at text not null, updated_at text not null, completed_at text)`,
-  `create index flows_by_update on flows (account_id, updated_at)`,
+  `create index flows_by_update on flows (account_id, updated_at, id)`,
+  `create index flows_by_caller on flows (account_id, api_key_id, updated_at, id)`,
   `create index flows_by_status on flows (status, wake_at)`,
-  `create index flows_by_state on flows (account_id, status, updated_at)`,
+  `create index flows_by_state on flows (account_id, status, wake_at, updated_at, id)`,
   `create table flow_steps (
     flow_id text not null, step_index integer not null, step_key text not null, step_type text not null,
     status text not null, input text, output text, error text, attempts integer not null, started_at text,
