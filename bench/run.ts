@@ -8,14 +8,20 @@ import { printable, reportProgress } from "./report/run-part.ts";
 /*
  * Everything this package measures beside others, as one table: `npm run bench`, or `npm run bench -- uploads service`
  * for some parts, `--json` for the figures as they were taken, `--rounds 3` for a shorter run, `--before DIR` for another
- * checkout of this package beside the service. Each part runs in processes of its own. A missed target is printed and is no failure; a part that breaks is.
+ * checkout of this package beside the service. Each part runs in processes of its own. A missed target is printed and is
+ * no failure; a part that breaks is.
  */
 
-const PARTS = ["tools", "calls", "uploads", "service", "starts", "openclaw"];
+const PARTS = ["tools", "calls", "uploads", "service", "starts", "growth", "openclaw"];
+/** Flags with a text behind them. */
+const TEXTS = ["--svg", "--only", "--before"];
 const words = process.argv.slice(2);
-const asked = words.filter((word) => PARTS.includes(word));
-const options = words.filter((word) => !PARTS.includes(word) && word !== "--json");
-const unknown = options.find((word, at) => !/^(--[a-z]+|\d+)$/.test(word) && options[at - 1] !== "--before");
+const isText = (index: number) => TEXTS.includes(words[index - 1] ?? "");
+const asked = words.filter((word, index) => PARTS.includes(word) && !isText(index));
+const options = words.filter((word, index) => isText(index) || (!PARTS.includes(word) && word !== "--json"));
+const unknown = options.find(
+  (word, index) => !TEXTS.includes(options[index - 1] ?? "") && !/^(--[a-z]+|\d+)$/.test(word),
+);
 if (unknown !== undefined) {
   console.error(`There is no part "${unknown}". The parts are: ${PARTS.join(", ")}.`);
   process.exit(2);
