@@ -47,7 +47,7 @@ async function openTools(size: number, dataDir: string): Promise<Opened> {
     requests: {
       "list of tools": () => get("/api/tools"),
       "description of one": () => get(`/api/tools/app-0_action_${size >> 1}`.replace("app-0", appOf(size))),
-      "search of a rare word": () => get(`/api/tools/search?query=number%20${size >> 1}`),
+      "search of a rare word": () => get(`/api/tools/search?query=${(size >> 1) + 1}`),
       "search of a word that all have": () => get("/api/tools/search?query=fields"),
     },
     works: {

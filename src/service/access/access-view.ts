@@ -2,7 +2,7 @@ import { keepNewest } from "../../base/newest.ts";
 import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grant, type Grants, isExpired, keyExpired } from "../auth/grants.ts";
-import { type Catalog, indexCatalog } from "../catalog/catalog.ts";
+import { type Catalog, selectCatalog } from "../catalog/catalog.ts";
 import type { Connection, Connections } from "../connections/connections.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
@@ -180,7 +180,7 @@ function applyRules(catalog: Catalog, rules: readonly Rule[], accounts: readonly
   });
   const slugs = new Set(entries.map(({ integration }) => integration.slug));
   const apps = catalog.integrations.filter(({ slug, actions }) => slugs.has(slug) || actions.length === 0);
-  return indexCatalog(apps, entries);
+  return selectCatalog(catalog, apps, entries);
 }
 
 /** Narrows the catalog as it is; equal scopes share one until the catalog changes. */
@@ -203,5 +203,5 @@ function select(catalog: Catalog, filter: ReturnType<typeof createScopeFilter>):
   const apps = catalog.integrations.filter(
     (app) => slugs.has(app.slug) || (app.actions.length === 0 && filter.app(app)),
   );
-  return indexCatalog(apps, entries);
+  return selectCatalog(catalog, apps, entries);
 }

@@ -1,5 +1,5 @@
 import type { Integration } from "../integrations/integration.ts";
-import { type CatalogEntry, type CatalogFind, createSearchIndex } from "./search-index.ts";
+import { type CatalogEntry, type CatalogFind, createSearchIndex, type SearchScope } from "./search-index.ts";
 
 /** What the service can do, in the documented order: by integration, then by name. */
 export interface Catalog {
@@ -24,7 +24,7 @@ export interface Catalog {
   /** Integrations by relevance; a part of a name or slug is enough. */
   searchIntegrations(query: string): Integration[];
   /** Everything that fits the words, actions and integrations, by relevance. */
-  searchAll(query: string): CatalogFind[];
+  searchAll(query: string, scope?: SearchScope): CatalogFind[];
 }
 
 /** Builds the catalog of these integrations. */
@@ -38,17 +38,42 @@ export function createCatalog(installed: readonly Integration[]): Catalog {
   return indexCatalog(integrations, entries);
 }
 
-/** Builds the catalog of these entries, which stand in its order. Its search index is made by the first search. */
-export function indexCatalog(integrations: readonly Integration[], entries: readonly CatalogEntry[]): Catalog {
+/** A part of a catalog with less than one in so many of its entries has a search index of its own. */
+const SHARES_FROM = 8;
+
+/**
+ * Builds the catalog of some entries of another, which may differ from the entries there, in its order. A large part
+ * searches by the index of the whole, of which there is one however many parts are kept.
+ */
+export function selectCatalog(
+  whole: Catalog,
+  integrations: readonly Integration[],
+  entries: readonly CatalogEntry[],
+): Catalog {
+  const isLarge = entries.length * SHARES_FROM >= whole.entries.length;
+  return indexCatalog(integrations, entries, isLarge ? whole.searchAll : undefined);
+}
+
+/** Its search index, and what finds names that nothing has exactly, are made when they are first needed. */
+function indexCatalog(
+  integrations: readonly Integration[],
+  entries: readonly CatalogEntry[],
+  searchWhole?: Catalog["searchAll"],
+): Catalog {
   const byName = new Map(entries.map((entry) => [entry.toolName, entry]));
   if (byName.size !== entries.length) throw new TypeError("Two actions share one tool name.");
   const bySlug = Map.groupBy(entries, (entry) => entry.integration.slug);
   const listEntries = (slug: string) => bySlug.get(slug) ?? [];
-  let index: ReturnType<typeof createSearchIndex> | undefined;
-  const search: typeof index = (query, scope) => {
-    index ??= createSearchIndex(integrations, entries);
-    return index(query, scope);
+  const apps = new Map(integrations.map((integration) => [integration.slug, integration]));
+  const findOwn = (found: CatalogFind): CatalogFind[] => {
+    if (found.kind === "integration") return apps.has(found.integration.slug) ? [found] : [];
+    const entry = byName.get(found.entry.toolName);
+    return entry === undefined ? [] : [{ kind: "action", entry }];
   };
+  const openIndex = once(() => createSearchIndex(integrations, entries));
+  const search: Catalog["searchAll"] = (query, scope) =>
+    searchWhole === undefined ? openIndex()(query, scope) : searchWhole(query, scope).flatMap(findOwn);
+  const openSuggest = once(() => createSuggest(entries, searchActions));
 
   const searchActions = (query: string, integration?: string) =>
     search(query, { kind: "action", ...(integration !== undefined && { integration }) }).flatMap((found) =>
@@ -62,7 +87,7 @@ export function indexCatalog(integrations: readonly Integration[], entries: read
     find: (toolName) => byName.get(toolName),
     ...createLookUp(integrations, listEntries),
     search: searchActions,
-    searchAll: (query) => search(query),
+    searchAll: search,
     searchIntegrations(query) {
       const ranked = search(query, { kind: "integration" }).flatMap((found) =>
         found.kind === "integration" ? [found.integration] : [],
@@ -71,7 +96,7 @@ export function indexCatalog(integrations: readonly Integration[], entries: read
       const named = integrations.filter(({ slug, name }) => `${slug}\n${name.toLowerCase()}`.includes(part));
       return [...new Set([...ranked, ...named])];
     },
-    suggest: createSuggest(entries, searchActions),
+    suggest: (asked, integration) => openSuggest()(asked, integration),
   };
 }
 
@@ -80,19 +105,14 @@ function createLookUp(
   listEntries: Catalog["listEntries"],
 ): Pick<Catalog, "findIntegration" | "findAction"> {
   const findIntegration = createFind(integrations.map((integration) => [integration.slug, integration]));
-  const byIntegration = new Map(
-    integrations.map(({ slug }) => {
-      const named = listEntries(slug).flatMap((entry) =>
-        [entry.action.id, entry.toolName].map((name) => [name, entry] as const),
-      );
-      return [slug, createFind(named)];
-    }),
-  );
+  const nameActions = (slug: string) =>
+    listEntries(slug).flatMap((entry) => [entry.action.id, entry.toolName].map((name) => [name, entry] as const));
+  const byIntegration = new Map(integrations.map(({ slug }) => [slug, once(() => createFind(nameActions(slug)))]));
   return {
     findIntegration,
     findAction(integrationId, actionId) {
       const integration = findIntegration(integrationId);
-      return integration && byIntegration.get(integration.slug)?.(actionId);
+      return integration && byIntegration.get(integration.slug)?.()(actionId);
     },
   };
 }
@@ -110,6 +130,15 @@ function createFind<T>(named: readonly (readonly [string, T])[]): (name: string)
     if (known !== undefined) return known;
     const [only, ...others] = loose.get(loosen(name)) ?? [];
     return others.length === 0 ? only : undefined;
+  };
+}
+
+/** Makes something when it is first asked for. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 

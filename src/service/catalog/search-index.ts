@@ -6,6 +6,13 @@ export type CatalogFind =
   | { readonly kind: "action"; readonly entry: CatalogEntry }
   | { readonly kind: "integration"; readonly integration: Integration };
 
+/** What is looked for. Default: everything. */
+export interface SearchScope {
+  readonly kind?: CatalogFind["kind"];
+  /** Slug of the only one to search in. */
+  readonly integration?: string;
+}
+
 interface IndexedThing {
   readonly id: string;
   readonly found: CatalogFind;
@@ -47,9 +54,11 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
     },
   });
   const things = [...integrations.map(describeIntegration), ...entries.map(describeEntry)];
+  // Ties go by name: by place in this order, which is quicker to compare.
+  things.sort((a, b) => (a.toolOrSlug < b.toolOrSlug ? -1 : 1));
   index.addAll(things);
-  const byId = new Map(things.map((thing) => [thing.id, thing]));
-  return (query: string, scope: { kind?: CatalogFind["kind"]; integration?: string } = {}): CatalogFind[] => {
+  const byId = new Map(things.map((thing, place) => [thing.id, { thing, place }]));
+  return (query: string, scope: SearchScope = {}): CatalogFind[] => {
     const { kind, integration } = scope;
     const wanted = query.trim().toLowerCase();
     const isInScope = ({ found }: IndexedThing) =>
@@ -57,11 +66,12 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
     return index
       .search(toQuery(wanted))
       .flatMap(({ id, score }) => {
-        const thing = byId.get(id);
-        if (thing === undefined || !isInScope(thing)) return [];
-        return [{ ...thing, score: thing.toolOrSlug === wanted ? Number.POSITIVE_INFINITY : score }];
+        const known = byId.get(id);
+        if (known === undefined || !isInScope(known.thing)) return [];
+        const { thing, place } = known;
+        return [{ found: thing.found, place, score: thing.toolOrSlug === wanted ? Number.POSITIVE_INFINITY : score }];
       })
-      .sort((a, b) => b.score - a.score || (a.toolOrSlug < b.toolOrSlug ? -1 : 1))
+      .sort((a, b) => b.score - a.score || a.place - b.place)
       .map(({ found }) => found);
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCatalog } from "../../../src/service/catalog/catalog.ts";
+import { type Catalog, createCatalog, selectCatalog } from "../../../src/service/catalog/catalog.ts";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 import { createLab } from "../lab-integration.ts";
 
@@ -94,6 +94,38 @@ test("a wrong name is found again among thousands of tools", () => {
   ]);
   const large = createCatalog([app("big", many)]);
   expect(large.suggest("bigactonthing1234").map(({ toolName }) => toolName)).toContain("big_act_on_thing_1234");
+});
+
+describe("a part of a catalog", () => {
+  const apps = Array.from({ length: 10 }, (_, at) => app(`app-${at}`, [["send_file", "write", "Sends a file."]]));
+  const whole = createCatalog(apps);
+  /** Of the apps from the `from`th on, with another confirmation. */
+  const take = (of: Catalog, from: number) =>
+    selectCatalog(
+      of,
+      of.integrations.filter(({ slug }) => slug >= `app-${from}`),
+      of.entries
+        .filter(({ integration }) => integration.slug >= `app-${from}`)
+        .map((entry) => ({ ...entry, ruled: "allow" as const })),
+    );
+  const ruled = (part: Catalog) => part.search("send a file").map(({ toolName, ruled }) => [toolName, ruled]);
+
+  // One shares the index of the whole, the other has its own.
+  test.each([
+    ["large", 1],
+    ["small", 9],
+  ])("that is %s finds its own entries, as they are there, and nothing else", (_, from) => {
+    const part = take(whole, from);
+    const own = Array.from({ length: 10 - from }, (_unused, at) => [`app-${from + at}_send_file`, "allow"]);
+    expect(ruled(part)).toEqual(own);
+    expect(part.search("app-0 send")).toHaveLength(own.length);
+    expect(
+      part.searchAll("app-0_send_file").some((one) => one.kind === "action" && one.entry === whole.entries[0]),
+    ).toBe(false);
+    expect(part.searchIntegrations("app").map(({ slug }) => slug)).not.toContain("app-0");
+    expect(part.suggest("app0_send_fil").map(({ toolName }) => toolName)).not.toContain("app-0_send_file");
+    expect(ruled(take(part, 9))).toEqual([["app-9_send_file", "allow"]]);
+  });
 });
 
 describe("looser spellings", () => {
