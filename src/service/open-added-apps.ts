@@ -12,6 +12,8 @@ interface Host {
   readonly accessTokens: AccessTokens;
   /** Puts these beside the integrations the service was started with. */
   install(added: readonly Integration[]): void;
+  /** Lets a caller that asks after a change wait until it is in use. */
+  followApps(refresh: OpenSources["refresh"]): void;
 }
 
 /** Opens the integrations that the owner added and follows their changes; the result closes them and the built-in ones. */
@@ -49,6 +51,7 @@ export async function openAddedApps(o: CheckedOptions, host: Host): Promise<Open
       },
     },
   });
+  host.followApps(opened.refresh);
   return {
     refresh: opened.refresh,
     async close() {

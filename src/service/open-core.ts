@@ -19,6 +19,7 @@ import { createSettingsSeal } from "./secrets/secret-settings.ts";
 import { createServiceKeys } from "./secrets/service-keys.ts";
 import type { CheckedOptions } from "./service-options.ts";
 import { findAccount, type Store } from "./store/open-store.ts";
+import { createKeep, type StoreState } from "./store/store-states.ts";
 
 /** Parts that run tools: catalog, connections, executor and their records. */
 export type Core = ReturnType<typeof createCore>;
@@ -66,7 +67,8 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
   const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
   const rules = createRules(store, accountId, now);
   const grants = createGrants(store, now);
-  const access = createAccess({ states, grants, catalog, connections, rules, now });
+  const apps = createAppsFollower();
+  const access = createAccess({ states, catchUp: apps.catchUp, grants, catalog, connections, rules, now });
   const executor: Executor = createExecutor({
     access,
     catalog,
@@ -95,6 +97,7 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     access,
     catalog,
     install,
+    followApps: apps.follow,
     connections,
     connector,
     rules,
@@ -113,4 +116,19 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
 function createLazyUrlFiles(o: Parameters<typeof createUrlFiles>[0]): UrlFiles {
   const open = makeOnce(async () => (await import("./fetch/url-files.ts")).createUrlFiles(o));
   return { fetch: async (...asked) => (await open()).fetch(...asked) };
+}
+
+/** Makes the catalog that of the newest state of the store: other processes change added apps too. */
+function createAppsFollower() {
+  const keep = createKeep<true | undefined>(1);
+  let refresh: () => Promise<boolean> = async () => true;
+  return {
+    follow(next: () => Promise<boolean>): void {
+      refresh = next;
+    },
+    /** Resolves when the apps of this state are in use, or cannot be read at the moment. */
+    async catchUp(state: StoreState): Promise<void> {
+      await keep(state, "", async () => (await refresh()) || undefined);
+    },
+  };
 }

@@ -46,6 +46,8 @@ const MAX_SUBJECTS = 1000;
 
 interface AccessParts {
   readonly states: StoreStates;
+  /** Resolves when the catalog is the one of this state. Default: it always is. */
+  readonly catchUp?: (state: StoreState) => Promise<void>;
   readonly grants: Pick<Grants, "read">;
   readonly catalog: Catalog;
   readonly connections: Pick<Connections, "list">;
@@ -62,6 +64,7 @@ export function createAccess(parts: AccessParts): Access {
   const turnOf = countTurns();
 
   async function open(kind: "view" | "show", { apiKeyId }: Pick<Principal, "apiKeyId">, state: StoreState) {
+    await parts.catchUp?.(state);
     const subject = await read.subject(state, apiKeyId);
     if (isExpired(subject.expiresAt, parts.now())) throw keyExpired({ bare: false });
     // Keys with equal rights share a view.

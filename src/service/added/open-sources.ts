@@ -19,8 +19,8 @@ import type { SourceStore } from "./source-store.ts";
 
 /** The added integrations of a running service. */
 export interface OpenSources {
-  /** Looks for changes now; they are in use when it resolves. Never rejects. */
-  refresh(): Promise<void>;
+  /** Looks for changes now; they are in use when it resolves, false where they could not be read. Never rejects. */
+  refresh(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,8 @@ const WATCH_MS = 2000;
 /** Opens every stored source, then follows what other processes (`svc add`) change in the store. */
 export async function openSources(parts: SourceParts): Promise<OpenSources> {
   const held = new Map<string, Held>();
-  let refreshing = Promise.resolve();
+  const ending = new Set<Promise<void>>();
+  let refreshing = Promise.resolve(true);
   let isClosed = false;
 
   async function openOne(listed: Listed): Promise<[slug: string, Held] | undefined> {
@@ -83,7 +84,7 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
       for (const one of listed) opened.push(...[await openOne(one)].filter((held) => held !== undefined));
       return opened;
     } catch (error) {
-      await closeAll(opened);
+      await closeAll(opened, parts.log);
       throw error;
     }
   }
@@ -98,20 +99,21 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     for (const [slug] of stale) held.delete(slug);
     for (const [slug, one] of opened) held.set(slug, one);
     parts.onChange([...held.values()].flatMap(({ open }) => (open === undefined ? [] : [open.integration])));
-    // Only now: calls made until here still found the old one.
-    await closeAll(stale);
+    // Only now: calls made until here still found the old one. Nobody waits for it: an app may take long to close.
+    const end = closeAll(stale, parts.log).finally(() => ending.delete(end));
+    ending.add(end);
   }
 
-  async function closeAll(sources: Iterable<[slug: string, Held]>): Promise<void> {
-    await Promise.all(
-      [...sources].map(([slug, { open }]) => closeApp({ slug, close: async () => open?.close() }, parts.log)),
-    );
-  }
-
-  function refresh(): Promise<void> {
-    refreshing = refreshing
-      .then(() => (isClosed ? undefined : follow()))
-      .catch((cause) => parts.log({ level: "warn", message: "Changes of added apps could not be read.", cause }));
+  function refresh(): Promise<boolean> {
+    refreshing = refreshing.then(async () => {
+      try {
+        if (!isClosed) await follow();
+        return true;
+      } catch (cause) {
+        parts.log({ level: "warn", message: "Changes of added apps could not be read.", cause });
+        return false;
+      }
+    });
     return refreshing;
   }
 
@@ -123,10 +125,14 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
       clearInterval(timer);
       isClosed = true;
       await refreshing;
-      await closeAll(held);
+      await Promise.all([...ending, closeAll(held, parts.log)]);
       held.clear();
     },
   };
+}
+
+async function closeAll(sources: Iterable<[slug: string, Held]>, log: ServiceLog): Promise<void> {
+  await Promise.all([...sources].map(([slug, { open }]) => closeApp({ slug, close: async () => open?.close() }, log)));
 }
 
 /** Tells people why an app cannot be used, in its place. */

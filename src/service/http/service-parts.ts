@@ -50,7 +50,7 @@ export interface ServiceParts {
   /** The apps that the owner added. */
   readonly sources: Pick<SourceStore, "listMarks" | "find" | "setLevels" | "dismiss" | "put">;
   /** Makes changes of added apps take effect now; never rejects. */
-  readonly refreshApps: () => Promise<void>;
+  readonly refreshApps: () => Promise<boolean>;
   readonly activity: Activity;
   readonly executor: Executor;
   readonly canonical: CanonicalExecutions;
