@@ -765,6 +765,79 @@ const LIMITS: readonly Sabotage[] = [
   },
 ];
 
+const MEMORY: readonly Sabotage[] = [
+  {
+    name: "memory: a revoked key is answered from memory",
+    file: "src/service/store/watched-tables.ts",
+    original: ', "revoked_at"]',
+    sabotaged: "]",
+    suite: "test/service/store/store-states.test.ts",
+  },
+  {
+    name: "memory: narrowed rights are not noticed",
+    file: "src/service/store/watched-tables.ts",
+    original: "  grants: undefined,\n",
+    sabotaged: "",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a new rule is not noticed",
+    file: "src/service/store/watched-tables.ts",
+    original: "  rules: undefined,\n",
+    sabotaged: "",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a removed account is not noticed",
+    file: "src/service/store/watched-tables.ts",
+    original: "  connections: undefined,\n",
+    sabotaged: "",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a removed app is not noticed",
+    file: "src/service/store/watched-tables.ts",
+    original: "  integration_sources: undefined,\n",
+    sabotaged: "",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a look finds the state of the first one",
+    file: "src/service/store/store-states.ts",
+    original: "current?.mark !== mark",
+    sabotaged: "current === undefined",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a look gets a read that began before it",
+    file: "src/service/store/store-states.ts",
+    original: "if (running === undefined && next === undefined) return begin();",
+    sabotaged: "if (running !== undefined) return running;\n    if (next === undefined) return begin();",
+    suite: "test/service/postgres/store-states.test.ts",
+  },
+  {
+    name: "memory: every view gets the same answer",
+    file: "src/service/http/routes/catalog.ts",
+    original: "[view.id, ...question]",
+    sabotaged: "question",
+    suite: "test/service/access/kept-answers.test.ts",
+  },
+  {
+    name: "memory: a view outlives its catalog",
+    file: "src/service/access/access-view.ts",
+    original: "if (of !== entries) turn += 1;",
+    sabotaged: "if (of === undefined) turn += 1;",
+    suite: "test/service/access/kept-views.test.ts",
+  },
+  {
+    name: "memory: a kept right has no end",
+    file: "src/service/access/access-view.ts",
+    original: "isExpired(subject.expiresAt, parts.now())",
+    sabotaged: "isExpired(subject.expiresAt, 0)",
+    suite: "test/service/access/kept-views.test.ts",
+  },
+];
+
 /** Every sabotage, by subject. */
 export const SABOTAGES: readonly Sabotage[] = [
   ...APPROVALS,
@@ -777,4 +850,5 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...NOTES,
   ...PEOPLE,
   ...LIMITS,
+  ...MEMORY,
 ];
