@@ -1,3 +1,4 @@
+import { createShelf } from "../../../base/newest.ts";
 import {
   describeAction,
   describeIntegration,
@@ -6,7 +7,7 @@ import {
   searchCatalog,
 } from "../../catalog/describe-catalog.ts";
 import { actionNotFound, requireIntegration } from "../../catalog/not-found.ts";
-import type { McpTool } from "../mcp-features.ts";
+import type { McpResult, McpTool } from "../mcp-features.ts";
 import { orRefuse, reads, structuredResult, type ToolParts } from "./tool-results.ts";
 import { ACTION_ID, INTEGRATION_ID, objectSchema, textSchema } from "./tool-schemas.ts";
 
@@ -42,7 +43,11 @@ function whoamiTool(parts: ToolParts): McpTool {
   };
 }
 
+/** Characters of all results of searches that are kept. */
+const MAX_FOUND = 4 * 1024 * 1024;
+
 function searchTool(parts: ToolParts): McpTool {
+  const keep = createShelf<FoundItems>(MAX_FOUND, ({ size }) => size);
   return {
     name: "svc.search",
     description: "Finds actions and apps by what should be done, best first. Start here.",
@@ -56,11 +61,21 @@ function searchTool(parts: ToolParts): McpTool {
     ),
     annotations: reads("Search actions"),
     async call({ query, connected_only, limit = SEARCH_PAGE.byDefault }, { principal }) {
-      const { catalog, connections } = await parts.access.show(principal);
+      const { id, catalog, connections } = await parts.access.show(principal);
       const wanted = { query: String(query), connectedOnly: connected_only === true, limit: Number(limit) };
-      return structuredResult({ items: searchCatalog(catalog, await connections.list(), wanted) });
+      const found = await keep(JSON.stringify([id, wanted]), async () => {
+        const items = searchCatalog(catalog, await connections.list(), wanted);
+        // As text and as it is.
+        return { result: structuredResult({ items }), size: 2 * JSON.stringify(items).length };
+      });
+      return found.result;
     },
   };
+}
+
+interface FoundItems {
+  readonly result: McpResult;
+  readonly size: number;
 }
 
 function integrationTools(parts: ToolParts): McpTool[] {
