@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/calls/outcome.ts";
-import { openSqlite } from "../../src/service/store/open-store.ts";
+import { openSqlite } from "../../src/service/store/open-sqlite.ts";
 import { type WatchedProcess, watchProcess } from "../e2e/watch-process.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { choose, isLongForm } from "./kit/fault-form.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { parseJson } from "../../base/json.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
-import { openSqlite } from "./open-store.ts";
+import { openSqlite } from "./open-sqlite.ts";
 
 /** The SQLite file below the data folder. */
 export const STORE_FILE = "svc.db";

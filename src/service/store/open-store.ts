@@ -1,20 +1,15 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, openSync } from "node:fs";
-import * as sqlite from "node:sqlite";
-import { type Dialect, Kysely, PostgresAdapter, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from "kysely";
+import { Kysely, PostgresAdapter, sql } from "kysely";
 import { z } from "zod";
 import { SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
+import { createSqliteDialect } from "./open-sqlite.ts";
 import type { Tables } from "./schema.ts";
-import { toStoreError } from "./store-errors.ts";
 
 /** The one place where a database dialect is chosen; everything else speaks Kysely. */
 export type Store = Kysely<Tables>;
-
-/** Milliseconds a statement waits for another process that is writing (a login link made from a second terminal). */
-const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Opens a store and brings its tables up to date; processes that do so at one time take turns.
@@ -34,65 +29,6 @@ export async function openStore(place: string, onFault: (reason: string) => void
     throw cause;
   }
   return store;
-}
-
-/** Opens a SQLite file. Newer Node versions name the class `Database` and deprecate `DatabaseSync`. */
-export function openSqlite(file: string, options: sqlite.DatabaseSyncOptions = {}): sqlite.DatabaseSync {
-  const Database = "Database" in sqlite ? (sqlite.Database as typeof sqlite.DatabaseSync) : sqlite.DatabaseSync;
-  return new Database(file, { timeout: BUSY_TIMEOUT_MS, ...options });
-}
-
-/** A SQLite file in WAL mode with `synchronous=FULL`. */
-function createSqliteDialect(file: string): Dialect {
-  // SQLite gives the -wal and -shm files the mode of the main file, so it must exist with 0600 first.
-  closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
-  const database = openSqlite(file);
-  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
-  return new TransactionalDialect({ database: asKyselyDatabase(database) });
-}
-
-/** SQLite can roll back changes of tables, although Kysely does not use that by itself. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-class TransactionalDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new TransactionalAdapter();
-  }
-}
-
-const NOTHING_CHANGED = { changes: 0, lastInsertRowid: 0 } as const;
-
-/** Gives a node:sqlite database the better-sqlite3 shape that Kysely's dialect expects. */
-function asKyselyDatabase(database: sqlite.DatabaseSync): SqliteDatabase {
-  return {
-    close: () => database.close(),
-    prepare(sql) {
-      // A transaction that reads first could not write once another process has: waiting does not help it then.
-      const statement = explain(() => database.prepare(sql === "begin" ? "begin immediate" : sql));
-      // A full disk ends a transaction by itself; the complaint about its roll-back would hide why.
-      const isOver = () => sql === "rollback" && !database.isTransaction;
-      const bind = (parameters: readonly unknown[]) => parameters as sqlite.SQLInputValue[];
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => explain(() => statement.all(...bind(parameters))),
-        run: (parameters) => (isOver() ? NOTHING_CHANGED : explain(() => statement.run(...bind(parameters)))),
-        iterate: (parameters) => explain(() => statement.iterate(...bind(parameters))),
-      };
-    },
-  };
-}
-
-/** Works on a SQLite file; a full disk is told apart from a mistake of ours. Throws ServiceError 503 for it. */
-export function explain<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toStoreError(error);
-  }
 }
 
 /**

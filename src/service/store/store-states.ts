@@ -1,5 +1,6 @@
 import { keepNewest } from "../../base/newest.ts";
-import { explain, isShared, openSqlite, type Store } from "./open-store.ts";
+import { explain, openSqlite } from "./open-sqlite.ts";
+import { isShared, type Store } from "./open-store.ts";
 
 /**
  * One state of the watched tables (see `watchTables`): as long as none of them changes, a look at the store finds the same
