@@ -513,6 +513,27 @@ const SERVICE: readonly Sabotage[] = [
     suite: "test/service/oauth/oauth.test.ts",
   },
   {
+    name: "service: a write does not wait for the disk",
+    file: "src/service/executions/execution-log.ts",
+    original: "else await write({ row, onStart, isSoft: false });",
+    sabotaged: "else await write({ row, onStart, isSoft: true });",
+    suite: "test/service/executions/execution-log.test.ts",
+  },
+  {
+    name: "service: a write does not wait for the disk beside a read",
+    file: "src/service/executions/write-records.ts",
+    original: "records.every((record) => record.isSoft)",
+    sabotaged: "records.some((record) => record.isSoft)",
+    suite: "test/service/executions/execution-log.test.ts",
+  },
+  {
+    name: "service: the end of a write does not wait for the disk",
+    file: "src/service/executions/running-reads.ts",
+    original: "if (read === undefined) return { end, isSoft: false };",
+    sabotaged: "if (read === undefined) return { end, isSoft: true };",
+    suite: "test/service/executions/execution-log.test.ts",
+  },
+  {
     name: "service: an idempotency key stands for any input",
     file: "src/service/executions/canonical-executions.ts",
     original: "known.inputHash === use.inputHash && isOwn",

@@ -8,11 +8,12 @@ import { type Connection, type Connections, findDefaultConnection } from "../con
 import type { ActionContext } from "../integrations/integration.ts";
 import { ServiceError } from "../service-error.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
-import type { ExecutionLog, OnStart } from "./execution-log.ts";
+import type { ExecutionLog } from "./execution-log.ts";
 import type { ExecutionOutcome } from "./outcome.ts";
 import { checkArguments } from "./read-requests.ts";
 import { type PreparedCall, type ResolvedFiles, type RunParts, runAction } from "./run-action.ts";
 import { createSignInChecks, type SignInChecks } from "./sign-in-checks.ts";
+import type { OnStart } from "./write-records.ts";
 
 /** One request to run a tool. */
 export interface ToolCall {

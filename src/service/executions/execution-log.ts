@@ -3,11 +3,13 @@ import { createId } from "../auth/secrets.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
 import { hideCredential } from "../secrets/credential-name.ts";
 import { ServiceError } from "../service-error.ts";
-import { inSoftTransaction, type Store } from "../store/open-store.ts";
+import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { isStoreUnavailable } from "../store/store-errors.ts";
 import { createLateRecords } from "./late-records.ts";
 import { shortenArguments, storeError } from "./outcome.ts";
+import { createRunningReads } from "./running-reads.ts";
+import { createRecordWriter, type ExecutionEnd, type OnStart, usageLimitReached } from "./write-records.ts";
 
 export interface LoggedCall {
   readonly principal: Principal;
@@ -26,9 +28,6 @@ interface LoggedAction extends Pick<CatalogEntry, "toolName"> {
 /** Rows of everything that ran. */
 export type ExecutionLog = ReturnType<typeof createExecutionLog>;
 
-/** Does its own writes together with the row of an execution. */
-export type OnStart = (transaction: Store, executionId: string) => Promise<void>;
-
 /**
  * Creates the log of one process.
  *
@@ -41,31 +40,14 @@ export function createExecutionLog(
   { usageLimit, nodeId }: { usageLimit?: number | undefined; nodeId?: string | undefined } = {},
 ) {
   const at = () => new Date(now()).toISOString();
-  const late = createLateRecords(store, at);
+  const write = createRecordWriter(store, usageLimit);
+  const late = createLateRecords(store, write, at);
+  const reads = createRunningReads(write);
 
-  async function finish(id: string, change: Partial<ExecutionRow>): Promise<string> {
+  async function finish(id: string, how: Pick<ExecutionEnd, "status"> & Partial<ExecutionEnd>): Promise<string> {
     const finished_at = at();
-    await late.end(id, { ...change, finished_at });
+    await late.end(await reads.end({ output: null, error: null, ...how, id, finished_at }));
     return finished_at;
-  }
-
-  async function insert(row: ExecutionRow, onStart?: OnStart): Promise<void> {
-    const day = { account_id: row.account_id, day: row.started_at.slice(0, 10), executions: 1 };
-    const write = async (transaction: Store) => {
-      const { executions } = await transaction
-        .insertInto("usage_days")
-        .values(day)
-        .onConflict((c) =>
-          c.columns(["account_id", "day"]).doUpdateSet((e) => ({ executions: e("usage_days.executions", "+", 1) })),
-        )
-        .returning("executions")
-        .executeTakeFirstOrThrow();
-      if (usageLimit !== undefined && executions > usageLimit) throw usageLimitReached(usageLimit);
-      await transaction.insertInto("executions").values(row).execute();
-      await onStart?.(transaction, row.id);
-    };
-    const isPlainRead = row.side_effect_level === "read" && onStart === undefined;
-    await (isPlainRead ? inSoftTransaction(store, write) : store.transaction().execute(write));
   }
 
   return {
@@ -82,9 +64,9 @@ export function createExecutionLog(
     },
 
     /**
-     * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace. It is on disk when
-     * the promise resolves, but for a read without `onStart`: the trace of that one survives a crash of the service, and
-     * a power cut once its end is written.
+     * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace: it is on disk when the
+     * promise resolves. A read without `onStart` is counted and written when it ends, or when it takes long, and waits for
+     * no disk; where there is a limit, and while ends of others wait for the store, it is written before it runs, too.
      *
      * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
      * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and errors of `onStart`.
@@ -92,8 +74,10 @@ export function createExecutionLog(
     async start(call: LoggedCall, onStart?: OnStart): Promise<{ id: string; startedAt: string }> {
       const started = { status: "started" as const, started_at: at(), node_id: nodeId ?? null };
       const row: ExecutionRow = { ...createRow(call), ...started };
+      const isRead = row.side_effect_level === "read" && onStart === undefined;
       try {
-        await insert(row, onStart);
+        if (isRead) await reads.begin(row, { atOnce: usageLimit !== undefined || late.isBehind() });
+        else await write({ row, onStart, isSoft: false });
       } catch (error) {
         if (isStoreUnavailable(error)) late.doubt(row.id, error);
         throw error;
@@ -163,13 +147,6 @@ async function closeAbandoned(store: Store, finished_at: string): Promise<void> 
     .where("status", "=", "started")
     .where((e) => e.or([e("node_id", "is", null), e("node_id", "not in", e.selectFrom("nodes").select("nodes.id"))]))
     .execute();
-}
-
-function usageLimitReached(limit: number): ServiceError {
-  return new ServiceError(402, "usage_limit_reached", `All ${limit} executions of this day are used.`, {
-    type: "billing",
-    hint: "The count starts again at 00:00 UTC; the owner of the service can raise `usageLimit`.",
-  });
 }
 
 /** Number of recent reads returned by `listReads`. */

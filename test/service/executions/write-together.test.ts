@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTogetherWriter } from "../../../src/service/executions/late-records.ts";
+import { createTogetherWriter } from "../../../src/service/executions/write-together.ts";
 
 test("what comes while a write is under way is written together after it", async () => {
   const batches: (readonly number[])[] = [];
