@@ -2,6 +2,7 @@ import { parseJson } from "../../base/json.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const STEP_CHARS = 64 * 1024;
+const QUARTET = 4;
 const BACKSLASH = 0x5c;
 const LAST_QUARTET = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
 /** Thrown inside the splitter when a diverted string is not a JSON string at all. */
@@ -47,6 +48,8 @@ export class Base64Sink {
   readonly #count: (bytes: number) => void;
   readonly #unescaper: Unescaper | undefined;
   #carry: Buffer = Buffer.alloc(0);
+  /** Memory of the last step: new memory for each would wait for the next collection. */
+  #decoded: Buffer | undefined;
   #size = 0;
   #problem: DivertedFile["problem"];
 
@@ -67,14 +70,20 @@ export class Base64Sink {
   async write(raw: Buffer): Promise<void> {
     const chars = this.#unescaper?.push(raw) ?? raw;
     if (this.#isBroken()) return this.#skip(raw);
-    const text = this.#carry.length === 0 ? chars : Buffer.concat([this.#carry, chars]);
-    // The last quartet stays behind: only the end of the string may be padded.
-    const usable = Math.floor(Math.max(text.length - 1, 0) / 4) * 4;
+    // Only the end of the string may be padded, so that the last quartet stays behind.
+    const missing = QUARTET - this.#carry.length;
+    const begun = Buffer.concat([this.#carry, chars.subarray(0, missing)]);
+    const rest = chars.subarray(missing);
+    this.#carry = begun;
+    if (rest.length === 0) return;
+    const usable = Math.floor((rest.length - 1) / QUARTET) * QUARTET;
+    this.#carry = Buffer.from(rest.subarray(usable));
+    await this.#decode(begun);
+    if (this.#isBroken()) return this.#skip(Buffer.concat([begun, rest]));
     for (let at = 0; at < usable; at += STEP_CHARS) {
-      await this.#decode(text.subarray(at, Math.min(at + STEP_CHARS, usable)));
-      if (this.#isBroken()) return this.#skip(text.subarray(at));
+      await this.#decode(rest.subarray(at, Math.min(at + STEP_CHARS, usable)));
+      if (this.#isBroken()) return this.#skip(rest.subarray(at));
     }
-    this.#carry = Buffer.from(text.subarray(usable));
   }
 
   #isBroken(): boolean {
@@ -89,10 +98,11 @@ export class Base64Sink {
   }
 
   async #decode(chars: Buffer): Promise<void> {
-    const bytes = Buffer.from(chars.toString("latin1"), "base64");
+    const size = (chars.length / QUARTET) * 3;
+    if (this.#decoded === undefined || this.#decoded.length < size) this.#decoded = Buffer.allocUnsafeSlow(size);
+    const bytes = this.#decoded.subarray(0, this.#decoded.write(chars.toString("latin1"), "base64"));
     // Node skips unknown characters, so the length shrinks; it also reads the URL-safe alphabet.
-    if (bytes.length !== (chars.length / 4) * 3 || chars.includes(0x2d) || chars.includes(0x5f))
-      return this.#fail("not_base64");
+    if (bytes.length !== size || chars.includes(0x2d) || chars.includes(0x5f)) return this.#fail("not_base64");
     await this.#keep(bytes);
   }
 

@@ -6,6 +6,7 @@ import { errorCode } from "../../base/disk.ts";
 import { createMd5, sha256Hex } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import { ServiceError } from "../service-error.ts";
+import { createBlockWriter } from "./block-writer.ts";
 import { sanitiseFileName } from "./file-name.ts";
 
 /** How many leading bytes are kept in memory for MIME sniffing. */
@@ -53,7 +54,7 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
 /**
  * Creates an empty staged file with a random name in `folder` (made 0700 when missing).
  *
- * @throws ServiceError 503 `file_store_unavailable`; so does `write`.
+ * @throws ServiceError 503 `file_store_unavailable`; so do `write` and `seal`, also for bytes given before.
  */
 export async function createStagedFile(folder: string) {
   const path = join(folder, randomBytes(16).toString("hex"));
@@ -63,6 +64,10 @@ export async function createStagedFile(folder: string) {
   });
   const md5 = createMd5();
   const sha256 = createHash("sha256");
+  const writer = createBlockWriter(handle, (block) => {
+    md5.update(block);
+    sha256.update(block);
+  });
   const heads: Uint8Array[] = [];
   let headSize = 0;
   let size = 0;
@@ -72,6 +77,11 @@ export async function createStagedFile(folder: string) {
     if (closed) return;
     closed = true;
     await handle.close();
+  };
+  const seal = async (): Promise<FileDigests> => {
+    await onDisk(() => writer.end());
+    await close();
+    return { size, md5: md5.digestHex(), sha256: sha256.digest("hex") };
   };
   return {
     path,
@@ -89,18 +99,20 @@ export async function createStagedFile(folder: string) {
         headSize += part.length;
       }
       size += bytes.length;
-      md5.update(bytes);
-      sha256.update(bytes);
-      await onDisk(() => handle.writeFile(bytes));
+      await onDisk(() => writer.write(bytes));
     },
-    /** Ends the writing, closes and returns the digests; calling it again gives the same digests. Does not wait for the disk. */
+    /**
+     * Ends the writing, closes and returns the digests; calling it again gives the same digests. The bytes may still be in
+     * the memory of the system, and not on the disk.
+     */
     seal(): Promise<FileDigests> {
-      sealed ??= close().then(() => ({ size, md5: md5.digestHex(), sha256: sha256.digest("hex") }));
+      sealed ??= seal();
       return sealed;
     },
     /** Closes and removes the file; harmless after an adoption or a second time. Never rejects: what stays is swept later. */
     async discard(): Promise<void> {
       // Whatever the file was for has ended: a disk that fails now must not turn a done write into a failed one.
+      await writer.stop();
       await close().catch(() => {});
       await rm(path, { force: true }).catch(() => {});
     },

@@ -13,6 +13,7 @@ import {
   MAX_JSON_DEPTH,
 } from "../files/body-limits.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
+import { readBodyPieces } from "./body-pieces.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** The context of handlers. */
@@ -149,9 +150,9 @@ export interface IncomingBody {
  */
 export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   const length = incoming.headers["content-length"];
-  const bytes = incoming.iterator({ destroyOnReturn: false });
-  // An open iterator would hold back the rest of the body, and with it the next request on the connection.
-  outgoing.once("close", () => void bytes.return?.(undefined).catch(() => undefined));
+  const bytes = readBodyPieces(incoming);
+  // A reader that gave up while it waited would hold back the next piece, and with it the next request on the connection.
+  outgoing.once("close", () => void bytes.return?.(undefined));
   return {
     bytes,
     contentLength: length === undefined ? undefined : Number(length),

@@ -9,6 +9,7 @@ import { readIdempotencyKey, readToolRequest } from "../../executions/read-reque
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
+import { lendPieces } from "../body-pieces.ts";
 import {
   bare,
   envelope,
@@ -70,7 +71,12 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
     const account = principal.accountId;
     let request: ExecuteBody;
     try {
-      request = await readExecuteBody(bytes, { contentLength, blobs: parts.blobs, account, signal: clientGone });
+      request = await readExecuteBody(lendPieces(bytes), {
+        contentLength,
+        blobs: parts.blobs,
+        account,
+        signal: clientGone,
+      });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const { catalog } = await parts.access.view(principal);
