@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { request } from "undici";
 import { watchPeak } from "../processes/read-usage.ts";
+import type { Server } from "../processes/start-server.ts";
 import type { ServiceProcess } from "../processes/start-service.ts";
+import type { FloorSteps } from "./envelope-floor.ts";
 
 const MIB = 1024 * 1024;
 const PIECE_BYTES = 240 * 1024;
@@ -15,39 +17,56 @@ export interface EnvelopeSample {
   readonly growthMb: number;
 }
 
-/** Sends one write with so many files of so many MB; the service stores all and puts one into the drive. */
-export async function measureEnvelope(
-  service: ServiceProcess,
-  { files, mb }: { readonly files: number; readonly mb: number },
-): Promise<EnvelopeSample> {
+/** So many files of so many MB. */
+export interface EnvelopeSize {
+  readonly files: number;
+  readonly mb: number;
+}
+
+/** Sends one write with files; the service stores all while it reads them, and puts one into the drive. */
+export async function measureEnvelope(service: ServiceProcess, size: EnvelopeSize): Promise<EnvelopeSample> {
+  const growth = watchPeak(service.pid);
+  const begun = performance.now();
+  const headers = { "content-type": "application/json", "x-svc-api-key": service.apiKey };
+  await post(`${service.url}/api/tools/drive_upload_file/execute`, headers, size);
+  const seconds = (performance.now() - begun) / 1_000;
+  return { mbPerSecond: (size.files * size.mb) / seconds, growthMb: growth() };
+}
+
+/** The steps that no service can do without, each by itself, in a process of its own. */
+export async function measureEnvelopeFloor({ url }: Server, { files, mb }: EnvelopeSize): Promise<FloorSteps> {
+  return JSON.parse(await post(`${url}/?files=${files}&mb=${mb}`, {}, { files, mb }));
+}
+
+async function post(url: string, headers: Record<string, string>, size: EnvelopeSize): Promise<string> {
+  const body = Readable.from(writeEnvelope(size), { objectMode: false });
+  const reply = await request(url, { method: "POST", headers, body });
+  const text = await reply.body.text();
+  if (reply.statusCode !== 200) throw new Error(`The server answered ${reply.statusCode}: ${text.slice(0, 300)}`);
+  return text;
+}
+
+/** The text of an envelope, from pieces that are encoded once: a sender that encodes is what would be waited for. */
+function writeEnvelope({ files, mb }: EnvelopeSize): Iterable<Buffer> {
   const bytes = mb * MIB;
   const piece = Buffer.alloc(PIECE_BYTES, "0123456789abcdef");
   const last = piece.subarray(0, bytes % PIECE_BYTES);
-  const pieces = [...Array.from({ length: Math.floor(bytes / PIECE_BYTES) }, () => piece), last];
+  const count = Math.floor(bytes / PIECE_BYTES);
   const hash = createHash("md5");
-  for (const one of pieces) hash.update(one);
-  const md5 = hash.digest("hex");
+  for (let index = 0; index < count; index += 1) hash.update(piece);
+  const md5 = hash.update(last).digest("hex");
+  const [text, lastText] = [piece, last].map((one) => Buffer.from(one.toString("base64")));
   const file = { name: "bench.txt", mimetype: "text/plain", s3key: "file-0" };
   const head = JSON.stringify({ arguments: { file, if_exists: "replace" }, confirmed: true }).slice(0, -1);
-  async function* write() {
-    yield `${head},"files":[`;
+  function* write() {
+    yield Buffer.from(`${head},"files":[`);
     for (let index = 0; index < files; index += 1) {
       const entry = JSON.stringify({ pointer: `file-${index}`, name: file.name, mimetype: file.mimetype, md5 });
-      yield `${index === 0 ? "" : ","}${entry.slice(0, -1)},"dataBase64":"`;
-      for (const one of pieces) yield one.toString("base64");
-      yield '"}';
+      yield Buffer.from(`${index === 0 ? "" : ","}${entry.slice(0, -1)},"dataBase64":"`);
+      for (let part = 0; part < count; part += 1) yield text ?? piece;
+      yield Buffer.concat([lastText ?? last, Buffer.from('"}')]);
     }
-    yield "]}";
+    yield Buffer.from("]}");
   }
-  const growth = watchPeak(service.pid);
-  const begun = performance.now();
-  const reply = await request(`${service.url}/api/tools/drive_upload_file/execute`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-svc-api-key": service.apiKey },
-    body: Readable.from(write(), { objectMode: false }),
-  });
-  const text = await reply.body.text();
-  if (reply.statusCode !== 200) throw new Error(`The service answered ${reply.statusCode}: ${text.slice(0, 300)}`);
-  const seconds = (performance.now() - begun) / 1_000;
-  return { mbPerSecond: (files * mb) / seconds, growthMb: growth() };
+  return write();
 }
