@@ -16,14 +16,14 @@ export function hasCode(error: unknown, code: string): boolean {
   return errorCode(error) === code;
 }
 
-/** Writes `text` to `file` (mode 0600, folder 0700) so that a reader sees the old or the new content, never a part. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/** Writes `content` to `file` (mode 0600, folder 0700) so that a reader sees the old or the new content, never a part. */
+export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   const handle = await open(temporary, "wx", 0o600);
   try {
     try {
-      await handle.writeFile(text, "utf8");
+      await handle.writeFile(content, "utf8");
       await handle.sync();
     } finally {
       await handle.close();

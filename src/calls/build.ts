@@ -31,7 +31,8 @@ export function buildTools(
   entries: readonly CatalogEntry[],
   options: { readonly profile: SchemaProfile; readonly reserved: readonly string[] },
 ): ToolDefinition[] {
-  const taken = entries.find((entry) => options.reserved.includes(entry.name));
+  const reserved = new Set(options.reserved);
+  const taken = entries.find((entry) => reserved.has(entry.name));
   if (taken !== undefined) {
     throw new SvcError("unsupported", `The service has a tool "${taken.name}", which is the name of one of our own.`, {
       hint: "Leave its app out, or rename it in the service.",
@@ -51,11 +52,9 @@ export function buildTools(
 }
 
 function describeEntry(entry: CatalogEntry): string {
-  const additions = [
-    ...(mustAskFirst(entry) ? ["Asks the user for approval before it runs."] : []),
-    ...(entry.schemaHash === undefined ? ["Call svc_describe_tool first to learn its arguments."] : []),
-  ];
-  const addition = additions.join(" ");
+  const asks = mustAskFirst(entry) ? "Asks the user for approval before it runs." : "";
+  const learn = entry.schemaHash === undefined ? "Call svc_describe_tool first to learn its arguments." : "";
+  const addition = asks === "" || learn === "" ? asks + learn : `${asks} ${learn}`;
   const text = toPlainText(entry.description.trim() || entry.title, { keepLines: true });
   const room = DESCRIPTION_MAX - addition.length - 1;
   const shown = text.length <= room ? text : cutAtSentence(text, room);
@@ -71,6 +70,7 @@ function cutAtSentence(text: string, max: number): string {
 }
 
 const LIMIT = 64;
+const LEGAL = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const HASH_LENGTH = 7;
 
 /**
@@ -79,6 +79,7 @@ const HASH_LENGTH = 7;
  * ends in 7 hex digits of its SHA-256, so that two long names stay apart. A legal name is returned unchanged.
  */
 export function toModelName(name: string): string {
+  if (LEGAL.test(name)) return name;
   const clean = name.replace(/[^A-Za-z0-9_-]/g, "_");
   const legal = /^[A-Za-z]/.test(clean) ? clean : `t_${clean}`;
   if (legal.length <= LIMIT) return legal;

@@ -222,13 +222,13 @@ async function readResult(parts: StaticToolParts, args: z.output<typeof readSche
 /** The local state, and whether the service accepts the key now: a revoked key looks like any other. */
 async function describeStatus({ client, catalog }: StaticToolParts, signal?: AbortSignal): Promise<ToolOutcome> {
   const { report } = catalog;
-  const apps = [...new Set(catalog.list().map((entry) => entry.integration))];
+  const apps = [...new Set(catalog.heads.map(({ integration }) => integration))];
   return createOutcome("succeeded", "svc_status", {
     result: {
       service: client.baseUrl,
       paired: client.hasKey,
       ...(await tryService(client, signal)),
-      tools: report?.tools ?? catalog.list().length,
+      tools: report?.tools ?? catalog.size,
       apps,
       not_listed: report?.omitted ?? [],
       synced_at: report === undefined ? null : new Date(report.syncedAt).toISOString(),

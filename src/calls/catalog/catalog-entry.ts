@@ -5,6 +5,7 @@ import type { JsonSchema, Tool } from "../../wire/tool.ts";
 import { canonicalJson } from "../ask/fingerprint.ts";
 import type { Effect } from "../ask/request.ts";
 import type { ConnectionChoice } from "../outcome.ts";
+import { ShownSchemas } from "../projection.ts";
 
 export interface CatalogEntry {
   /** Full tool name; never split to learn the integration. */
@@ -19,6 +20,8 @@ export interface CatalogEntry {
   readonly inputSchema: JsonSchema | null;
   /** SHA-256 of the schema, undefined until described. */
   readonly schemaHash?: string | undefined;
+  /** What models are shown of exactly this schema; filled when they are first shown it. */
+  readonly shown?: ShownSchemas | undefined;
   readonly connections: readonly ConnectionChoice[];
   readonly askBefore: readonly string[];
   /** The service's reason for requiring a confirmation. */
@@ -66,6 +69,7 @@ export function readCatalogEntry(tool: Tool, source: "list" | "describe"): Catal
     needsConfirmation: readFlag(tool.requiresConfirmation) ?? readFlag(action.requires_confirmation),
     inputSchema,
     schemaHash: source === "describe" ? hashSchema(inputSchema) : undefined,
+    shown: source === "describe" ? new ShownSchemas() : undefined,
     connections: readConnections(tool, canonical),
     askBefore: readLines(tool.askBefore) ?? readLines(action.ask_before) ?? [],
     policyReason: readText(tool.policyReason),
@@ -189,7 +193,10 @@ const MIN_SHARE = 0.7;
  * Up to three tools whose name is close to `wanted`, reads first. They are shown, never run. Names much less similar
  * than the closest are left out, so that they do not crowd out the intended one.
  */
-export function suggestTools(entries: Iterable<CatalogEntry>, wanted: string): CatalogEntry[] {
+export function suggestTools<Tool extends Pick<CatalogEntry, "name" | "effect">>(
+  entries: Iterable<Tool>,
+  wanted: string,
+): Tool[] {
   const words = splitName(wanted);
   const scored = [...entries].map((entry) => ({ entry, score: scoreName(words, splitName(entry.name)) }));
   const best = scored.reduce((max, { score }) => Math.max(max, score), 0);
@@ -199,7 +206,7 @@ export function suggestTools(entries: Iterable<CatalogEntry>, wanted: string): C
   return close.slice(0, MAX_SUGGESTIONS).map(({ entry }) => entry);
 }
 
-function rank(entry: CatalogEntry): number {
+function rank(entry: Pick<CatalogEntry, "effect">): number {
   return entry.effect === "read" ? 0 : 1;
 }
 

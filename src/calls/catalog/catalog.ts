@@ -1,16 +1,12 @@
 import type { SvcClient } from "../../client/client.ts";
 import type { ToolSearchQuery } from "../../wire/tool.ts";
 import type { SchemaChange, SessionEvent } from "../session-events.ts";
-import {
-  addListed,
-  type CatalogCache,
-  coversApps,
-  isFresh,
-  type ListedApps,
-  openCatalogCache,
-} from "./catalog-cache.ts";
+import { type CatalogCache, openCatalogCache } from "./catalog-cache.ts";
 import { type CatalogEntry, compareSchemas, mustAskFirst, readCatalogEntry, suggestTools } from "./catalog-entry.ts";
 import { type FetchToolsOptions, fetchDescription, fetchTools, mergeList, type OmittedTools } from "./fetch-tools.ts";
+import { KnownTools } from "./known-tools.ts";
+import { addListed, coversApps, isFresh, type ListedApps } from "./listed-apps.ts";
+import type { ToolHead } from "./stored-tools.ts";
 
 export interface CatalogOptions {
   readonly client: SvcClient;
@@ -40,8 +36,10 @@ export interface ToolCatalog {
    * otherwise syncs.
    */
   load(options?: FetchToolsOptions): Promise<SyncReport>;
-  /** Known tools by integration, then name. */
+  /** Known tools by integration, then name. Reads all of the cache: {@link heads} is quicker. */
   list(): readonly CatalogEntry[];
+  /** The same tools in the same order, by what they are found by. */
+  readonly heads: readonly ToolHead[];
   readonly size: number;
   /** A known tool, described or not. Sends no request. */
   peek(name: string): CatalogEntry | undefined;
@@ -70,7 +68,7 @@ class Catalog implements ToolCatalog {
   readonly #cache: CatalogCache | undefined;
   readonly #now: () => number;
   readonly #emit: (event: SessionEvent) => void;
-  readonly #entries = new Map<string, CatalogEntry>();
+  readonly #entries = new KnownTools();
   #listed: ListedApps | undefined;
   /** Tools described in this session. A cached description is used and refreshed in the background. */
   readonly #checked = new Set<string>();
@@ -100,7 +98,8 @@ class Catalog implements ToolCatalog {
     this.#listed = addListed(before, options.integrations, this.#now());
     const isOther = ({ integration }: OmittedTools) => !(integration && options.integrations?.includes(integration));
     const kept = this.#listed.syncedAt === before?.syncedAt ? (this.report?.omitted.filter(isOther) ?? []) : [];
-    this.report = this.#createReport([...kept, ...fetched.omitted], this.#listed.syncedAt);
+    const integrations = new Set(this.heads.map(({ integration }) => integration)).size;
+    this.report = this.#createReport([...kept, ...fetched.omitted], integrations);
     this.#save();
     return this.report;
   }
@@ -109,12 +108,12 @@ class Catalog implements ToolCatalog {
     if (this.#cache === undefined) return this.sync(options);
     const reading = await this.#cache.read();
     if (reading.kind === "damaged") this.#emit({ type: "cache_rebuilt", reason: reading.reason });
-    if (reading.kind !== "found" || reading.catalog.tools.length === 0) return this.sync(options);
-    for (const entry of reading.catalog.tools) this.#entries.set(entry.name, entry);
-    const { omitted, listed } = reading.catalog;
+    if (reading.kind !== "found" || reading.tools.size === 0) return this.sync(options);
+    const { omitted, listed, integrations } = reading.lists;
+    this.#entries.addStored(reading.tools);
     this.#listed = listed;
     // Undefined when it was written before any list was read: descriptions only.
-    if (listed !== undefined) this.report = this.#createReport(omitted, listed.syncedAt);
+    if (listed !== undefined) this.report = this.#createReport(omitted, integrations);
     if (listed === undefined || this.report === undefined || !coversApps(listed, options.integrations))
       return this.sync(options);
     if (!isFresh(listed, this.#now())) this.#inBackground(this.sync({ ...options, signal: this.#closing.signal }));
@@ -126,7 +125,11 @@ class Catalog implements ToolCatalog {
   }
 
   list(): readonly CatalogEntry[] {
-    return [...this.#entries.values()].sort((a, b) => compare(a.integration, b.integration) || compare(a.name, b.name));
+    return this.heads.flatMap(({ name }) => this.#entries.get(name) ?? []);
+  }
+
+  get heads(): readonly ToolHead[] {
+    return this.#entries.heads;
   }
 
   peek(name: string): CatalogEntry | undefined {
@@ -152,19 +155,20 @@ class Catalog implements ToolCatalog {
   }
 
   suggest(name: string): CatalogEntry[] {
-    return suggestTools(this.#entries.values(), name);
+    return suggestTools(this.heads, name).flatMap((head) => this.peek(head.name) ?? []);
   }
 
   async search(query: ToolSearchQuery, signal?: AbortSignal): Promise<CatalogEntry[]> {
     const answer = await this.#client.searchTools(query, { signal });
     const found = answer.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
-    for (const entry of found) if (!this.#entries.has(entry.name)) this.#entries.set(entry.name, entry);
+    for (const entry of found) if (!this.#entries.has(entry.name)) this.#entries.set(entry);
     return found.map((entry) => this.#entries.get(entry.name) ?? entry);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#background);
+    if (this.#entries.hasNewlyShown) this.#save();
     await this.#cache?.settle();
   }
 
@@ -182,15 +186,16 @@ class Catalog implements ToolCatalog {
     const entry = await fetchDescription(this.#client, { name, listed }, { signal: this.#closing.signal });
     // A listed tool without a description may still be called: its app may just not be connected.
     if (entry === undefined) return listed;
-    this.#entries.set(name, entry);
+    const isSame = listed?.schemaHash !== undefined && listed.schemaHash === entry.schemaHash;
+    const kept = isSame ? { ...entry, shown: listed.shown } : entry;
+    this.#entries.set(kept);
     this.#checked.add(name);
     this.#save();
-    return entry;
+    return kept;
   }
 
-  #createReport(omitted: readonly OmittedTools[], syncedAt: number): SyncReport {
-    const integrations = new Set([...this.#entries.values()].map((entry) => entry.integration));
-    return { tools: this.#entries.size, integrations: integrations.size, omitted, syncedAt };
+  #createReport(omitted: readonly OmittedTools[], integrations: number): SyncReport {
+    return { tools: this.#entries.size, integrations, omitted, syncedAt: this.#listed?.syncedAt ?? this.#now() };
   }
 
   #inBackground(work: Promise<unknown>): void {
@@ -199,10 +204,10 @@ class Catalog implements ToolCatalog {
   }
 
   #save(): void {
-    this.#cache?.save(() => ({ listed: this.#listed, omitted: this.report?.omitted ?? [], tools: this.list() }));
+    this.#cache?.save(() => {
+      const integrations = new Set(this.heads.map(({ integration }) => integration)).size;
+      const lists = { listed: this.#listed, omitted: this.report?.omitted ?? [], integrations };
+      return { lists, tools: this.#entries };
+    });
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

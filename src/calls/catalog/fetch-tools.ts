@@ -6,6 +6,7 @@ import { TOOL_PAGE } from "../../wire/constants.ts";
 import type { Tool, ToolList } from "../../wire/tool.ts";
 
 import { addActionDetail, type CatalogEntry, readCatalogEntry } from "./catalog-entry.ts";
+import type { KnownTools } from "./known-tools.ts";
 
 const PARALLEL = 4;
 /** Bounds against a service that lists apps and tools without end; the excess is counted as omitted. */
@@ -156,7 +157,7 @@ function fillGaps(described: CatalogEntry, listed: CatalogEntry | undefined): Ca
  * complete list lacks are removed.
  */
 export function mergeList(
-  known: Map<string, CatalogEntry>,
+  known: KnownTools,
   listed: readonly CatalogEntry[],
   scope: {
     /** Apps in the list; undefined for all. */
@@ -165,16 +166,16 @@ export function mergeList(
   },
 ): void {
   const names = new Set(listed.map((entry) => entry.name));
-  for (const [name, entry] of known) {
-    const isInScope = scope.integrations === undefined || scope.integrations.includes(entry.integration);
+  for (const { name, integration } of known.heads) {
+    const isInScope = scope.integrations === undefined || scope.integrations.includes(integration);
     if (scope.isComplete && isInScope && !names.has(name)) known.delete(name);
   }
-  for (const entry of listed) known.set(entry.name, keepDescription(entry, known.get(entry.name)));
+  for (const entry of listed) known.set(keepDescription(entry, known.get(entry.name)));
 }
 
 function keepDescription(listed: CatalogEntry, known: CatalogEntry | undefined): CatalogEntry {
   if (known?.schemaHash === undefined) return listed;
-  const { inputSchema, schemaHash, connections, askBefore, policyReason, keys } = known;
+  const { inputSchema, schemaHash, shown, connections, askBefore, policyReason, keys } = known;
   const merged = fillGaps(listed, known);
-  return { ...merged, inputSchema, schemaHash, connections, askBefore, policyReason, keys };
+  return { ...merged, inputSchema, schemaHash, shown, connections, askBefore, policyReason, keys };
 }

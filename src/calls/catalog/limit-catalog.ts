@@ -5,6 +5,7 @@ import type { SessionEvent } from "../session-events.ts";
 import type { SyncReport, ToolCatalog } from "./catalog.ts";
 import { type CatalogEntry, suggestTools } from "./catalog-entry.ts";
 import type { FetchToolsOptions } from "./fetch-tools.ts";
+import type { ToolHead } from "./stored-tools.ts";
 
 /** Hits examined when a search is not limited to one app; hits of other apps are dropped. */
 const MOST_HITS = 200;
@@ -16,14 +17,14 @@ const MOST_HITS = 200;
 export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCatalog {
   const pass = (entry: CatalogEntry | undefined) =>
     entry !== undefined && isAllowed(entry, allowed) ? entry : undefined;
-  const list = () => inner.list().filter((entry) => isAllowed(entry, allowed));
+  const heads = () => inner.heads.filter((head) => isAllowed(head, allowed));
   const narrow = (options: FetchToolsOptions): FetchToolsOptions => {
     const { integrations: apps = allowed.integrations } = options;
     const integrations = apps?.filter((slug) => allowed.integrations?.includes(slug) ?? true);
     return integrations === undefined ? options : { ...options, integrations };
   };
   const limitReport = (report: SyncReport): SyncReport => {
-    const entries = list();
+    const entries = heads();
     const isOurs = (slug: string | null) => allowed.integrations?.includes(slug ?? "") ?? true;
     return {
       ...report,
@@ -48,9 +49,12 @@ export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCat
     isLimited: true,
     sync: async (options = {}) => finish(await inner.sync(narrow(options))),
     load: async (options = {}) => finish(await inner.load(narrow(options))),
-    list,
+    list: () => heads().flatMap(({ name }) => inner.peek(name) ?? []),
+    get heads() {
+      return heads();
+    },
     get size() {
-      return list().length;
+      return heads().length;
     },
     peek: (name) => pass(inner.peek(name)),
     find: async (name) => (mayFind(name) ? pass(await inner.find(name)) : undefined),
@@ -59,7 +63,7 @@ export function limitCatalog(inner: ToolCatalog, allowed: AllowedTools): ToolCat
       const { entry, ...rest } = await inner.refresh(name);
       return pass(entry) === undefined ? { entry: undefined } : { entry, ...rest };
     },
-    suggest: (name) => suggestTools(list(), name),
+    suggest: (name) => suggestTools(heads(), name).flatMap((head) => inner.peek(head.name) ?? []),
     async search(query, signal) {
       const { limit } = query;
       const { integrations } = allowed;
@@ -155,7 +159,7 @@ function checkAllowed(allow: AllowedTools): void {
     checkChoices({ levels: level }, { levels: [...SIDE_EFFECT_LEVELS, "unknown"] });
 }
 
-function isAllowed(entry: CatalogEntry, allowed: AllowedTools): boolean {
+function isAllowed(entry: ToolHead, allowed: AllowedTools): boolean {
   const { levels } = allowed;
   if (!mayBeAllowed(entry, allowed)) return false;
   if (levels === undefined || levels.includes(entry.effect)) return true;
@@ -189,13 +193,13 @@ const MAX_DEFERRED = 10_000;
 /** The known tools that pass a filter, by app and name, as many as its limit allows. */
 export function selectEntries(catalog: ToolCatalog, filter: OfferFilter): CatalogEntry[] {
   const { integrations, tools, levels } = filter;
-  const found = catalog
-    .list()
+  const found = catalog.heads
     .filter((entry) => integrations === undefined || integrations.includes(entry.integration))
     .filter((entry) => tools === undefined || tools.includes(entry.name))
     .filter((entry) => levels === undefined || levels.includes(entry.effect));
   const max = filter.deferLoading === true ? MAX_DEFERRED : MAX_LIMIT;
-  return found.slice(0, Math.min(filter.limit ?? DEFAULT_LIMIT, max));
+  const offered = found.slice(0, Math.min(filter.limit ?? DEFAULT_LIMIT, max));
+  return offered.flatMap(({ name }) => catalog.peek(name) ?? []);
 }
 
 type MissingTools = Extract<SessionEvent, { type: "tools_not_found" }>;
@@ -227,7 +231,7 @@ export class MissingReport {
 }
 
 function findMissing(catalog: ToolCatalog, filter: OfferFilter): MissingTools | undefined {
-  const apps = new Set(catalog.list().map(({ integration }) => integration));
+  const apps = new Set(catalog.heads.map(({ integration }) => integration));
   const tools = (filter.tools ?? []).filter((name) => catalog.peek(name) === undefined);
   const integrations = (filter.integrations ?? []).filter((slug) => !apps.has(slug));
   return tools.length + integrations.length === 0 ? undefined : { type: "tools_not_found", tools, integrations };

@@ -2,6 +2,7 @@ import { adviseOnCredential, KEY_HINT } from "../../client/failure.ts";
 import type { SvcError } from "../../errors.ts";
 import { redactHint } from "../../media/send/upload-hint.ts";
 import type { CatalogEntry } from "../catalog/catalog-entry.ts";
+import type { ToolHead } from "../catalog/stored-tools.ts";
 import {
   cleanLines,
   cleanText,
@@ -106,9 +107,8 @@ export function createUnknownOutcome(
   why: string,
   notes: readonly string[] = [],
 ): ToolOutcome {
-  const isRead = (other: CatalogEntry) => other.integration === integration && other.effect === "read";
-  const reads = catalog
-    .list()
+  const isRead = (other: ToolHead) => other.integration === integration && other.effect === "read";
+  const reads = catalog.heads
     .filter(isRead)
     .slice(0, 3)
     .map((other) => other.name);

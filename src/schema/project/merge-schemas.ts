@@ -14,8 +14,8 @@ const COPIED = ["properties", "patternProperties", "enum", "required"];
  */
 export function mergeSchemas(projection: Projection, first: Source, second: Source): SchemaDraft {
   const both = COPIED.filter((keyword) => first[keyword] !== undefined && second[keyword] !== undefined);
-  const entries = both.map((keyword) => countEntries(first[keyword]) + countEntries(second[keyword]));
-  if (!spend(projection, ...entries)) return {};
+  const cost = both.reduce((sum, keyword) => sum + countEntries(first[keyword]) + countEntries(second[keyword]), 0);
+  if (!spend(projection, cost)) return {};
   const [a, b] = [numberLimits(first), numberLimits(second)];
   const merged: SchemaDraft = {};
   for (const keyword of Object.keys(b)) setOwn(merged, keyword, b[keyword]);
@@ -113,12 +113,12 @@ const MAX_STACK = 40;
 const MAX_PARTS = 50;
 const ANNOTATIONS = ["title", "description", "default", "examples", "example", "deprecated"];
 
-const LINKS = ["allOf", "$ref", "$dynamicRef", "$recursiveRef"];
+/** Keywords that lead to other schemas which say more about the node. */
+export const LINKS = ["allOf", "$ref", "$dynamicRef", "$recursiveRef"];
 
 /** Inlines the references of a node and merges its `allOf`. Keywords beside a `$ref` win. */
 export function flattenNode(node: Source, stack: readonly object[], projection: Projection): FlatNode {
   if (!spend(projection, NODE_COST)) return { node: {}, stack };
-  if (!LINKS.some((keyword) => keyword in node)) return { node, stack };
   const { allOf, $ref, $dynamicRef, $recursiveRef, ...own } = node;
   let flat: FlatNode = { node: own, stack };
   const reference = [$ref, $dynamicRef, $recursiveRef].find((ref) => typeof ref === "string");
@@ -190,11 +190,11 @@ export interface ProjectionPlace {
 /** Far above what schemas need; a flood of references would be followed, and one large map copied, for seconds. */
 export const BUDGET = 400_000;
 /** Cost of a node that is read; an entry that is merged costs 1. */
-const NODE_COST = 50;
+export const NODE_COST = 50;
 
 /** Takes costs off the budget; false when it is used up: nothing more is read or merged. */
-export function spend(projection: Projection, ...costs: readonly number[]): boolean {
-  for (const cost of costs) projection.budget -= cost;
+export function spend(projection: Projection, cost: number): boolean {
+  projection.budget -= cost;
   if (projection.budget >= 0) return true;
   projection.notes.add("Too much of the schema is merged from parts: some of it is not shown.");
   return false;

@@ -2,7 +2,16 @@ import { cloneJson, isRecord, setOwn } from "../../base/json.ts";
 import { shortenToSentence } from "../../base/text.ts";
 import { compiles } from "../check/read-pattern.ts";
 import { isCount, isFileSchema, NUMBER_LIMITS, readTypes, type SchemaDraft, showFileSchema } from "../json-schema.ts";
-import { type FlatNode, flattenNode, isFull, type Projection, type ProjectionPlace } from "./merge-schemas.ts";
+import {
+  type FlatNode,
+  flattenNode,
+  isFull,
+  LINKS,
+  NODE_COST,
+  type Projection,
+  type ProjectionPlace,
+  spend,
+} from "./merge-schemas.ts";
 import { appendText, projectTypes } from "./project-types.ts";
 import { collapseUnion, projectUnion } from "./project-union.ts";
 import { isLegalKey } from "./rename-keys.ts";
@@ -33,13 +42,16 @@ const UNSHOWN = [
 ];
 
 /** The readers of a node that its keywords call for: most nodes have few, and most readers find nothing. */
-const READER = { rare: 1, limits: 2, object: 4, array: 8, union: 16, unshown: 32 } as const;
+const READER = { rare: 1, limits: 2, object: 4, array: 8, union: 16, unshown: 32, link: 64, file: 128 } as const;
 const READERS: ReadonlyMap<string, number> = new Map([
   ...["default", "examples", "example", ...FLAGS, ...FORMATS].map((keyword) => [keyword, READER.rare] as const),
   ...[...LIMITS, ...NUMBER_LIMITS.flat(), "multipleOf", "uniqueItems", "pattern"].map(
     (keyword) => [keyword, READER.limits] as const,
   ),
-  ...["properties", "additionalProperties"].map((keyword) => [keyword, READER.object] as const),
+  ...LINKS.map((keyword) => [keyword, READER.link] as const),
+  ["file_uploadable", READER.file],
+  ["properties", READER.object | READER.file],
+  ["additionalProperties", READER.object],
   ...["items", "prefixItems", "additionalItems"].map((keyword) => [keyword, READER.array] as const),
   ...["anyOf", "oneOf"].map((keyword) => [keyword, READER.union] as const),
   ...UNSHOWN.map((keyword) => [keyword, READER.unshown] as const),
@@ -56,6 +68,16 @@ export function projectNode(node: unknown, place: ProjectionPlace, projection: P
   if (node === false) return undefined;
   if (!isRecord(node)) return {};
   projection.shown++;
+  const readers = findReaders(node);
+  if (readers & (READER.link | READER.union)) return projectLinked(node, place, projection);
+  if (!spend(projection, NODE_COST)) return projectLinked({}, place, projection);
+  if (readers & READER.file && isFileSchema(node)) return projectFile(node);
+  if (place.depth > projection.maxDepth || isFull(projection)) return cutNode(node, "", projection);
+  return readNode(node, readers, place, projection);
+}
+
+/** Projects a node that is said by several schemas, or may be one of several. */
+function projectLinked(node: Source, place: ProjectionPlace, projection: Projection): SchemaDraft {
   const raw = flattenNode(node, place.stack, projection);
   if (raw.nested !== undefined) return cutNode(raw.node, raw.nested, projection);
   if (isFileSchema(raw.node)) return projectFile(raw.node);
@@ -73,7 +95,10 @@ function flattenAgain(flat: FlatNode, projection: Projection): FlatNode {
 
 /** Projects a node that holds neither `$ref` nor `allOf`. */
 export function projectFlat(node: Source, place: ProjectionPlace, projection: Projection): SchemaDraft {
-  const readers = findReaders(node);
+  return readNode(node, findReaders(node), place, projection);
+}
+
+function readNode(node: Source, readers: number, place: ProjectionPlace, projection: Projection): SchemaDraft {
   if (readers & READER.unshown) {
     for (const keyword of UNSHOWN) if (node[keyword] !== undefined) projection.dropped.add(keyword);
   }

@@ -156,13 +156,20 @@ function project(inputSchema: Record<string, unknown>, profile: SchemaProfile, e
 function projectRoot(inputSchema: Record<string, unknown>, projection: Projection): SchemaDraft {
   const flat = flattenNode(inputSchema, [inputSchema], projection);
   const merged = mergeRootUnion(flat, projection);
-  const { enum: _, const: __, nullable: ___, ...root } = merged.node;
-  const shown = projectFlat({ ...root, type: "object" }, { depth: 0, stack: merged.stack }, projection);
+  const shown = projectFlat(toObject(merged.node), { depth: 0, stack: merged.stack }, projection);
   const kept: SchemaDraft = { type: "object" };
   for (const keyword of ROOT_KEYWORDS) if (shown[keyword] !== undefined) kept[keyword] = shown[keyword];
   kept.properties ??= {};
   if (typeof kept.description === "string") kept.description = shortenToSentence(kept.description, 1_024);
   return kept;
+}
+
+/** The root is an object, whatever its own type. */
+function toObject(root: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const isPlain = root.type === "object" && !("enum" in root || "const" in root || "nullable" in root);
+  if (isPlain) return root;
+  const { enum: _, const: __, nullable: ___, ...rest } = root;
+  return { ...rest, type: "object" };
 }
 
 interface TextLimits {

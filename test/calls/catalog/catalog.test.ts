@@ -205,7 +205,7 @@ describe("the disk cache", () => {
 
   it.each([
     ["torn", (text: string) => text.slice(0, text.length / 2)],
-    ["edited", (text: string) => text.replace('"effect":"write"', '"effect":"read"')],
+    ["edited", (text: string) => text.replace('"effects":["write"]', '"effects":["read"]')],
     ["of another form", () => '{"version":2}'],
     ["empty", () => ""],
   ])("is rebuilt and reported when it is %s", async (_name, damage) => {
