@@ -2,8 +2,6 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createToolSession } from "../../src/calls/session.ts";
-import { generateTools, startCatalogService } from "../../test/calls/catalog-service.ts";
 import { findBuiltPackage } from "../processes/built-package.ts";
 import { runSample } from "../processes/run-sample.ts";
 import { startServer } from "../processes/start-server.ts";
@@ -12,17 +10,12 @@ import { readCount, reportProgress, runPart } from "../report/run-part.ts";
 import { takeTurns } from "../report/take-turns.ts";
 import type { EntrySample } from "./entry-sample.ts";
 import { measureCommands } from "./measure-commands.ts";
-import type { Sample } from "./sample.ts";
 
 /*
  * Starts of the command line, the OpenClaw entry and the service as they are installed (compiled), beside the same
- * without anything in it; and a start with a cached catalogue of 12,000 tools beside reading the file it is in.
- * `npm run bench -- starts --rounds 11`
+ * without anything in it. `npm run bench -- starts --rounds 11`
  */
 
-const CACHED_TOOLS = 12_000;
-/** As many as it takes for the lists to show every tool. */
-const APPS = 80;
 const ENTRY_TARGET_MS = 6;
 const rounds = readCount("--rounds", 11);
 
@@ -37,8 +30,7 @@ async function measureStarts(): Promise<PartReport> {
   const dist = await findBuiltPackage();
   const commands = await measureCommands(dist, folder, rounds);
   const measures = [...commands, ...(await compareEntry(dist)), await compareService(dist)];
-  const cached = await compareCache(dist);
-  return { title: "Starts", measures: [...measures, ...cached.measures], notes: [cached.note] };
+  return { title: "Starts", measures, notes: [] };
 }
 
 /** Import and registration of the OpenClaw entry beside one that registers nothing. */
@@ -84,41 +76,4 @@ async function compareService(dist: string): Promise<Measure> {
     samples: samples[0] ?? [],
     peers: [{ name: "bare Hono handler", samples: samples[1] ?? [] }],
   };
-}
-
-/** The catalogue from the cache, checked and usable, beside the same file read, and read and parsed. */
-async function compareCache(dist: string): Promise<{ measures: Measure[]; note: string }> {
-  reportProgress(`cache of ${CACHED_TOOLS} tools`);
-  const tools = generateTools(CACHED_TOOLS).map((tool, index) => ({ ...tool, integration: `app-${index % APPS}` }));
-  const service = await startCatalogService(tools);
-  const stateDir = join(folder, "state");
-  await fillCache(service.url, stateDir);
-  const requests = service.requests.length;
-  const script = join(import.meta.dirname, "sample.ts");
-  const samples = await takeTurns(["cache", "read", "parse"], { rounds, warmUps: 1 }, (candidate) =>
-    runSample<Sample>(script, [candidate, stateDir, service.url, dist]),
-  );
-  const sent = service.requests.length - requests;
-  await service.close();
-  const [own = [], read = [], parsed = []] = samples;
-  const measures = (["wallMs", "heapMb"] as const).map((key): Measure => {
-    const pick = (list: readonly Sample[]) => list.map((one) => one[key]);
-    return {
-      what: `warm start over ${CACHED_TOOLS.toLocaleString("en")} tools: ${key === "wallMs" ? "wall" : "heap"}`,
-      unit: key === "wallMs" ? "ms" : "MB",
-      samples: pick(own),
-      peers: [
-        { name: "reading the cache file", samples: pick(read) },
-        { name: "reading and parsing it", samples: pick(parsed) },
-      ],
-    };
-  });
-  const note = `the cache has ${own[0]?.tools} tools in ${own[0]?.fileMb.toFixed(1)} MB; warm starts sent ${sent} requests.`;
-  return { measures, note };
-}
-
-async function fillCache(url: string, stateDir: string): Promise<void> {
-  const session = await createToolSession({ baseUrl: url, apiKey: "svc_live_bench", stateDir });
-  await session.catalog.load();
-  await session.close();
 }

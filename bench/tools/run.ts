@@ -10,6 +10,7 @@ import { runSample } from "../processes/run-sample.ts";
 import type { Measure, PartReport, Target } from "../report/part-report.ts";
 import { readCount, reportProgress, runPart } from "../report/run-part.ts";
 import { takeTurns } from "../report/take-turns.ts";
+import { compareCache } from "./compare-cache.ts";
 import type { Sample } from "./sample.ts";
 
 /*
@@ -43,12 +44,14 @@ async function measureTools(): Promise<PartReport> {
   const measures: Measure[] = [];
   for (const size of SIZES) measures.push(...(await compareWrapping(size)));
   const starts = await compareStarts();
+  const cache = await compareCache(folder, rounds);
   return {
     title: "Building tools",
-    measures: [...measures, ...starts.measures],
+    measures: [...measures, ...starts.measures, ...cache.measures],
     notes: [
       `${readCatalog(1).source} schemas; each sample is a fresh process, and the schemas are in memory before it counts.`,
       starts.note,
+      cache.note,
       ...(hasPeers ? [] : ["the other packages were not there: `npm ci --prefix bench` installs them."]),
     ],
   };

@@ -1,34 +1,30 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { readCpu, readHeap } from "../processes/read-usage.ts";
+import { readHeap } from "../processes/read-usage.ts";
 
 /*
- * One measurement in a fresh process: `node sample.ts cache|read|parse STATE_DIR URL DIST` loads a cached catalogue as
+ * One measurement in a fresh process: `node cache-sample.ts cache|read|parse STATE_DIR URL` loads a cached catalogue as
  * a session does, or only reads the same file, or reads and parses it, and prints a line of JSON.
  */
 
 /** What one process measured. */
-export interface Sample {
+export interface CacheSample {
   readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly heapMb: number;
+  readonly memoryMb: number;
   readonly tools: number;
   readonly fileMb: number;
 }
 
-const [candidate, stateDir = "", url = "", dist = ""] = process.argv.slice(2);
+const [candidate, stateDir = "", url = ""] = process.argv.slice(2);
 const file = await findCache(join(stateDir, "catalog"));
 const work = candidate === "cache" ? await prepareSession() : readFileOnly;
-const heapBefore = await readHeap();
-const cpuBefore = process.cpuUsage();
+const before = await readMemory();
 const begun = performance.now();
 const kept = await work();
 const wallMs = performance.now() - begun;
-const cpuMs = readCpu(cpuBefore);
-const heapMb = (await readHeap()) - heapBefore;
+const memoryMb = (await readMemory()) - before;
 const tools = typeof kept === "object" && kept !== null && "tools" in kept ? Number(kept.tools) : 0;
-const sample: Sample = { wallMs, cpuMs, heapMb, tools, fileMb: (await stat(file)).size / 1024 / 1024 };
+const sample: CacheSample = { wallMs, memoryMb, tools, fileMb: (await stat(file)).size / 1024 / 1024 };
 console.log(JSON.stringify(sample));
 process.exit();
 
@@ -39,12 +35,18 @@ async function findCache(folder: string): Promise<string> {
 
 /** Opens a session whose list is on the disk; nothing is sent. */
 async function prepareSession(): Promise<() => Promise<unknown>> {
-  const { createToolSession } = await import(pathToFileURL(join(dist, "index.js")).href);
+  const { createToolSession } = await import("../../src/calls/session.ts");
   const session = await createToolSession({ baseUrl: url, apiKey: "svc_live_bench", stateDir });
   return () => session.catalog.load();
 }
 
 async function readFileOnly(): Promise<unknown> {
   const text = await readFile(file, "utf8");
-  return candidate === "parse" ? { list: JSON.parse(text) } : { text };
+  // Its lines are JSON.
+  return candidate === "parse" ? { list: JSON.parse(`[${text.trim().split("\n").join(",")}]`) } : { text };
+}
+
+/** Heap and buffers after a collection, in MB. */
+async function readMemory(): Promise<number> {
+  return (await readHeap()) + process.memoryUsage().arrayBuffers / 1024 / 1024;
 }
