@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { createState, type HostState } from "../../test/e2e/openclaw/host/isolated-state.ts";
 import { runOpenClaw } from "../../test/e2e/openclaw/host/run-openclaw.ts";
 import { packForOpenClaw } from "../../test/package/pack-for-openclaw.ts";
+import { PACKAGE_ROOT } from "../../test/package/read-package.ts";
 import { runCommand } from "../../test/package/run-command.ts";
-import { findBuiltPackage } from "../processes/built-package.ts";
 
 /** One OpenClaw with or without a plugin in it. */
 export interface Candidate {
@@ -22,7 +22,7 @@ const MODEL_URL = "http://127.0.0.1:9/v1";
 /** Three states of the host that differ in the plugin only; both plugins are installed from tarballs. */
 export async function prepareCandidates(folder: string): Promise<Candidate[]> {
   const empty = await packEmpty(join(folder, "empty"));
-  const ours = await packForOpenClaw(await findBuiltPackage(), folder);
+  const ours = await packForOpenClaw(PACKAGE_ROOT, folder);
   return [
     {
       name: "no plugin",

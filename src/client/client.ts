@@ -63,7 +63,7 @@ export class SvcClient {
     return readResource(await this.#transport.call({ method: "GET", path, query, options }), schema);
   }
 
-  async #post<T extends z.ZodType>(
+  async #submit<T extends z.ZodType>(
     schema: T,
     path: string,
     options: CallOptions | undefined,
@@ -156,7 +156,7 @@ export class SvcClient {
   /** `POST /api/approvals/{id}/cancel` (not in the document): withdraws a request; one that is decided throws. */
   async cancelApproval(id: string, options?: CallOptions): Promise<approvals.Approval> {
     const path = `/api/approvals/${encodeSegment(id, "id")}/cancel`;
-    return (await this.#post(approvals.approvalReplySchema, path, options, {})).approval;
+    return (await this.#submit(approvals.approvalReplySchema, path, options, {})).approval;
   }
 
   /** `GET /api/integrations`. */
@@ -187,7 +187,7 @@ export class SvcClient {
 
   /** `POST /api/flows/start`. */
   startFlow(body: flows.FlowStartRequest, options?: CallOptions): Promise<flows.FlowStartReply> {
-    return this.#post(flows.flowStartReplySchema, "/api/flows/start", options, { body });
+    return this.#submit(flows.flowStartReplySchema, "/api/flows/start", options, { body });
   }
 
   /** `GET /api/flows/{id}`: poll it to watch progress. */
@@ -202,17 +202,17 @@ export class SvcClient {
 
   /** `POST /api/flows/{id}/approve`; without `stepKey` the current waiting step. */
   async approveFlow(id: string, body: flows.FlowApproveRequest = {}, options?: CallOptions): Promise<flows.FlowView> {
-    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/approve`, options, { body });
+    return this.#submit(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/approve`, options, { body });
   }
 
   /** `POST /api/flows/{id}/resume`. */
   async resumeFlow(id: string, options?: CallOptions): Promise<flows.FlowView> {
-    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/resume`, options, {});
+    return this.#submit(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/resume`, options, {});
   }
 
   /** `POST /api/flows/{id}/cancel`. */
   async cancelFlow(id: string, options?: CallOptions): Promise<flows.FlowView> {
-    return this.#post(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/cancel`, options, {});
+    return this.#submit(flows.flowViewSchema, `/api/flows/${encodeSegment(id, "id")}/cancel`, options, {});
   }
 
   /** `POST /api/mcp`: one JSON-RPC call. Its error is returned in the `error` member, not thrown. */
@@ -232,7 +232,7 @@ export class SvcClient {
 
   /** `POST /api/plugin/pair/start`. */
   startPairing(body: sessions.PairStartRequest = {}, options?: CallOptions): Promise<sessions.PairStartReply> {
-    return this.#post(sessions.pairStartReplySchema, "/api/plugin/pair/start", options, { body, credential: "none" });
+    return this.#submit(sessions.pairStartReplySchema, "/api/plugin/pair/start", options, { body, credential: "none" });
   }
 
   /** `POST /api/plugin/pair/sessions/{token}/exchange`: the key is transmitted only this once. */
@@ -256,7 +256,7 @@ export class SvcClient {
     options?: CallOptions,
   ): Promise<sessions.BootstrapStartReply> {
     const path = "/api/installer/bootstrap-sessions";
-    return this.#post(sessions.bootstrapStartReplySchema, path, options, { body, credential: "none" });
+    return this.#submit(sessions.bootstrapStartReplySchema, path, options, { body, credential: "none" });
   }
 
   /** Polls the `poll_url` of a bootstrap session, which must be below the base URL. */

@@ -4,6 +4,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { findDeclarations } from "./build.ts";
@@ -11,10 +12,11 @@ import { EXPORTS } from "./expected-exports.ts";
 import { installPacked } from "./install-packed.ts";
 import { listBiggest } from "./list-biggest.ts";
 import type { PackedPackage } from "./pack-checkout.ts";
-import { OPENCLAW_PACKAGE, packForOpenClaw } from "./pack-for-openclaw.ts";
+import { OPENCLAW_PACKAGE, type PackedForOpenClaw, packForOpenClaw } from "./pack-for-openclaw.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { findBlock, listReadmeBlocks, scriptReadmeAgent } from "./readme-blocks.ts";
 import { runCommand } from "./run-command.ts";
+import { scanCode } from "./scan-code.ts";
 
 const packageJson = readPackage();
 let folder: string;
@@ -99,38 +101,97 @@ describe("the packed tarball", () => {
 });
 
 describe("the tarball for OpenClaw", () => {
-  test("holds what the entry reaches, needs the plugin half's packages only, and loads where it is installed", async () => {
-    const { path, files, dependencies } = await packForOpenClaw(join(folder, "copy", "dist"), folder);
-    expect(Object.keys(dependencies)).toEqual([
-      "@cfworker/json-schema",
-      "file-type",
-      "mime",
-      "spark-md5",
-      "undici",
-      "zod",
-    ]);
-    expect(files.filter((file) => /^dist\/(service|cli|runtimes\/(langchain|terminal))\/|\.d\.ts$/.test(file))).toEqual(
-      [],
-    );
-    expect((await stat(path)).size).toBeLessThan(230_000);
-    expect(files).toContain("openclaw.plugin.json");
-    expect(files).toContain("skills/svc/SKILL.md");
+  let tarball: PackedForOpenClaw;
+  let place: string;
 
+  beforeAll(async () => {
+    tarball = await packForOpenClaw(join(folder, "copy"), folder);
     const home = join(folder, "openclaw-consumer");
+    place = join(home, "node_modules", OPENCLAW_PACKAGE);
     await mkdir(home);
     await writeFile(join(home, "package.json"), '{ "private": true, "type": "module" }\n');
     const omit = ["--omit=dev", "--omit=peer", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
-    const install = await runCommand("npm", ["install", ...omit, path], home);
+    const install = await runCommand("npm", ["install", ...omit, tarball.path], home);
     expect(install, install.stderr).toMatchObject({ code: 0 });
-    const modules = JSON.stringify(files.filter((file) => file.endsWith(".js")));
-    const place = join(home, "node_modules", OPENCLAW_PACKAGE);
+  }, 60_000);
+
+  const readDist = (name: string) => readFileSync(join(place, "dist", name), "utf8");
+
+  test("is a dozen files that depend on nothing and load where they are installed", async () => {
+    expect(tarball.files.map(({ path }) => path).sort()).toEqual([
+      "LICENSE",
+      "README.md",
+      "dist/calls.js",
+      "dist/calls.js.map",
+      "dist/openclaw.js",
+      "dist/openclaw.js.map",
+      "dist/packages.js",
+      "dist/rolldown-runtime.js",
+      "openclaw.plugin.json",
+      "package.json",
+      "skills/svc/SKILL.md",
+    ]);
+    expect(JSON.parse(readFileSync(join(place, "package.json"), "utf8"))).not.toHaveProperty("dependencies");
+    expect(tarball.unpackedSize, listBiggest(tarball.files).join("\n")).toBeLessThan(2_300_000);
+    expect((await stat(tarball.path)).size).toBeLessThan(560_000);
+    const modules = JSON.stringify(tarball.files.map(({ path }) => path).filter((path) => path.endsWith(".js")));
     const source = `import { pathToFileURL } from "node:url";
       for (const file of ${modules}) await import(pathToFileURL(${JSON.stringify(place)} + "/" + file));
       const { default: entry } = await import(pathToFileURL(${JSON.stringify(join(place, "dist/openclaw.js"))}));
       console.log(entry.id);`;
-    const run = await runCommand(process.execPath, ["--input-type=module", "--eval", source], home);
+    const run = await runCommand(process.execPath, ["--input-type=module", "--eval", source], dirname(place));
     expect(run, run.stderr).toEqual({ code: 0, stdout: "svc\n", stderr: "" });
-  }, 60_000);
+  });
+
+  test("holds the plugin half and no package that is not named with its licence", () => {
+    const { sources } = JSON.parse(readDist("calls.js.map")) as { sources: string[] };
+    expect(sources).toContain("../src/calls/run.ts");
+    expect(sources.filter((path) => /^\.\.\/src\/(service|cli|runtimes\/(langchain|terminal))\//.test(path))).toEqual(
+      [],
+    );
+    const names = tarball.bundled.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["@cfworker/json-schema", "file-type", "mime", "undici", "zod"]));
+    const held = readDist("packages.js").matchAll(/^\s*\/\/ node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//gm);
+    expect([...new Set([...held].map(([, name]) => name))].sort()).toEqual(names);
+    const licences = readFileSync(join(place, "LICENSE"), "utf8");
+    for (const { name, version, licence } of tarball.bundled) {
+      expect(licences).toContain(`## ${name} ${version}\n\n${licence ?? "MIT License"}`);
+    }
+  });
+
+  test("loads at the host's start what is light, and nothing of Node's that is heavy", () => {
+    const { sources } = JSON.parse(readDist("openclaw.js.map")) as { sources: string[] };
+    const light =
+      /^\.\.\/src\/((openclaw|errors|client\/redact|base\/[a-z-]+|runtimes\/openclaw\/[a-z/-]+)\.ts|runtimes\/openclaw\/static-tools\.json)$/;
+    expect(sources.filter((path) => !light.test(path))).toEqual([]);
+    const imports = [...readDist("openclaw.js").matchAll(/^import .* from "(.*)";$/gm)].map(([, name]) => name);
+    expect(imports.sort()).toEqual(["node:fs", "node:os", "node:path"]);
+  });
+
+  test("passes the host's scan of the code that is ours", () => {
+    for (const name of ["openclaw.js", "calls.js"]) expect(scanCode(readDist(name)), name).toEqual([]);
+  });
+
+  test("can be read: names and lines are as they were written, and traces lead to the sources", async () => {
+    expect(readDist("calls.js")).toMatch(/^\/\/ src\/calls\/run\.ts\n(.*\n)+?async function runCall\(/m);
+    const source = `const { default: entry } = await import(${JSON.stringify(pathToFileURL(join(place, "dist/openclaw.js")))});
+      const host = { registrationMode: "cli-metadata", registerCli() { throw new Error("stop here"); } };
+      const broken = { ...host, registerProvider: host.registerCli };
+      try { entry.register(broken); } catch (error) { console.log(error.stack); }`;
+    const args = ["--enable-source-maps", "--input-type=module", "--eval", source];
+    const { stdout } = await runCommand(process.execPath, args, dirname(place));
+    const [, line = "0"] = /src\/runtimes\/openclaw\/svc-plugin\.ts:(\d+)/.exec(stdout) ?? [stdout];
+    const written = readFileSync(join(PACKAGE_ROOT, "src/runtimes/openclaw/svc-plugin.ts"), "utf8").split("\n");
+    expect(written[Number(line) - 1], stdout).toMatch(/\bapi\.register/);
+  });
+
+  test("names no folder of the machine that built it", () => {
+    const banned = [PACKAGE_ROOT, folder, `${homedir()}/`].filter((path) => path.length > 6);
+    for (const { path } of tarball.files) {
+      const text = readFileSync(join(place, path), "utf8");
+      for (const local of banned) expect(text.includes(local), `${path} names ${local}`).toBe(false);
+    }
+  });
 });
 
 describe("an installed package", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readPackage } from "./read-package.ts";
 import { AUDIT_EXCEPTIONS, type AuditException, findAuditProblems } from "./release/audit.ts";
 import { findLicenceProblems } from "./release/licences.ts";
-import { listRuntimePackages } from "./release/runtime-packages.ts";
+import { listBundledPackages, listRuntimePackages, readLock } from "./release/runtime-packages.ts";
 import { createBill, findBillProblems, readWholeBill } from "./release/software-bill.ts";
 import { findVersionProblems } from "./release/versions.ts";
 
@@ -62,6 +62,27 @@ describe("the software bill", () => {
     expect(findBillProblems(short, packages)).toContain(`${first?.["bom-ref"]} is missing`);
     const whatDevelopersHave = createBill(whole, { ...own, dependencies: { vitest: "5.1.0" } }, NOW.toISOString());
     expect(findBillProblems(whatDevelopersHave, packages)).toContain("vitest@5.1.0 is not installed with the package");
+  });
+});
+
+describe("the software bill of a bundle", () => {
+  const bundled = [
+    { name: "undici", version: own.dependencies.undici ?? "" },
+    { name: "strtok3", version: readLock().packages["node_modules/strtok3"]?.version ?? "" },
+  ];
+
+  test("lists the packages in it, and none that they would bring along", async () => {
+    const subject = { name: "a-bundle", version: own.version, dependencies: {}, bundled };
+    const bill = createBill(await readWholeBill(), subject, NOW.toISOString());
+    expect(bill.components.map(({ name }) => name).sort()).toEqual(["strtok3", "undici"]);
+    expect(bill.dependencies[0]?.dependsOn).toHaveLength(2);
+    expect(findBillProblems(bill, listBundledPackages(bundled))).toEqual([]);
+    const [first] = listBundledPackages(bundled);
+    expect(findBillProblems(bill, first === undefined ? [] : [first])).toHaveLength(1);
+  });
+
+  test("is refused for a package of another version than the lock file's", () => {
+    expect(() => listBundledPackages([{ name: "undici", version: "1.0.0" }])).toThrow("no undici 1.0.0 to be bundled");
   });
 });
 

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { BundledPackage } from "../bundle.ts";
 import { listBiggest } from "../list-biggest.ts";
 import { packCheckout } from "../pack-checkout.ts";
 import { OPENCLAW_PACKAGE, packForOpenClaw } from "../pack-for-openclaw.ts";
 import { PACKAGE_ROOT, readPackage } from "../read-package.ts";
 import { runCommand } from "../run-command.ts";
-import { listRuntimePackages } from "./runtime-packages.ts";
+import { listBundledPackages, listRuntimePackages } from "./runtime-packages.ts";
 import { createBill, findBillProblems, readWholeBill } from "./software-bill.ts";
 
 /** One tarball as it would be published. */
@@ -16,6 +17,8 @@ interface Tarball {
   readonly biggest: readonly string[];
   readonly path: string;
   readonly dependencies: Readonly<Record<string, string>>;
+  /** Packages that are part of its files. */
+  readonly bundled: readonly BundledPackage[];
 }
 
 /** What a release consists of, and why it is none yet. */
@@ -47,7 +50,10 @@ export async function makeRelease(folder: string, work: string, timestamp: strin
       problems.push(`${basename(tarball.path)} has other bytes when it is built again.`);
     }
     problems.push(...(await judge(tarball)));
-    const packages = listRuntimePackages(Object.keys(tarball.dependencies));
+    const packages = [
+      ...listRuntimePackages(Object.keys(tarball.dependencies)),
+      ...listBundledPackages(tarball.bundled),
+    ];
     const bill = createBill(whole, { ...tarball, version: readPackage().version }, timestamp);
     problems.push(
       ...findBillProblems(bill, packages).map((problem) => `The software bill of ${tarball.name}: ${problem}.`),
@@ -67,10 +73,10 @@ async function packBoth(work: string): Promise<readonly Tarball[]> {
   await mkdir(work, { recursive: true });
   const { name, dependencies } = readPackage();
   const packed = await packCheckout(work);
-  const forOpenClaw = await packForOpenClaw(join(work, "copy", "dist"), work);
+  const { path, files, bundled } = await packForOpenClaw(join(work, "copy"), work);
   return [
-    { name, path: join(work, packed.filename), biggest: listBiggest(packed.files), dependencies },
-    { name: OPENCLAW_PACKAGE, path: forOpenClaw.path, biggest: [], dependencies: forOpenClaw.dependencies },
+    { name, path: join(work, packed.filename), biggest: listBiggest(packed.files), dependencies, bundled: [] },
+    { name: OPENCLAW_PACKAGE, path, biggest: listBiggest(files), dependencies: {}, bundled },
   ];
 }
 

@@ -50,6 +50,22 @@ export function listRuntimePackages(names: readonly string[], lock = readLock())
   return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/**
+ * The same of packages that are part of a bundle.
+ *
+ * @throws Error when the lock file has another version of one
+ */
+export function listBundledPackages(
+  bundled: readonly { readonly name: string; readonly version: string }[],
+  lock = readLock(),
+): RuntimePackage[] {
+  return bundled.map(({ name, version }) => {
+    const entry = lock.packages[`node_modules/${name}`];
+    if (entry?.version !== version) throw new Error(`package-lock.json has no ${name} ${version} to be bundled.`);
+    return { id: `${name}@${version}`, license: entry.license, hasInstallScript: entry.hasInstallScript === true };
+  });
+}
+
 function listNeeded({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: LockEntry) {
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
   return [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {}), ...peers];

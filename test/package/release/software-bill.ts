@@ -26,23 +26,31 @@ export async function readWholeBill(): Promise<SoftwareBill> {
 }
 
 /**
- * The bill of one package: what its dependencies bring along, and nothing else. `npm sbom --omit=dev` cannot be used
+ * The bill of one package: what its dependencies bring along and what is bundled in it, and nothing else. `npm sbom --omit=dev` cannot be used
  * for that: it leaves out every package that a tool for development needs as well. Equal inputs give equal bytes.
  *
- * @param subject name, version and dependencies of the package
+ * @param subject name, version, dependencies and bundled packages of the package
  * @param timestamp of the commit, ISO 8601
  */
 export function createBill(
   whole: SoftwareBill,
-  subject: { readonly name: string; readonly version: string; readonly dependencies: Readonly<Record<string, string>> },
+  subject: {
+    readonly name: string;
+    readonly version: string;
+    readonly dependencies: Readonly<Record<string, string>>;
+    readonly bundled?: readonly { readonly name: string; readonly version: string }[];
+  },
   timestamp: string,
 ): SoftwareBill {
-  const { name, version } = subject;
+  const { name, version, bundled = [] } = subject;
   const root = `${name}@${version}`;
   const direct = Object.entries(subject.dependencies).map(([dependency, wanted]) => `${dependency}@${wanted}`);
+  const inside = bundled.map((one) => `${one.name}@${one.version}`);
   const edges = new Map(whole.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn ?? []]));
   const reached = new Set(direct);
   for (const ref of reached) for (const next of edges.get(ref) ?? []) reached.add(next);
+  // A bundle holds no more of its packages than it says.
+  for (const ref of inside) reached.add(ref);
   const described = {
     ...whole.metadata.component,
     "bom-ref": root,
@@ -50,12 +58,14 @@ export function createBill(
     purl: `pkg:npm/${name}@${version}`,
   };
   const components = whole.components.filter((component) => reached.has(component["bom-ref"]));
-  const dependencies = whole.dependencies.filter(({ ref }) => reached.has(ref));
+  const dependencies = whole.dependencies
+    .filter(({ ref }) => reached.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((next) => reached.has(next)) }));
   const bill = {
     ...whole,
     metadata: { ...whole.metadata, timestamp, component: described },
     components,
-    dependencies: [{ ref: root, dependsOn: direct.sort() }, ...dependencies],
+    dependencies: [{ ref: root, dependsOn: [...direct, ...inside].sort() }, ...dependencies],
   };
   return { ...bill, serialNumber: createSerialNumber(JSON.stringify({ components, dependencies, root, timestamp })) };
 }

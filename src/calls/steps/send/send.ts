@@ -123,7 +123,7 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
   const { signal } = context;
   const isHarmless = isPlainRead(plan) || (isForOwner(context, plan) && !isApproved(context, plan));
   for (let tries = 1; ; tries += 1) {
-    const sent = await post(context, plan);
+    const sent = await sendOnce(context, plan);
     const wait = isHarmless && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
     if (wait === undefined) {
       if ("reply" in sent) return proceed(sent);
@@ -134,7 +134,7 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
   }
 }
 
-async function post(context: CallContext, plan: CallPlan): Promise<Answered | SvcError> {
+async function sendOnce(context: CallContext, plan: CallPlan): Promise<Answered | SvcError> {
   const { call, signal, client, settings } = context;
   const { name } = plan.entry;
   const confirmed = isApproved(context, plan);

@@ -62,7 +62,7 @@ async function tell<Result>(step: string, work: Promise<Result>): Promise<Result
 /** Path of a fresh tarball for OpenClaw. */
 async function packPlugin(folder: string): Promise<string> {
   const copy = await buildCheckout(folder);
-  return (await packForOpenClaw(join(copy, "dist"), folder)).path;
+  return (await packForOpenClaw(copy, folder)).path;
 }
 
 async function prepareHost(defer: (close: () => Promise<void>) => void): Promise<ProvidedHost> {

@@ -1,0 +1,146 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { decode, encode, type SourceMapLine } from "@jridgewell/sourcemap-codec";
+import { type OutputChunk, rolldown } from "rolldown";
+import { z } from "zod";
+
+/** A file of a bundle and what belongs into it, unless an earlier one has taken it. */
+interface Part {
+  readonly name: string;
+  /** Sources that belong here with everything they import statically. */
+  readonly roots?: readonly string[];
+  /** For what no root reaches: true for modules that belong here. Gets a path below the package's folder. */
+  readonly holds?: (path: string) => boolean;
+}
+
+/** What a bundle is made of. Paths are below `folder`. */
+export interface BundlePlan {
+  /** Folder of the package: its sources, and `node_modules`. */
+  readonly folder: string;
+  /** Folder that the files are written to. */
+  readonly out: string;
+  /** Sources by the names of the files that are imported or started. */
+  readonly entries: Readonly<Record<string, string>>;
+  readonly parts: readonly Part[];
+  /** True for an import that stays one; what is of Node itself always does. */
+  readonly isExternal: (specifier: string) => boolean;
+  /** Whether an entry may export more than its source does, for other files of the bundle; otherwise it is a door. */
+  readonly entriesMayGrow: boolean;
+}
+
+const manifestSchema = z.looseObject({
+  version: z.string(),
+  author: z.union([z.string(), z.looseObject({ name: z.string() })]).optional(),
+});
+
+/** A package that is in a bundle. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  /** The text it wants kept; undefined where the package holds none. */
+  readonly licence: string | undefined;
+  readonly author: string | undefined;
+}
+
+const PACKAGE_FOLDER = /^(.*\bnode_modules\/((?:@[^/]+\/)?[^/]+))\//;
+const SOURCE_MAP_LINE = /\n\/\/# sourceMappingURL=.*\s*$/;
+const LICENCE_FILE = /^(licen[cs]e|copying)\b/i;
+
+/**
+ * Bundles sources without making them unreadable: names, line ends and the path of each module stay. A file with own
+ * code has a source map; what comes from packages stands in the bundle as it was. Equal sources give equal bytes.
+ *
+ * @returns the packages that are in the bundle, by name
+ * @throws Error for anything that the bundler warns of
+ */
+export async function bundle(plan: BundlePlan): Promise<BundledPackage[]> {
+  const build = await rolldown({
+    cwd: plan.folder,
+    input: plan.entries,
+    platform: "node",
+    external: (specifier) => specifier.startsWith("node:") || plan.isExternal(specifier),
+    // Paths in the bundle are those below the folder, also where node_modules is a link.
+    resolve: { symlinks: false },
+    preserveEntrySignatures: plan.entriesMayGrow ? "allow-extension" : "exports-only",
+    checks: { ineffectiveDynamicImport: false },
+    logLevel: "warn",
+    onLog: (_level, { message }) => {
+      throw new Error(`The bundler says:\n${message}`);
+    },
+  });
+  const { output } = await build.generate({
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name].js",
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    minifyInternalExports: false,
+    comments: { legal: true, annotation: false, jsdoc: false },
+    codeSplitting: { groups: createGroups(plan) },
+  });
+  await build.close();
+  const chunks = output.filter((one) => one.type === "chunk");
+  await mkdir(plan.out, { recursive: true });
+  for (const chunk of chunks) await writeChunk(plan, chunk);
+  return listPackages(chunks);
+}
+
+function createGroups({ folder, parts }: BundlePlan) {
+  let places: ReadonlyMap<string, string> | undefined;
+  return parts.map(({ name, holds }, index) => ({
+    debugName: name,
+    priority: parts.length - index,
+    name: (id: string, context: { getModuleInfo: GetModule }) => {
+      places ??= findPlaces(folder, parts, (one) => context.getModuleInfo(one));
+      const place = places.get(id);
+      if (place !== undefined) return place === name ? name : null;
+      return holds?.(toPath(folder, id)) ? name : null;
+    },
+  }));
+}
+
+type GetModule = (id: string) => { readonly importedIds: readonly string[] } | null;
+
+/** The part of every module that is reached from a root without an import that waits. */
+function findPlaces(folder: string, parts: readonly Part[], getModule: GetModule): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  for (const { name, roots = [] } of parts) {
+    const queue = roots.map((root) => join(folder, root));
+    for (const id of queue) {
+      if (places.has(id)) continue;
+      places.set(id, name);
+      queue.push(...(getModule(id)?.importedIds ?? []));
+    }
+  }
+  return places;
+}
+
+const toPath = (folder: string, id: string) => relative(folder, id).split(sep).join("/");
+
+/** The map has one mark for each line, which is what a stack trace needs; there is none where nothing is ours. */
+async function writeChunk({ out, folder }: BundlePlan, { fileName, moduleIds, map, code }: OutputChunk): Promise<void> {
+  const file = join(out, fileName);
+  const plain = code.replace(SOURCE_MAP_LINE, "");
+  if (map === null || !moduleIds.some((id) => toPath(folder, id).startsWith("src/"))) return writeFile(file, plain);
+  const lines = decode(map.mappings).map(([first]): SourceMapLine => {
+    return first === undefined || first.length === 1 ? [] : [[0, first[1], first[2], first[3]]];
+  });
+  const mappings = encode(lines);
+  const { version, sources } = map;
+  await writeFile(file, `${plain}//# sourceMappingURL=${fileName}.map\n`);
+  await writeFile(`${file}.map`, JSON.stringify({ version, file: fileName, sources, names: [], mappings }));
+}
+
+async function listPackages(chunks: readonly OutputChunk[]): Promise<BundledPackage[]> {
+  const places = new Map<string, string>();
+  for (const id of chunks.flatMap(({ moduleIds }) => moduleIds)) {
+    const [, place, name] = PACKAGE_FOLDER.exec(id) ?? [];
+    if (place !== undefined && name !== undefined) places.set(place, name);
+  }
+  const found = [...places].map(async ([place, name]) => {
+    const { version, author } = manifestSchema.parse(JSON.parse(await readFile(join(place, "package.json"), "utf8")));
+    const file = (await readdir(place)).sort().find((one) => LICENCE_FILE.test(one));
+    const licence = file === undefined ? undefined : (await readFile(join(place, file), "utf8")).trim();
+    return { name, version, licence, author: typeof author === "string" ? author : author?.name };
+  });
+  return (await Promise.all(found)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
