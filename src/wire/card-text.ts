@@ -1,9 +1,5 @@
 import { EXACT, toPlainText } from "./plain-text.ts";
 
-/** Marks without a letter below them, further ones than three on one letter, and marks that draw a frame or a stroke. */
-const LOOSE_MARKS =
-  /(?<![\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\u200c\u200d])\p{M}|(?<=\p{M}{3})\p{M}|\p{Me}|[\u0334-\u0338\u20d2\u20d3\u20d8-\u20da]/gu;
-
 /** Lines that could be taken for the gutter of a card. */
 const GUTTER_LIKE = /[\u2500-\u259f\u23b8\u23b9\u23d0\u2758-\u275a\u2223\u2225\u2016\u01c0\u01c1\uff5c\uffe8]/gu;
 
@@ -19,10 +15,14 @@ export interface DrawnValue {
 
 /**
  * Text from outside on one line, every character of it visible: line ends, all spaces but single ordinary ones, marks
- * without a letter, characters in `also`, and whatever shows nothing are written as `\uXXXX`.
+ * without a letter below them, further ones than three on one letter, marks that draw a frame or a stroke, characters in
+ * `also`, and whatever shows nothing are written as `\uXXXX`.
  */
 export function drawText(text: string, also?: RegExp): string {
-  const plain = toPlainText(text, EXACT).replaceAll(LOOSE_MARKS, escapeUnits).replaceAll(GUTTER_LIKE, escapeUnits);
+  // Written here and not above, where every start would wait some milliseconds for it.
+  const looseMarks =
+    /(?<![\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}\u200c\u200d])\p{M}|(?<=\p{M}{3})\p{M}|\p{Me}|[\u0334-\u0338\u20d2\u20d3\u20d8-\u20da]/gu;
+  const plain = toPlainText(text, EXACT).replaceAll(looseMarks, escapeUnits).replaceAll(GUTTER_LIKE, escapeUnits);
   const whole = also === undefined ? plain : plain.replaceAll(also, escapeUnits);
   return whole.replaceAll(/(?<= ) /g, escapeUnits);
 }

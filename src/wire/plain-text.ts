@@ -14,10 +14,12 @@ const SEEN = [
 ].join("|");
 
 /** Controls, line separators, lone surrogates and whatever shows nothing: format characters, fillers, variations. */
-const UNSAFE = new RegExp(
-  `[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2800](?<!${SEEN})`,
-  "gu",
-);
+const UNSAFE = `[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2800](?<!${SEEN})`;
+/** Made by the first text that needs it: it takes some milliseconds. */
+let unsafe: RegExp | undefined;
+
+/** Text that has none of them, as most has. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** Spaces that look like the ordinary one. */
 const OTHER_SPACES = /(?! )\p{Zs}/gu;
@@ -40,18 +42,15 @@ export const EXACT: PlainTextOptions = { escapeSpaces: true };
  * visible `\uXXXX`, which is also valid inside JSON text.
  */
 export function toPlainText(text: string, options: PlainTextOptions = {}): string {
-  const seen = PRINTABLE.test(text) ? text : escapeUnsafe(text, options);
-  const plain = options.escapeSpaces === true ? seen.replace(OTHER_SPACES, escapeUnits) : seen;
-  return shortenText(plain, options.max ?? Number.POSITIVE_INFINITY);
-}
-
-const PRINTABLE = /^[ -~]*$/;
-
-function escapeUnsafe(text: string, options: PlainTextOptions): string {
-  return text.replace(UNSAFE, (character) => {
+  const { max = Number.POSITIVE_INFINITY } = options;
+  if (PRINTABLE.test(text)) return shortenText(text, max);
+  unsafe ??= new RegExp(UNSAFE, "gu");
+  const seen = text.replace(unsafe, (character) => {
     if (options.keepLines === true && (character === "\n" || character === "\t")) return character;
     return escapeUnits(character);
   });
+  const plain = options.escapeSpaces === true ? seen.replace(OTHER_SPACES, escapeUnits) : seen;
+  return shortenText(plain, max);
 }
 
 function escapeUnits(character: string): string {

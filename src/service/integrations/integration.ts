@@ -215,12 +215,19 @@ export interface ActionDefinition<Arguments extends z.ZodObject> extends Omit<Ac
   run(args: z.output<Arguments>, context: ActionContext): Promise<unknown>;
 }
 
-/** Builds an {@link Action}: publishes the JSON Schema (2020-12) and parses the arguments again, which fills in defaults. */
+/**
+ * Builds an {@link Action}: publishes the JSON Schema (2020-12), which is made when it is first looked at, and parses the
+ * arguments again, which fills in defaults.
+ */
 export function defineAction<Arguments extends z.ZodObject>(definition: ActionDefinition<Arguments>): Action {
   const { arguments: schema, run, ...facts } = definition;
+  let published: JsonSchema | undefined;
   return {
     ...facts,
-    inputSchema: jsonSchemaSchema.parse(z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" })),
+    get inputSchema() {
+      published ??= jsonSchemaSchema.parse(z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }));
+      return published;
+    },
     async run(args, context) {
       const parsed = schema.safeParse(args);
       if (parsed.success) return run(parsed.data, context);

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
+import type { Migration } from "kysely/migration";
 import { SvcError } from "../../errors.ts";
 import { watchTables } from "./watched-tables.ts";
 
@@ -146,12 +146,14 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
 };
 
 /**
- * Brings the tables up to date, in one transaction.
+ * Brings the tables up to date, in one transaction. Most starts find that they are, and load nothing for it.
  *
  * @throws SvcError `invalid_config` when another version has changed the database; the database's own error when a
  *   migration fails.
  */
 export async function migrateStore<T>(db: Kysely<T>): Promise<void> {
+  if (await isUpToDate(db)) return;
+  const { Migrator } = await import("kysely/migration");
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
@@ -162,4 +164,11 @@ export async function migrateStore<T>(db: Kysely<T>): Promise<void> {
     hint: "Start that version again, or restore the backup made before the upgrade.",
     cause: error,
   });
+}
+
+/** Whether exactly these migrations have run; false where that cannot be read, as in an empty database. */
+async function isUpToDate<T>(db: Kysely<T>): Promise<boolean> {
+  const run = sql<{ name: string }>`select name from kysely_migration order by name`;
+  const { rows } = await run.execute(db).catch(() => ({ rows: [] }));
+  return rows.map(({ name }) => name).join() === Object.keys(MIGRATIONS).sort().join();
 }

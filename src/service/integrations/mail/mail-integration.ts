@@ -6,7 +6,6 @@ import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
 import type { LookupNetwork } from "./find-servers/find-servers.ts";
 import type { OpenMailBox } from "./mail-box.ts";
 import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
-import { createMailParser } from "./parsing/mail-parser.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { findMailSignIn } from "./server/mail-sign-in.ts";
@@ -104,14 +103,17 @@ const settingsForm: readonly SettingField[] = [
 export function createMailIntegration(
   o: { readonly allowed?: AllowedHosts; readonly idleMs?: number; readonly lookup?: Partial<LookupNetwork> } = {},
 ): Integration {
-  const parser = createMailParser();
-  const getAccounts = makeOnce(async () => (await import("./server/mail-accounts.ts")).createMailAccounts(parser, o));
+  const getParser = makeOnce(async () => (await import("./parsing/mail-parser.ts")).createMailParser());
+  const getAccounts = makeOnce(async () => {
+    const { createMailAccounts } = await import("./server/mail-accounts.ts");
+    return createMailAccounts(await getParser(), o);
+  });
   const open: OpenMailBox = async (context, action) => {
     const { settings } = context.connection;
     if (isOnServer(settings))
       return (await getAccounts()).open(readServerSettings(settings, o.allowed), context, action);
     const { MaildirBox } = await import("./maildir-box.ts");
-    return new MaildirBox(context, parser);
+    return new MaildirBox(context, await getParser());
   };
   const actions = [
     searchMail,
@@ -161,7 +163,8 @@ export function createMailIntegration(
       await tryServers(readServerSettings(settings, o.allowed), signal);
     },
     async close() {
-      await Promise.all([getAccounts.peek()?.then((accounts) => accounts.close()), parser.close()]);
+      const [accounts, parser] = await Promise.all([getAccounts.peek(), getParser.peek()]);
+      await Promise.all([accounts?.close(), parser?.close()]);
     },
   };
 }
