@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findBuiltPackage } from "../processes/built-package.ts";
 import { runSample } from "../processes/run-sample.ts";
-import { startServer } from "../processes/start-server.ts";
 import type { Measure, PartReport } from "../report/part-report.ts";
 import { readCount, reportProgress, runPart } from "../report/run-part.ts";
 import { takeTurns } from "../report/take-turns.ts";
 import type { EntrySample } from "./entry-sample.ts";
 import { measureCommands } from "./measure-commands.ts";
+import { measureServe } from "./measure-serve.ts";
 
 /*
  * Starts of the command line, the OpenClaw entry and the service as they are installed (compiled), beside the same
@@ -29,8 +29,8 @@ try {
 async function measureStarts(): Promise<PartReport> {
   const dist = await findBuiltPackage();
   const commands = await measureCommands(dist, folder, rounds);
-  const measures = [...commands, ...(await compareEntry(dist)), await compareService(dist)];
-  return { title: "Starts", measures, notes: [] };
+  const serve = await measureServe(dist, folder, rounds);
+  return { title: "Starts", measures: [...commands, ...(await compareEntry(dist)), ...serve], notes: [] };
 }
 
 /** Import and registration of the OpenClaw entry beside one that registers nothing. */
@@ -54,26 +54,4 @@ async function compareEntry(dist: string): Promise<Measure[]> {
     },
     toMeasure("MB", ({ rssMb }) => rssMb),
   ];
-}
-
-/** `svc serve` on a folder that was served before, until its first answer, beside a bare Hono server. */
-async function compareService(dist: string): Promise<Measure> {
-  reportProgress("service");
-  const own = [join(dist, "bin.js"), "serve", "--port", "0", "--data", join(folder, "data")];
-  const bare = [join(import.meta.dirname, "../service/bare-server.ts")];
-  const candidates = [
-    { args: own, path: "/health" },
-    { args: bare, path: "/bare?size=20" },
-  ];
-  const samples = await takeTurns(candidates, { rounds, warmUps: 1 }, async ({ args, path }) => {
-    const server = await startServer(args, path);
-    await server.stop();
-    return server.startMs;
-  });
-  return {
-    what: "svc serve to its first answer: wall",
-    unit: "ms",
-    samples: samples[0] ?? [],
-    peers: [{ name: "bare Hono handler", samples: samples[1] ?? [] }],
-  };
 }
