@@ -27,7 +27,7 @@ import { readIngestSecret, type ServiceKeys } from "./secrets/service-keys.ts";
 import type { ServiceLog } from "./service-error.ts";
 import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
 import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
-import { keepSettling, keepSweeping } from "./upkeep.ts";
+import { keepSettling, openSweeping } from "./upkeep.ts";
 
 /** A running service. */
 export interface Service {
@@ -111,10 +111,13 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);
-  onClose(keepSweeping(o, { ...infrastructure, watch }));
+  const sweeping = openSweeping(o, { ...infrastructure, watch });
+  onClose(sweeping.stop);
   const served = { infrastructure, core, added, flows, outbox, metrics, watch, accountId };
   const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
+  // Only now: nobody waits for it.
+  sweeping.begin();
   return {
     url,
     dataDir: o.dataDir,

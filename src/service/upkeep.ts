@@ -55,10 +55,10 @@ function listUpkeep({ retentionDays: days }: CheckedOptions, { store, blobs }: U
 }
 
 /**
- * Removes at once, and every hour, what has expired, has ended long ago or belongs to nothing; nothing while the clock is in
- * doubt.
+ * Removes, from `begin` on and every hour, what has expired, has ended long ago or belongs to nothing; nothing while the
+ * clock is in doubt.
  */
-export function keepSweeping(o: CheckedOptions, parts: UpkeepParts): Stop {
+export function openSweeping(o: CheckedOptions, parts: UpkeepParts): { begin(): void; stop: Stop } {
   const works = listUpkeep(o, parts);
   let isStopping = false;
   let sweeping = Promise.resolve();
@@ -78,11 +78,16 @@ export function keepSweeping(o: CheckedOptions, parts: UpkeepParts): Stop {
   const queueSweep = () => {
     sweeping = sweeping.then(sweep);
   };
-  queueSweep();
-  const timer = setInterval(queueSweep, SWEEP_EVERY_MS).unref();
-  return () => {
-    isStopping = true;
-    clearInterval(timer);
-    return sweeping;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    begin(): void {
+      queueSweep();
+      timer = setInterval(queueSweep, SWEEP_EVERY_MS).unref();
+    },
+    stop() {
+      isStopping = true;
+      clearInterval(timer);
+      return sweeping;
+    },
   };
 }

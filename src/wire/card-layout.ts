@@ -151,10 +151,12 @@ function wrapLine(line: string, width: number): string[] {
   return rows;
 }
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made for the first card: it takes some milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** Yields the parts that must share a row: a letter with its marks. */
 function* splitPieces(text: string, width: number): Iterable<string> {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   for (const { segment } of segmenter.segment(text)) {
     if (measureCells(segment) <= width) yield segment;
     else yield* segment;

@@ -48,14 +48,13 @@ describe("a start of the service", () => {
       "@hono/node-server",
       "hono",
       "kysely",
-      "mime",
       "minisearch",
       "postal-mime",
       "spark-md5",
       "zod",
     ]);
     const rare =
-      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|url-files|s3-client|send-note)\b/;
+      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|mail-parser|url-files|s3-client|send-note)\b/;
     expect(files.filter((path) => rare.test(path))).toEqual([]);
   });
 

@@ -1,6 +1,14 @@
-import mime from "mime";
+import { makeOnce } from "../../base/concurrency.ts";
 
 const UNKNOWN = "application/octet-stream";
+/** Types by extension; its tables are loaded for the first file. */
+const getTypes = makeOnce(async () => (await import("mime")).default);
+
+/** MIME type by the extension of a name; null for one that is not known. */
+export async function typeByName(name: string): Promise<string | null> {
+  return (await getTypes()).getType(name);
+}
+
 /** Damaged containers could keep the detection busy. */
 const SNIFF_LIMIT_MS = 250;
 /** Types that stand for a family of formats; the extension tells the member. */
@@ -12,7 +20,7 @@ const CONTAINERS_OF_TEXT: ReadonlySet<string> = new Set(["application/xml", "ima
  * the last answer is `application/octet-stream`.
  */
 export async function sniffMimetype(head: Uint8Array, name: string, declared?: string): Promise<string> {
-  const byName = mime.getType(name);
+  const byName = await typeByName(name);
   const { fileTypeFromBuffer } = await import("file-type");
   const limit = { signal: AbortSignal.timeout(SNIFF_LIMIT_MS) };
   const found = await fileTypeFromBuffer(head, limit).catch(() => undefined);

@@ -30,13 +30,18 @@ export async function openNode({ store, isShared, heartbeatMs, log }: NodeOption
   let timer: NodeJS.Timeout | undefined;
   let beating = Promise.resolve();
 
-  /** Tells the others that this process lives, and removes those that are dead. */
-  async function beat(): Promise<void> {
-    await store
+  /** Tells the others that this process lives. */
+  async function enter(db: Store): Promise<void> {
+    await db
       .insertInto("nodes")
       .values({ id, beats: 0 })
       .onConflict((c) => c.column("id").doUpdateSet((e) => ({ beats: e("nodes.beats", "+", 1) })))
       .execute();
+  }
+
+  /** The same, and removes those that are dead. */
+  async function beat(): Promise<void> {
+    await enter(store);
     for (const node of await store.selectFrom("nodes").select(["id", "beats"]).where("id", "!=", id).execute()) {
       const before = others.get(node.id);
       const missed = before?.beats === node.beats ? before.missed + 1 : 0;
@@ -70,8 +75,12 @@ export async function openNode({ store, isShared, heartbeatMs, log }: NodeOption
     if (isShared && !isClosed) timer = setTimeout(() => void queueRound().then(arm), heartbeatMs).unref();
   };
 
-  if (!isShared) await store.deleteFrom("nodes").execute();
-  await beat();
+  if (isShared) await beat();
+  else
+    await store.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom("nodes").execute();
+      await enter(transaction);
+    });
   return {
     /** New with every start. */
     id,

@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
-import mime from "mime";
 import { z } from "zod";
 import { errorCode, hasCode } from "../../base/disk.ts";
 import { type Folder, withFolder } from "../files/folder.ts";
+import { typeByName } from "../files/sniff-mimetype.ts";
 import { DISK_FAULTS } from "../files/staged-file.ts";
 import { moveToTrash, writeFileDurably } from "../files/write-file.ts";
 import { refuseMissing, refuseSetting, refuseUnavailable, refuseValue, ServiceError } from "../service-error.ts";
@@ -136,11 +136,20 @@ export interface FolderEntry {
 }
 
 /** Describes an `lstat` result; undefined for links, devices and other entries that are not shown. */
-export function describeEntry(parents: readonly string[], name: string, stats: Stats): FolderEntry | undefined {
+export async function describeEntry(
+  parents: readonly string[],
+  name: string,
+  stats: Stats,
+): Promise<FolderEntry | undefined> {
   const common = { path: [...parents, name].join("/"), name, modified: stats.mtime.toISOString() };
   if (stats.isDirectory()) return { ...common, type: "folder" };
   if (!stats.isFile()) return undefined;
-  return { ...common, type: "file", size: stats.size, mimetype: mime.getType(name) ?? "application/octet-stream" };
+  return {
+    ...common,
+    type: "file",
+    size: stats.size,
+    mimetype: (await typeByName(name)) ?? "application/octet-stream",
+  };
 }
 
 /** {@link describeEntry} for an entry of an open folder; undefined also when it has just gone. */

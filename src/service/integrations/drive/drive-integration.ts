@@ -211,7 +211,11 @@ const readFile = defineDriveAction({
       withFile(folder, name, async (handle, stats) => {
         const head = await readRange(handle, 0, Math.min(HEAD_BYTES, stats.size));
         const mimetype = await sniffMimetype(head, name);
-        const facts = { ...describeEntry(parents, name, stats), mimetype, sha256: await hash(handle, context.signal) };
+        const facts = {
+          ...(await describeEntry(parents, name, stats)),
+          mimetype,
+          sha256: await hash(handle, context.signal),
+        };
         if (!as_file && (await looksLikeText(head)))
           return { ...facts, ...(await readText(handle, stats.size, { offset, maxBytes: max_bytes })) };
         return { ...facts, ...(await keep(handle, { name, mimetype, size: stats.size }, context)) };
