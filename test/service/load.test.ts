@@ -9,29 +9,47 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const SRC = new URL("../../src/", import.meta.url);
 
-interface Loaded {
-  /** Names of packages. */
+interface Run {
+  /** Names of packages that were loaded. */
   readonly packages: readonly string[];
-  /** Paths below `src/`. */
+  /** Paths below `src/` that were loaded. */
   readonly files: readonly string[];
+  readonly statuses: readonly number[];
+  /** Messages and causes. */
+  readonly log: readonly string[];
 }
 
-/** Starts a service in a fresh process, asks for each of the paths, and lists what was loaded until then. */
-async function listLoaded(dataDir: string, paths: readonly string[]): Promise<Loaded> {
+/**
+ * Starts a service in a fresh process and asks for each of the paths.
+ *
+ * @param missing end of the address of a file that cannot be loaded
+ */
+async function run(dataDir: string, paths: readonly string[], missing = "none"): Promise<Run> {
   const source = `
     import { registerHooks } from "node:module";
-    const loaded = [];
-    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+    const loaded = [], statuses = [], lines = [];
+    registerHooks({
+      load(url, context, next) {
+        loaded.push(url);
+        if (url.endsWith(${JSON.stringify(missing)})) throw new Error("the file is gone");
+        return next(url, context);
+      },
+    });
     const { createService } = await import(${JSON.stringify(new URL("service/create-service.ts", SRC).href)});
-    const service = await createService({ dataDir: ${JSON.stringify(dataDir)}, port: 0, log() {} });
-    for (const path of ${JSON.stringify(paths)}) await (await fetch(service.url + path)).text();
-    console.log(JSON.stringify(loaded));
+    const log = ({ message, cause }) => lines.push(message + " " + cause?.message);
+    const service = await createService({ dataDir: ${JSON.stringify(dataDir)}, port: 0, log });
+    for (const path of ${JSON.stringify(paths)}) {
+      const answer = await fetch(service.url + path);
+      await answer.text();
+      statuses.push(answer.status);
+    }
+    console.log(JSON.stringify({ loaded, statuses, log: lines }));
     await service.close();`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
-  const loaded: string[] = JSON.parse(stdout);
+  const { loaded, statuses, log }: { loaded: string[]; statuses: number[]; log: string[] } = JSON.parse(stdout);
   const packages = loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
   const files = loaded.filter((url) => url.startsWith(SRC.href)).map((url) => url.slice(SRC.href.length));
-  return { packages: [...new Set(packages)].sort(), files };
+  return { packages: [...new Set(packages)].sort(), files, statuses, log };
 }
 
 describe("a start of the service", () => {
@@ -42,7 +60,7 @@ describe("a start of the service", () => {
   afterAll(() => rm(dataDir, { recursive: true }));
 
   it("loads no package that only some requests need", async () => {
-    const { packages, files } = await listLoaded(dataDir, ["/health", "/api/tools"]);
+    const { packages, files } = await run(dataDir, ["/health", "/api/tools"]);
     expect(packages).toEqual([
       "@cfworker/json-schema",
       "@hono/node-server",
@@ -59,8 +77,14 @@ describe("a start of the service", () => {
   });
 
   it("would be found out: the first page loads the pages", async () => {
-    const { packages, files } = await listLoaded(dataDir, ["/sign-in"]);
+    const { packages, files } = await run(dataDir, ["/sign-in"]);
     expect(files).toContain("service/http/pages/sign-in.ts");
     expect(packages).toContain("undici");
+  });
+
+  it("says in its log what could not be loaded, and goes on", async () => {
+    const { statuses, log } = await run(dataDir, ["/sign-in", "/health"], "/page-app.ts");
+    expect(statuses).toEqual([500, 200]);
+    expect(log).toContain("A request failed unexpectedly. the file is gone");
   });
 });
