@@ -3,8 +3,6 @@ import { html } from "hono/html";
 import { isSvcError } from "../../../errors.ts";
 import { searchKnownApps } from "../../added/known-app-command.ts";
 import { KNOWN_APPS_CHECKED, type KnownApp, knownApps } from "../../added/known-apps.ts";
-import { McpConnectError } from "../../added/mcp/connect-mcp.ts";
-import { prepareMcp } from "../../added/mcp/read-mcp-tools.ts";
 import { checkSlug } from "../../added/source.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -50,6 +48,8 @@ async function add(
   { slug, name, address, options: { trust, scope } }: KnownApp,
   taken: readonly string[],
 ): Promise<keyof typeof KNOWN_APP_NOTICES | undefined> {
+  const { McpConnectError } = await import("../../added/mcp/connect-mcp.ts");
+  const { prepareMcp } = await import("../../added/mcp/read-mcp-tools.ts");
   try {
     checkSlug(slug, taken);
     const signIn = scope === undefined ? {} : { signIn: { flow: "code", scopes: [...scope] } as const };
