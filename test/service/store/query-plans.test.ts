@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, test, vi } from "vitest";
-import { openSqlite } from "../../../src/service/store/open-store.ts";
+import { openSqlite } from "../../../src/service/store/open-sqlite.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { GROWING, sendAll } from "./plans/all-requests.ts";
 
