@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/json.ts";
+import { decodeQuartets, STEP_CHARS } from "./decode-base64.ts";
 import type { StagedFile } from "./staged-file.ts";
 
-const STEP_CHARS = 64 * 1024;
 const QUARTET = 4;
 const BACKSLASH = 0x5c;
 const LAST_QUARTET = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$/;
@@ -49,7 +49,7 @@ export class Base64Sink {
   readonly #unescaper: Unescaper | undefined;
   #carry: Buffer = Buffer.alloc(0);
   /** Memory of the last step: new memory for each would wait for the next collection. */
-  #decoded: Buffer | undefined;
+  #decoded = new Uint8Array();
   #size = 0;
   #problem: DivertedFile["problem"];
 
@@ -99,14 +99,13 @@ export class Base64Sink {
 
   async #decode(chars: Buffer): Promise<void> {
     const size = (chars.length / QUARTET) * 3;
-    if (this.#decoded === undefined || this.#decoded.length < size) this.#decoded = Buffer.allocUnsafeSlow(size);
-    const bytes = this.#decoded.subarray(0, this.#decoded.write(chars.toString("latin1"), "base64"));
-    // Node skips unknown characters, so the length shrinks; it also reads the URL-safe alphabet.
-    if (bytes.length !== size || chars.includes(0x2d) || chars.includes(0x5f)) return this.#fail("not_base64");
+    if (this.#decoded.length < size) this.#decoded = new Uint8Array(size);
+    const bytes = this.#decoded.subarray(0, size);
+    if (!decodeQuartets(chars, bytes)) return this.#fail("not_base64");
     await this.#keep(bytes);
   }
 
-  async #keep(bytes: Buffer): Promise<void> {
+  async #keep(bytes: Uint8Array): Promise<void> {
     this.#count(bytes.length);
     this.#size += bytes.length;
     if (this.#size > this.#maxBytes && this.#problem === undefined) await this.#fail("too_large");

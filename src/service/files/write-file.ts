@@ -68,8 +68,10 @@ async function fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array> | Itera
   let size = 0;
   for await (const piece of bytes) {
     signal?.throwIfAborted();
+    // Hashed while another thread writes it.
+    const written = handle.writeFile(piece);
     sha256.update(piece);
-    await handle.writeFile(piece);
+    await written;
     size += piece.length;
   }
   await handle.sync();

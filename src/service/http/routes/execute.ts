@@ -7,9 +7,9 @@ import type { CatalogEntry } from "../../catalog/search-index.ts";
 import { blockedOutcome } from "../../executions/outcome.ts";
 import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
+import { lendPieces } from "../../files/lend-pieces.ts";
 import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
-import { lendPieces } from "../body-pieces.ts";
 import {
   bare,
   envelope,

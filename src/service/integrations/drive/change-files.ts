@@ -2,6 +2,7 @@ import { lstat, rename } from "node:fs/promises";
 import { z } from "zod";
 import { sanitiseFileName } from "../../files/file-name.ts";
 import { type Folder, parseEntryName, parseEntryPath, parseFolderPath } from "../../files/folder.ts";
+import { lendPieces } from "../../files/lend-pieces.ts";
 import { giveName, type IfExists, TRASH_FOLDER, UNFINISHED_PREFIX } from "../../files/write-file.ts";
 import { refuseValue } from "../../service-error.ts";
 import { localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
@@ -119,7 +120,7 @@ function checkTarget(parents: readonly string[], name: string, field: string): v
 
 /** Opens the file only when it is read, so that a refusal before that leaves nothing open. */
 async function* readHeld(file: HeldFile): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* file.open();
+  yield* lendPieces(file.open());
 }
 
 /** `drive_upload_file`. */
