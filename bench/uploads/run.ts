@@ -8,12 +8,13 @@ import type { Measure, PartReport } from "../report/part-report.ts";
 import { readCount, reportProgress, runPart } from "../report/run-part.ts";
 import { median } from "../report/statistics.ts";
 import { takeTurns } from "../report/take-turns.ts";
+import { measureCommand } from "./measure-command.ts";
 import type { Sample } from "./sample.ts";
 
 /*
  * Local files through the whole pipeline beside the floor (read, md5, base64 and send, each measured by itself and
  * added up) and beside the plain way: read everything, make one JSON text, send it. Each sample is a fresh process.
- * `npm run bench -- uploads --rounds 5`
+ * Besides, the whole command that sends a file, beside curl. `npm run bench -- uploads --rounds 5`
  */
 
 const SCRIPT = join(import.meta.dirname, "sample.ts");
@@ -49,6 +50,7 @@ async function measureUploads(): Promise<PartReport> {
       measures.push(...found.measures);
       notes.push(found.note);
     }
+    measures.push(await measureCommand(await writeRandom("command.bin", 25), folder, rounds));
   } finally {
     await server.stop();
   }
