@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, test, vi } from "vitest";
 import { openSqlite } from "../../../src/service/store/open-sqlite.ts";
+import { openStore } from "../../../src/service/store/open-store.ts";
 import { startTestService } from "../../../src/testing.ts";
 import { GROWING, sendAll } from "./plans/all-requests.ts";
 
@@ -36,15 +37,17 @@ test("no request, start or upkeep looks through a table that grows", async () =>
     return prepare.call(this, sql);
   });
   const service = await startTestService();
-  const database = openSqlite(`${service.dataDir}/svc.db`);
+  const place = `${service.dataDir}/svc.db`;
+  const [database, store] = [openSqlite(place), await openStore(place)];
   try {
-    await sendAll(service);
+    await sendAll(service, store);
     const asked = [...prepared].filter((sql) => /^(select|with|insert|update|delete)\b/.test(sql));
     expect(asked.length).toBeGreaterThan(100);
     const slow = asked.flatMap((sql) => findSlow(database, sql).map((step) => `${step}: ${sql}`));
     expect(slow).toEqual([]);
   } finally {
     database.close();
+    await store.destroy();
     await service.close();
   }
 });

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { createOutbox } from "../../../../src/service/notify/outbox.ts";
+import type { Store } from "../../../../src/service/store/open-store.ts";
 import { forgetEnded, forgetExpired } from "../../../../src/service/store/retention.ts";
 import type { TestService } from "../../../../src/testing.ts";
 import { pressOnPage } from "../../approvals/owner.ts";
-import { openStoreOf } from "../../find-store.ts";
 import { openBrowser } from "../../http/pages/browser.ts";
 import { call, type Reply } from "../../http-calls.ts";
 
@@ -26,8 +26,8 @@ const FLOW = { flowTemplate: "notes_reminder", input: { text: "Look", delaySecon
 const PAGE = { title: "A", body: "b" };
 const DAYS = 90;
 
-/** Sends every kind of request that reads or writes what grows, as agents and the owner do. */
-export async function sendAll(service: TestService): Promise<void> {
+/** Sends every kind of request that reads or writes what grows, as agents and the owner do, and keeps the store. */
+export async function sendAll(service: TestService, store: Store): Promise<void> {
   const { url } = service;
   const held = await service.createKey("Held", { approvals: "owner" });
   const get = (path: string, key = service.apiKey) => check(call(`${url}${path}`, { key }), 200);
@@ -88,12 +88,11 @@ export async function sendAll(service: TestService): Promise<void> {
   await look(`/inbox/${approvalId}`);
   const { json: connections } = await get("/api/tools/notes_create_page");
   await look(`/connections/${connections.tool.defaultConnectionId}`);
-  await keepUp(service);
+  await keepUp(store);
 }
 
 /** What the service does by itself, at times no test waits for. */
-async function keepUp({ dataDir }: TestService): Promise<void> {
-  const store = await openStoreOf(dataDir);
+async function keepUp(store: Store): Promise<void> {
   const time = Date.now() - 1000;
   await forgetExpired(store, time);
   await forgetEnded({ store, time, days: DAYS, isStopping: () => false });
@@ -101,7 +100,6 @@ async function keepUp({ dataDir }: TestService): Promise<void> {
   const outbox = createOutbox({ store, targets: [target], nodeId: "node", now: Date.now });
   await store.transaction().execute((transaction) => outbox.add(transaction, "apr_1"));
   await outbox.claim(target);
-  await store.destroy();
 }
 
 async function check(answer: Promise<Reply>, status: number): Promise<Reply> {
