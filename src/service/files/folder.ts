@@ -4,7 +4,9 @@ import { join, sep } from "node:path";
 import { errorCode, hasCode } from "../../base/disk.ts";
 import { refuseSetting, refuseUnavailable, refuseValue } from "../service-error.ts";
 
-const OPEN_FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+/** The folder of a connection may be reached through links. */
+const OPEN_ROOT = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0);
+const OPEN_FOLDER = OPEN_ROOT | (constants.O_NOFOLLOW ?? 0);
 /** Here an open descriptor has a path of its own, so that nothing above it can be swapped under us. */
 const HAS_DESCRIPTOR_PATHS = process.platform === "linux" && existsSync("/proc/self/fd");
 
@@ -38,6 +40,8 @@ class OpenFolder implements Folder {
 
 async function openRoot(path: string, setting: string): Promise<{ folder: OpenFolder; path: string }> {
   try {
+    // With descriptor paths nobody asks later where the folder really is.
+    if (HAS_DESCRIPTOR_PATHS) return { folder: new OpenFolder(await open(path, OPEN_ROOT), path), path };
     const real = await realpath(path);
     return { folder: new OpenFolder(await open(real, OPEN_FOLDER), real), path: real };
   } catch (error) {

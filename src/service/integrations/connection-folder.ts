@@ -29,7 +29,7 @@ export interface ConnectionFolder {
   open<T>(connection: ConnectionView, place: FolderPlace, use: (folder: Folder) => Promise<T>): Promise<T>;
   /** Moves the entry `name` to the trash of the folder; its path there. `now` in milliseconds since the epoch. */
   trash(connection: ConnectionView, entry: FolderPlace & { readonly name: string }, now: number): Promise<string>;
-  /** Throws ServiceError 422 when the setting is unusable, 503 while the folder is not there. */
+  /** Opens the folder once: throws ServiceError 422 when the setting is unusable, 503 while the folder is not there. */
   check(settings: Settings): Promise<void>;
 }
 

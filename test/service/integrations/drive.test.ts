@@ -329,12 +329,21 @@ describe("changing a drive", () => {
 
 describe("settings of a drive", () => {
   it("names the setting when it is missing or not a folder", async () => {
-    for (const settings of [{}, { folder: "" }, { folder: 7 }, { folder: join(temp(), "secret.txt") }]) {
-      const error = await refusal(driveIntegration.checkSettings(settings));
+    const check = (settings: Record<string, unknown>) => driveIntegration.checkSettings(settings);
+    const attempt = (settings: Record<string, unknown>) =>
+      driveIntegration.testSettings?.(settings, AbortSignal.timeout(5000)) as Promise<void>;
+    const refused = [
+      check({}),
+      check({ folder: "" }),
+      check({ folder: 7 }),
+      attempt({ folder: join(temp(), "secret.txt") }),
+    ];
+    for (const error of await Promise.all(refused.map(refusal))) {
       expect([error.status, error.code]).toEqual([422, "integration_misconfigured"]);
       expect(error.message).toContain('"folder"');
     }
-    await driveIntegration.checkSettings({ folder: root });
+    await check({ folder: root });
+    await attempt({ folder: root });
   });
 
   it("answers 503, retryable, while the folder is away", async () => {

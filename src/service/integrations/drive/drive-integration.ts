@@ -242,5 +242,8 @@ export const driveIntegration: Integration = {
       help: "Tools see this folder and everything below it, nothing else.",
     },
   ],
-  checkSettings: (settings) => localFolder.check(settings),
+  async checkSettings(settings) {
+    localFolder.read(settings);
+  },
+  testSettings: (settings) => localFolder.check(settings),
 };
