@@ -102,6 +102,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   if (!isShared(store)) onClose(keepSettling(core.executionLog, o));
   const added = await openAddedApps(o, core);
   onClose(() => added.close());
+  onClose(() => core.executionLog.flush());
   onClose(() => core.executor.idle().then(() => core.accessTokens.idle()));
   // Nobody is there to upload a file by a hint.
   const files = { ...core, ingestTokens: undefined };

@@ -64,7 +64,11 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
   const seal = createSettingsSeal(box, catalog);
   const connections = createConnections({ store, accountId, catalog, seal, now });
   const accessTokens = createAccessTokens({ store, box, now });
-  const log = createExecutionLog(store, now, { usageLimit, nodeId: node.id });
+  const log = createExecutionLog(store, now, {
+    usageLimit,
+    nodeId: node.id,
+    onLost: (cause) => o.log({ level: "error", message: "A read could not be written into the log.", cause }),
+  });
   const rules = createRules(store, accountId, now);
   const grants = createGrants(store, now);
   const apps = createAppsFollower();
@@ -89,7 +93,7 @@ function createCore(o: CheckedOptions, { store, states, box, node, blobs }: Infr
     ownFolders: [...new Set([o.dataDir, firstFolder])],
     isFirstApp: (connection) => isFirstApp(connection, firstFolder),
   });
-  const activity = createActivity(store);
+  const activity = createActivity(store, log.flush);
   const install = (added: readonly Integration[]) => replace([...integrations, ...added]);
   return {
     states,

@@ -528,9 +528,9 @@ const SERVICE: readonly Sabotage[] = [
   },
   {
     name: "service: the end of a write does not wait for the disk",
-    file: "src/service/executions/running-reads.ts",
-    original: "if (read === undefined) return { end, isSoft: false };",
-    sabotaged: "if (read === undefined) return { end, isSoft: true };",
+    file: "src/service/executions/execution-log.ts",
+    original: "await late.end({ end, isSoft: false });",
+    sabotaged: "await late.end({ end, isSoft: true });",
     suite: "test/service/executions/execution-log.test.ts",
   },
   {

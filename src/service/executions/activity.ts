@@ -43,8 +43,12 @@ const COLUMNS = [
   "api_keys.revoked_at as device_revoked_at",
 ] as const;
 
-/** Creates the view on the executions of a store. */
-export function createActivity(store: Store) {
+/**
+ * Creates the view on the executions of a store.
+ *
+ * @param flush waits until what this process knows is in the store
+ */
+export function createActivity(store: Store, flush: () => Promise<void> = async () => {}) {
   const ofAccount = (accountId: string) =>
     store
       .selectFrom("executions")
@@ -55,6 +59,7 @@ export function createActivity(store: Store) {
   return {
     /** One page of executions, newest first. Pass `next` as `before` to get the next one; undefined on the last. */
     async list(accountId: string, filter: ActivityFilter, page: { size: number; before?: string | undefined }) {
+      await flush();
       const { size, before } = page;
       let query = ofAccount(accountId);
       if (filter.status !== undefined) query = query.where("status", "=", filter.status);
@@ -77,7 +82,8 @@ export function createActivity(store: Store) {
       return { items, next: rows.length > size && last ? `${last.started_at}~${last.id}` : undefined };
     },
 
-    find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined> {
+    async find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined> {
+      await flush();
       return ofAccount(accountId)
         .select(["executions.arguments", "executions.output"])
         .where("executions.id", "=", id)
@@ -86,6 +92,7 @@ export function createActivity(store: Store) {
 
     /** Names of tools that were ever called, sorted. */
     async listTools(accountId: string): Promise<string[]> {
+      await flush();
       // From name to name: `distinct` would scan all executions.
       const next = (after: RawBuilder<unknown>) =>
         sql`select min(tool_name) from executions where account_id = ${accountId} and tool_name > ${after}`;

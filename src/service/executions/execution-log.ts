@@ -25,6 +25,12 @@ interface LoggedAction extends Pick<CatalogEntry, "toolName"> {
   readonly action: Pick<CatalogEntry["action"], "id" | "level">;
 }
 
+interface LogOptions {
+  readonly usageLimit?: number | undefined;
+  readonly nodeId?: string | undefined;
+  readonly onLost?: (error: unknown) => void;
+}
+
 /** Rows of everything that ran. */
 export type ExecutionLog = ReturnType<typeof createExecutionLog>;
 
@@ -32,22 +38,23 @@ export type ExecutionLog = ReturnType<typeof createExecutionLog>;
  * Creates the log of one process.
  *
  * @param o `usageLimit`: executions per account and UTC day, default no limit; `nodeId`: the process that runs what this log
- *   starts, as named in `nodes`; without one, rows are open until somebody closes them
+ *   starts, as named in `nodes`; without one, rows are open until somebody closes them; `onLost`: told of a read that has ended
+ *   and cannot be written
  */
 export function createExecutionLog(
   store: Store,
   now: () => number,
-  { usageLimit, nodeId }: { usageLimit?: number | undefined; nodeId?: string | undefined } = {},
+  { usageLimit, nodeId, onLost = () => {} }: LogOptions = {},
 ) {
   const at = () => new Date(now()).toISOString();
   const write = createRecordWriter(store, usageLimit);
   const late = createLateRecords(store, write, at);
-  const reads = createRunningReads(write);
+  const reads = createRunningReads({ write, writeEnd: late.end, onLost });
 
   async function finish(id: string, how: Pick<ExecutionEnd, "status"> & Partial<ExecutionEnd>): Promise<string> {
-    const finished_at = at();
-    await late.end(await reads.end({ output: null, error: null, ...how, id, finished_at }));
-    return finished_at;
+    const end = { output: null, error: null, ...how, id, finished_at: at() };
+    if (!reads.end(end)) await late.end({ end, isSoft: false });
+    return end.finished_at;
   }
 
   return {
@@ -65,8 +72,8 @@ export function createExecutionLog(
 
     /**
      * Counts the execution and writes its row, so that a crash while the provider acts leaves a trace: it is on disk when the
-     * promise resolves. A read without `onStart` is counted and written when it ends, or when it takes long, and waits for
-     * no disk; where there is a limit, and while ends of others wait for the store, it is written before it runs, too.
+     * promise resolves. A read without `onStart` is counted and written when it has ended, or takes long, and nobody waits for
+     * that; where there is a limit, and while ends of others wait for the store, it is written before it runs, too.
      *
      * @param onStart runs in the transaction that writes the row; when it throws, nothing is written or counted.
      * @throws ServiceError 402 `usage_limit_reached`, 503 `database_unavailable`, and errors of `onStart`.
@@ -85,7 +92,7 @@ export function createExecutionLog(
       return { id: row.id, startedAt: row.started_at };
     },
 
-    /** The end is kept for later when the store is away: see `settle`. */
+    /** The end of a write is on disk when the promise resolves, or kept for later when the store is away: see `settle`. */
     succeed: (id: string, output: string) => finish(id, { status: "succeeded", output }),
     fail: (id: string, error: ServiceError) => finish(id, { status: "failed", error: storeError(error) }),
 
@@ -105,12 +112,15 @@ export function createExecutionLog(
     },
 
     /** One execution of an account. */
-    find(accountId: string, id: string): Promise<ExecutionRow | undefined> {
+    async find(accountId: string, id: string): Promise<ExecutionRow | undefined> {
+      await reads.flush();
       const rows = store.selectFrom("executions").selectAll().where("id", "=", id);
       return rows.where("account_id", "=", accountId).executeTakeFirst();
     },
 
-    ...createPastCalls(store),
+    ...createPastCalls(store, reads.flush),
+    /** Resolves when every read that has ended is in the log: for those who look into it. */
+    flush: reads.flush,
     /** Closes rows of dead processes; their outcome is unknown. */
     closeAbandoned: () => closeAbandoned(store, at()),
     /** Writes the ends that were kept during a store outage. @throws ServiceError 503 while it lasts. */
@@ -153,7 +163,7 @@ async function closeAbandoned(store: Store, finished_at: string): Promise<void> 
 const MAX_READS = 5;
 
 /** Earlier calls of a connection. */
-function createPastCalls(store: Store) {
+function createPastCalls(store: Store, flush: () => Promise<void>) {
   const succeeded = (connectionId: string) =>
     store
       .selectFrom("executions")
@@ -164,6 +174,7 @@ function createPastCalls(store: Store) {
   return {
     /** Tools and arguments of its newest reads that succeeded, newest first. */
     async listReads(connectionId: string) {
+      await flush();
       const rows = await succeeded(connectionId)
         .select(["tool_name", "arguments"])
         .where("side_effect_level", "=", "read")
@@ -176,6 +187,7 @@ function createPastCalls(store: Store) {
 
     /** True when the log holds a successful call of the connection. */
     async hasSucceeded(connectionId: string): Promise<boolean> {
+      await flush();
       return (await succeeded(connectionId).select("id").limit(1).executeTakeFirst()) !== undefined;
     },
   };

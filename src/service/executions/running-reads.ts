@@ -3,45 +3,74 @@ import type { ExecutionEnd, LogRecord, WriteRecord } from "./write-records.ts";
 
 /** Milliseconds after which a read that still runs stands in the log; most have ended by then, and are written once. */
 const SHOWN_AFTER_MS = 250;
+/** Milliseconds that reads which have ended wait for others to be written with. */
+const WRITTEN_AFTER_MS = 20;
+/** As many are written at once. */
+const MAX_WAITING = 64;
 
 interface RunningRead {
   readonly row: ExecutionRow;
-  /** Settles when its start is written. */
-  shown: Promise<void> | undefined;
+  /** True when its start is written, or about to be. */
+  isShown: boolean;
+  timer?: NodeJS.Timeout;
 }
 
-/** Reads whose end is not written yet. A read changes nothing, so that its record need not outlive a power cut. */
-export type RunningReads = ReturnType<typeof createRunningReads>;
+/**
+ * The records of reads of one process: a read changes nothing, so that nobody waits for them, and a crash may take the newest.
+ *
+ * @param o `writeEnd` writes a record at once or later; `onLost` is told of one that cannot be written
+ */
+export function createRunningReads(o: {
+  readonly write: WriteRecord;
+  readonly writeEnd: WriteRecord;
+  readonly onLost: (error: unknown) => void;
+}) {
+  const running = new Map<string, RunningRead>();
+  let waiting: LogRecord[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let written: Promise<unknown> = Promise.resolve();
 
-/** Creates the reads of one process. */
-export function createRunningReads(write: WriteRecord, shownAfterMs = SHOWN_AFTER_MS) {
-  const running = new Map<string, RunningRead & { readonly timer: NodeJS.Timeout }>();
+  async function show(read: RunningRead): Promise<void> {
+    read.isShown = true;
+    try {
+      await o.write({ row: read.row, isSoft: true });
+    } catch (error) {
+      read.isShown = false;
+      throw error;
+    }
+  }
 
-  function show(read: RunningRead): Promise<void> {
-    read.shown ??= write({ row: read.row, isSoft: true });
-    return read.shown;
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const records = waiting;
+    waiting = [];
+    written = Promise.all([written, ...records.map((record) => o.writeEnd(record).catch(o.onLost))]);
+    await written;
   }
 
   return {
     /** Notes a read that starts; its row is written when it has not ended soon, with `atOnce` before the promise resolves. */
     async begin(row: ExecutionRow, { atOnce }: { atOnce: boolean }): Promise<void> {
-      const read: RunningRead = { row, shown: undefined };
+      const read: RunningRead = { row, isShown: false };
       if (atOnce) await show(read);
-      const timer = setTimeout(() => show(read).catch(() => {}), shownAfterMs).unref();
-      running.set(row.id, Object.assign(read, { timer }));
+      else read.timer = setTimeout(() => show(read).catch(() => {}), SHOWN_AFTER_MS).unref();
+      running.set(row.id, read);
     },
 
-    /** The record of an end: of a read without a row it holds both. */
-    async end(end: ExecutionEnd): Promise<LogRecord> {
+    /** Takes the end of a read, which is written soon; false for any other execution. */
+    end(end: ExecutionEnd): boolean {
       const read = running.get(end.id);
-      if (read === undefined) return { end, isSoft: false };
+      if (read === undefined) return false;
       running.delete(end.id);
       clearTimeout(read.timer);
-      const isShown = await read.shown?.then(
-        () => true,
-        () => false,
-      );
-      return isShown ? { end, isSoft: true } : { row: { ...read.row, ...end }, isSoft: true };
+      waiting.push(read.isShown ? { end, isSoft: true } : { row: { ...read.row, ...end }, isSoft: true });
+      if (waiting.length >= MAX_WAITING) void flush();
+      else timer ??= setTimeout(flush, WRITTEN_AFTER_MS);
+      return true;
     },
+
+    /** Resolves when all that have ended are in the log. */
+    flush,
   };
 }

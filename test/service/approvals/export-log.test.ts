@@ -17,7 +17,11 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
+/** A read is in the log soon after its answer; at once where its process is asked for an execution. */
+const writeReads = () => call(`${service.url}/api/executions/exe_none`, { key: service.apiKey });
+
 async function exported(filter: LogFilter & { isFull?: boolean } = {}): Promise<LogLine[]> {
+  await writeReads();
   const place = { dataDir: service.dataDir, ...(await findStore(service.dataDir)) };
   return Array.fromAsync(exportLog({ isFull: false, ...filter, ...place }));
 }
@@ -79,6 +83,7 @@ test("filters by day, tool and status as the log page does; with arguments and r
 test("goes on from page to page, each line once and in order", async () => {
   await look("seed");
   const store = await openStoreOf(service.dataDir);
+  await writeReads();
   const row = await store.selectFrom("executions").selectAll().executeTakeFirstOrThrow();
   // Many of one moment, across the ends of pages.
   const rows = Array.from({ length: 999 }, (_, index) => ({

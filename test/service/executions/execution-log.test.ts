@@ -50,11 +50,20 @@ async function readLog() {
 }
 
 describe("a read", () => {
-  test("is counted and written once, when it ends, and does not wait for the disk", async () => {
+  test("is counted and written once, soon after it has ended, and waits for no disk", async () => {
     const { id } = await log.start(read);
     expect(await readLog()).toEqual({ rows: [], counted: 0 });
     await log.succeed(id, "7");
-    expect(await readLog()).toEqual({ rows: [{ status: "succeeded", output: "7" }], counted: 1 });
+    expect(await readLog()).toEqual({ rows: [], counted: 0 });
+    await expect.poll(readLog).toEqual({ rows: [{ status: "succeeded", output: "7" }], counted: 1 });
+    expect(softWrites()).toBe(1);
+  });
+
+  test("is found as soon as it has ended, and written with those that ended beside it", async () => {
+    const ids = await Promise.all([read, read, read].map(async (one) => (await log.start(one)).id));
+    for (const id of ids) await log.succeed(id, "7");
+    expect(await log.find("acc_1", ids[1] ?? "")).toMatchObject({ status: "succeeded", output: "7" });
+    expect(await readLog()).toMatchObject({ counted: 3 });
     expect(softWrites()).toBe(1);
   });
 
@@ -62,6 +71,7 @@ describe("a read", () => {
     const { id } = await log.start(read);
     await expect.poll(readLog).toEqual({ rows: [{ status: "started", output: null }], counted: 1 });
     await log.fail(id, new ServiceError(503, "timeout", "No."));
+    await log.flush();
     expect(await readLog()).toMatchObject({ rows: [{ status: "failed" }], counted: 1 });
     expect(softWrites()).toBe(2);
   });
@@ -81,6 +91,7 @@ describe("a read", () => {
       throw toStoreError(full);
     });
     await log.succeed(id, "7");
+    await log.flush();
     await expect(log.start(read)).rejects.toMatchObject({ code: "database_unavailable" });
     expect(await readLog()).toEqual({ rows: [], counted: 0 });
     away.mockRestore();
@@ -92,7 +103,8 @@ describe("a read", () => {
 describe("a write", () => {
   test("is on disk before it acts and before it is answered, also beside reads", async () => {
     const { id: readId } = await log.start(read);
-    const [{ id }] = await Promise.all([log.start(write), log.succeed(readId, "7")]);
+    await log.succeed(readId, "7");
+    const [{ id }] = await Promise.all([log.start(write), log.flush()]);
     expect(await readLog()).toMatchObject({ counted: 2 });
     await log.succeed(id, "8");
     expect((await readLog()).rows).toContainEqual({ status: "succeeded", output: "8" });

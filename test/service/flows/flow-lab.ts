@@ -38,6 +38,8 @@ export interface TestFlows {
   readonly store: Store;
   /** Opens the flows again over the same store, as another process would after this one died. */
   open(): Promise<Flows>;
+  /** Resolves when the log has every read that has ended. */
+  flush(): Promise<void>;
 }
 
 const ACCOUNT = "acc_test";
@@ -216,9 +218,11 @@ export async function openTestFlows(o: {
   const catalog = createCatalog([createLabApp(lab)]);
   await mkdir(join(dataDir, "blobs"));
   const blobs = createBlobStore({ dir: join(dataDir, "blobs"), now });
+  let flush = async () => {};
   const open = async () => {
     const id = createId("node");
     const log = createExecutionLog(store, now, { nodeId: id });
+    flush = log.flush;
     await log.closeAbandoned();
     const rules = { list: async () => [...(o.rules ?? [])] };
     const access = createAccess({
@@ -255,7 +259,7 @@ export async function openTestFlows(o: {
     o.onEnd(() => flows.close());
     return flows;
   };
-  return { flows: await open(), lab, store, open };
+  return { flows: await open(), lab, store, open, flush: () => flush() };
 }
 
 /** Starts a flow of the lab. */

@@ -130,6 +130,7 @@ describe("flows", () => {
     const later = await start(t.flows, "later", { seconds: (200 * DAY) / 1000 });
     const failed = await start(t.flows, "bold");
     expect([completed, failed].map(({ flow }) => flow.status)).toEqual(["waiting", "failed"]);
+    await t.flush();
     const before = await t.store.selectFrom("executions").select("id").execute();
     expect(before.length).toBeGreaterThan(0);
     t.lab.time += 91 * DAY;
