@@ -22,9 +22,14 @@ interface Run {
 /**
  * Starts a service in a fresh process and asks for each of the paths.
  *
- * @param missing end of the address of a file that cannot be loaded
+ * @param o.missing end of the address of a file that cannot be loaded
+ * @param o.more files below `src/` that are loaded, too
  */
-async function run(dataDir: string, paths: readonly string[], missing = "none"): Promise<Run> {
+async function run(
+  dataDir: string,
+  paths: readonly string[],
+  { missing = "none", more = [] }: { missing?: string; more?: readonly string[] } = {},
+): Promise<Run> {
   const source = `
     import { registerHooks } from "node:module";
     const loaded = [], statuses = [], lines = [];
@@ -43,6 +48,7 @@ async function run(dataDir: string, paths: readonly string[], missing = "none"):
       await answer.text();
       statuses.push(answer.status);
     }
+    for (const path of ${JSON.stringify(more)}) await import(new URL(path, ${JSON.stringify(SRC.href)}));
     console.log(JSON.stringify({ loaded, statuses, log: lines }));
     await service.close();`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
@@ -77,14 +83,19 @@ describe("a start of the service", () => {
   });
 
   it("would be found out: the first page loads the pages", async () => {
-    const { packages, files } = await run(dataDir, ["/sign-in"]);
+    const { files } = await run(dataDir, ["/sign-in"]);
     expect(files).toContain("service/http/pages/sign-in.ts");
-    // Not even the pages load what connects apps.
-    expect(packages).not.toContain("undici");
+  });
+
+  it("loads with pages and added apps nothing that reaches an app", async () => {
+    const more = ["service/added/mcp/mcp-kind.ts", "service/added/openapi/openapi-kind.ts"];
+    const { packages, files } = await run(dataDir, ["/sign-in"], { more });
+    expect(files).toEqual(expect.arrayContaining(["service/http/pages/known-apps.ts", ...more]));
+    expect(packages.filter((name) => /undici|modelcontextprotocol|oauth4webapi|imapflow/.test(name))).toEqual([]);
   });
 
   it("says in its log what could not be loaded, and goes on", async () => {
-    const { statuses, log } = await run(dataDir, ["/sign-in", "/health"], "/page-app.ts");
+    const { statuses, log } = await run(dataDir, ["/sign-in", "/health"], { missing: "/page-app.ts" });
     expect(statuses).toEqual([500, 200]);
     expect(log).toContain("A request failed unexpectedly. the file is gone");
   });

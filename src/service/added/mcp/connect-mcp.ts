@@ -6,7 +6,7 @@ import type { SettingField } from "../../integrations/integration.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import { levelRulesSchema } from "../action-levels.ts";
-import { createMcpFetch, failAtStreamEnd } from "./mcp-fetch.ts";
+import { loadSdk } from "./mcp-sdk.ts";
 
 /** A connection to an MCP server that has been opened. */
 export interface McpSession {
@@ -40,7 +40,7 @@ export async function connectMcp(
     readLive?: () => Promise<Readonly<Record<string, unknown>>>;
   } = {},
 ): Promise<McpSession> {
-  const { Client } = await import("@modelcontextprotocol/client");
+  const { Client } = await loadSdk();
   let complaint = "";
   const client = new Client(
     { name: "svc", version: "1.0.0" },
@@ -111,7 +111,8 @@ async function createTransport(
   onComplaint: (text: string) => void,
 ): Promise<OpenTransport> {
   if (definition.transport === "http") {
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    const { StreamableHTTPClientTransport } = await loadSdk();
+    const { createMcpFetch, failAtStreamEnd } = await import("./mcp-fetch.ts");
     const { fetch, close } = createMcpFetch({
       ...definition,
       readHeaders: async () => toHeaders(definition.headers, await readLive()),

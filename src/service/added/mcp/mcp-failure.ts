@@ -1,11 +1,12 @@
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import type { ProtocolError } from "@modelcontextprotocol/client";
 import { type BearerChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import { createProviderError, type ProviderFailure } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { StoredAction } from "../source-content.ts";
 import { McpConnectError } from "./connect-mcp.ts";
-import { isStreamEnd, McpHttpError } from "./mcp-fetch.ts";
+import { isStreamEnd, McpHttpError } from "./mcp-http-error.ts";
+import { peekSdk } from "./mcp-sdk.ts";
 
 /** Whose failure it is. */
 interface FailedMcpCall {
@@ -24,7 +25,8 @@ export function createMcpError(error: unknown, call: FailedMcpCall): unknown {
     const message = failure.message && hideSecrets(failure.message, call.settings);
     return createProviderError({ ...failure, message }, call);
   }
-  if (!(error instanceof ProtocolError)) return error;
+  const sdk = peekSdk();
+  if (sdk === undefined || !(error instanceof sdk.ProtocolError)) return error;
   const said = hideSecrets(error.message, call.settings).slice(0, 300);
   return new ServiceError(500, "execution_failed", `${call.app}: ${said}`, { type: "provider" });
 }
@@ -44,7 +46,8 @@ export function findSignInChallenge(error: unknown): BearerChallenge | undefined
 
 /** True when a server does not know the session of a request, and so has done nothing. */
 export function isUnknownSession(error: unknown): boolean {
-  return error instanceof SdkHttpError && (error.status === 404 || error.status === 400);
+  const sdk = peekSdk();
+  return sdk !== undefined && error instanceof sdk.SdkHttpError && (error.status === 404 || error.status === 400);
 }
 
 /** Nothing was sent, so nothing can have happened. */
@@ -58,10 +61,13 @@ function readConnectFailure(error: McpConnectError): ProviderFailure {
 function readFailure(error: unknown): ProviderFailure | undefined {
   const http = findCause(error, McpHttpError);
   if (http !== undefined) return http.failure;
-  if (error instanceof SdkHttpError) return { kind: "status", status: error.status ?? 500 };
-  if (error instanceof ProtocolError) return readProtocolError(error);
+  const sdk = peekSdk();
+  if (sdk === undefined) return error instanceof Error ? { kind: "garbage" } : undefined;
+  const { SdkErrorCode } = sdk;
+  if (error instanceof sdk.SdkHttpError) return { kind: "status", status: error.status ?? 500 };
+  if (error instanceof sdk.ProtocolError) return readProtocolError(error, sdk.ProtocolErrorCode);
   // Answers that are no message of the protocol, in any way the SDK has of saying so.
-  if (!(error instanceof SdkError)) return error instanceof Error ? { kind: "garbage" } : undefined;
+  if (!(error instanceof sdk.SdkError)) return error instanceof Error ? { kind: "garbage" } : undefined;
   switch (error.code) {
     case SdkErrorCode.ConnectionClosed:
     case SdkErrorCode.RequestTimeout:
@@ -75,10 +81,13 @@ function readFailure(error: unknown): ProviderFailure | undefined {
   }
 }
 
-function readProtocolError({ code, message }: ProtocolError): ProviderFailure | undefined {
+function readProtocolError(
+  { code, message }: ProtocolError,
+  codes: NonNullable<ReturnType<typeof peekSdk>>["ProtocolErrorCode"],
+): ProviderFailure | undefined {
   if (isStreamEnd(code)) return { kind: "lost", message };
-  if (code === ProtocolErrorCode.InvalidParams) return { kind: "status", status: 400, message };
-  if (code === ProtocolErrorCode.MethodNotFound) return { kind: "status", status: 404, message };
+  if (code === codes.InvalidParams) return { kind: "status", status: 400, message };
+  if (code === codes.MethodNotFound) return { kind: "status", status: 404, message };
   return undefined;
 }
 

@@ -1,34 +1,16 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { type RequestInit as HttpRequestInit, fetch as httpFetch } from "undici";
 import { parseJson } from "../../../base/json.ts";
-import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
-import { type BearerChallenge, readChallenge } from "../../integrations/bearer-challenge.ts";
-import {
-  findProviderWords,
-  type ProviderFailure,
-  readNetworkFailure,
-  readRetryAfter,
-} from "../../integrations/provider-failure.ts";
+import { createAppAgent } from "../../fetch/guarded-connector.ts";
+import { readText } from "../../fetch/read-text.ts";
+import { readChallenge } from "../../integrations/bearer-challenge.ts";
+import { findProviderWords, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 import { hideSecrets } from "../../secrets/secret-settings.ts";
+import { McpHttpError, STREAM_ENDED } from "./mcp-http-error.ts";
 
 /** Longest answer, or event of a stream, in bytes. How many events there are has no limit of its own. */
 const MAX_JSON = 10 * 1024 * 1024;
 const MAX_WORDS = 1_000;
-
-/** A request to a remote server that got no answer of the protocol. */
-export class McpHttpError extends Error {
-  override readonly name = "McpHttpError";
-  readonly failure: ProviderFailure;
-  /** Of a 401 or 403. */
-  readonly challenge: BearerChallenge;
-
-  constructor(failure: ProviderFailure, o: { readonly cause?: unknown; readonly challenge?: BearerChallenge } = {}) {
-    const said = failure.kind === "status" ? `it answered ${failure.status}` : failure.kind;
-    super(failure.message ?? said, { cause: o.cause });
-    this.failure = failure;
-    this.challenge = o.challenge ?? {};
-  }
-}
 
 /** HTTP client for the transport of one connection. */
 interface McpFetch {
@@ -155,9 +137,6 @@ function countEvent(): (part: Uint8Array) => number {
   };
 }
 
-/** In the range that JSON-RPC leaves to implementations; a server that answers with it says as much. */
-const STREAM_ENDED = -32_087;
-
 /**
  * Lets a request fail when the stream of events with its answer has ended without it, and could not be resumed. The
  * transport knows, but waits for the answer all the same until the time of the request is over.
@@ -176,9 +155,4 @@ export function failAtStreamEnd<T extends Transport>(transport: T): T {
     return send(message, { ...options, onRequestStreamEnd });
   };
   return transport;
-}
-
-/** True for the code with which {@link failAtStreamEnd} lets a request fail. */
-export function isStreamEnd(code: number): boolean {
-  return code === STREAM_ENDED;
 }

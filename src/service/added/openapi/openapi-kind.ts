@@ -1,8 +1,9 @@
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
+import { makeOnce } from "../../../base/concurrency.ts";
 import { parseJson } from "../../../base/json.ts";
-import { createAppAgent, readText } from "../../fetch/guarded-connector.ts";
+import { readText } from "../../fetch/read-text.ts";
 import { readResponseName } from "../../files/file-name.ts";
 import { readChallenge, refuseScopes } from "../../integrations/bearer-challenge.ts";
 import type { ActionContext } from "../../integrations/integration.ts";
@@ -53,11 +54,15 @@ export const openApiKind: SourceKind = {
   async open(stored, ports) {
     const definition = readOpenApiDefinition(stored.definition);
     const source = leaveOutUnsafe(stored, ports);
-    const { dispatcher, close } = createAppAgent({ isPrivate: definition.isPrivate, silenceMs: ANSWER_MS });
+    const getAgent = makeOnce(async () => {
+      const { createAppAgent } = await import("../../fetch/guarded-connector.ts");
+      return createAppAgent({ isPrivate: definition.isPrivate, silenceMs: ANSWER_MS });
+    });
     const { name: app } = source;
 
     async function run(action: StoredAction, args: Readonly<Record<string, unknown>>, context: ActionContext) {
       const request = buildRequest(definition, operationCallSchema.parse(action.call), args, context);
+      const { dispatcher } = await getAgent();
       return sendRequest(request, { dispatcher, app, action, context });
     }
 
@@ -68,7 +73,10 @@ export const openApiKind: SourceKind = {
     const integration = createAddedIntegration(source, run, check);
     const hasSignIn = definition.ways.some(({ signIn }) => signIn !== undefined);
     const findSignIn = (settings: Readonly<Record<string, unknown>>) => planSignIn(definition, settings);
-    return { integration: { ...integration, ...(hasSignIn && { findSignIn }) }, close };
+    return {
+      integration: { ...integration, ...(hasSignIn && { findSignIn }) },
+      close: async () => (await getAgent.peek())?.close(),
+    };
   },
 };
 
@@ -133,6 +141,7 @@ function findRedirect(
 }
 
 async function send(api: ApiRequest, { dispatcher, context, app, action }: Sent): Promise<Dispatcher.ResponseData> {
+  const { request } = await import("undici");
   try {
     return await request(api.url, {
       dispatcher,

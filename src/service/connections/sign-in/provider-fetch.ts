@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "../../../base/json.ts";
+import { readText } from "../../fetch/read-text.ts";
 import { type ProviderFailure, readNetworkFailure, readRetryAfter } from "../../integrations/provider-failure.ts";
 
 /** Longest answer, bytes. */
@@ -38,7 +39,7 @@ export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<R
 export function createProviderFetch(isPrivate: boolean, limit?: AbortSignal): ProviderFetch {
   return async (url, { method, headers, body }) => {
     const { request } = await import("undici");
-    const { createAppAgent, readText } = await import("../../fetch/guarded-connector.ts");
+    const { createAppAgent } = await import("../../fetch/guarded-connector.ts");
     const agent = createAppAgent({ isPrivate, silenceMs: LIMIT_MS });
     try {
       const answer = await request(url, {
