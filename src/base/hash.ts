@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import SparkMD5 from "spark-md5";
 
 /** SHA-256 in lower-case hex; text is hashed as UTF-8. */
 export function sha256Hex(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
+  return hash("sha256", content);
 }
 
 /** A running MD5 digest. MD5 is what the document's `files[].md5` asks for: a transport check, nothing more. */
