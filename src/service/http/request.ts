@@ -27,22 +27,22 @@ export interface RouteEnv {
  * machine (DNS rebinding) arrives with a foreign `Host`.
  */
 export function guardHost(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
-  return async (c, next) => {
+  return (c, next) => {
     const host = c.req.header("host")?.toLowerCase();
     if (host === undefined || !parts.allowedHosts.has(host)) {
       throw refuseBare(400, "wrong_host", `This service answers only under ${parts.baseUrl}.`);
     }
-    await next();
+    return next();
   };
 }
 
 /** Refuses state-changing requests that a browser sends on behalf of another site. */
 export function guardOrigin(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
-  return async (c, next) => {
+  return (c, next) => {
     if (c.req.method !== "GET" && c.req.method !== "HEAD" && isForeignOrigin(c.req.raw.headers, parts)) {
       throw refuseBare(403, "foreign_origin", "Requests from other web sites are refused.");
     }
-    await next();
+    return next();
   };
 }
 
@@ -62,7 +62,7 @@ export function requireKey(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
     if (typeof principal === "string") throw unauthorized(principal, { bare: true });
     c.set("principal", principal);
     c.set("view", await parts.access.show(principal, state));
-    await next();
+    return next();
   };
 }
 
@@ -119,6 +119,11 @@ export async function readBytes(
   bindings: HttpBindings,
   { limit = DEFAULT_BODY_LIMIT, rate = DEFAULT_BODY_RATE }: BodyRules,
 ): Promise<Buffer> {
+  const whole = takeWhole(bindings);
+  if (whole !== undefined) {
+    if (whole.length > limit) throw tooLarge(limit);
+    return whole;
+  }
   const { bytes, contentLength = 0 } = openBody(bindings);
   if (contentLength > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
@@ -129,6 +134,13 @@ export async function readBytes(
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** A body that has come already, as small ones have once their headers are read; undefined where some is to come. */
+function takeWhole({ incoming }: Pick<HttpBindings, "incoming">): Buffer | undefined {
+  if (!incoming.complete || incoming.destroyed || incoming.readableDidRead) return undefined;
+  const bytes: Buffer | null = incoming.read();
+  return bytes ?? Buffer.alloc(0);
 }
 
 function tooLarge(limit: number): ServiceError {
