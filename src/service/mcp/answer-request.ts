@@ -14,10 +14,19 @@ import {
   type RpcMessage,
 } from "./protocol.ts";
 
-/** An HTTP answer; without `body` it has none. */
+/** An HTTP answer; without `body`, which is JSON, it has none. */
 export interface McpAnswer {
   readonly status: number;
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: string;
+}
+
+/** A result that never changes, as JSON. */
+export class ResultText {
+  readonly json: string;
+
+  constructor(result: McpResult, stamp: ResultStamp) {
+    this.json = JSON.stringify(stampResult(result, stamp));
+  }
 }
 
 /** Revision family and client of a request whose {@link McpHeaders} and `_meta` were checked. */
@@ -28,7 +37,7 @@ export interface CheckedRequest {
 }
 
 interface RequestRunner {
-  run(message: RpcMessage, request: CheckedRequest): Promise<McpResult>;
+  run(message: RpcMessage, request: CheckedRequest): Promise<McpResult | ResultText>;
   readonly serverInfo: Readonly<Record<string, unknown>>;
   onUnexpected(error: unknown): void;
 }
@@ -48,7 +57,8 @@ export async function answerRequest(
   try {
     const request = check(message, headers, era);
     const result = await runner.run(message, request);
-    return { status: 200, body: { jsonrpc: "2.0", id, result: stampResult(result, era, runner) } };
+    const { json } = result instanceof ResultText ? result : new ResultText(result, { era, ...runner });
+    return { status: 200, body: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}` };
   } catch (error) {
     if (!(error instanceof RpcError)) runner.onUnexpected(error);
     const known =
@@ -62,7 +72,8 @@ export async function answerRequest(
 /** The answer that carries an error. */
 export function renderRpcError(error: RpcError, { id, status }: { id: RpcId; status: number }): McpAnswer {
   const { code, message, data } = error;
-  return { status, body: { jsonrpc: "2.0", id, error: { code, message, ...(data !== undefined && { data }) } } };
+  const body = { jsonrpc: "2.0", id, error: { code, message, ...(data !== undefined && { data }) } };
+  return { status, body: JSON.stringify(body) };
 }
 
 function check(message: RpcMessage, headers: McpHeaders, era: McpEra): CheckedRequest {
@@ -74,8 +85,13 @@ function check(message: RpcMessage, headers: McpHeaders, era: McpEra): CheckedRe
   return { era, clientCapabilities: checkModernRequest(message, headers) };
 }
 
+/** What a result of an era carries besides itself. */
+export interface ResultStamp extends Pick<RequestRunner, "serverInfo"> {
+  readonly era: McpEra;
+}
+
 /** Modern results say that they are complete and who gave them. */
-function stampResult(result: McpResult, era: McpEra, { serverInfo }: RequestRunner): McpResult {
+function stampResult(result: McpResult, { era, serverInfo }: ResultStamp): McpResult {
   if (era === "legacy") return result;
   return { resultType: "complete", ...result, _meta: { [META.serverInfo]: serverInfo } };
 }

@@ -1,14 +1,13 @@
 import { makeOnce } from "../../base/concurrency.ts";
 import { MCP_PATH, type McpListing } from "../../wire/mcp.ts";
-import type { Principal } from "../auth/api-keys.ts";
 import { createSecret } from "../auth/secrets.ts";
 import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { answerRequest, type McpHeaders, renderRpcError } from "./answer-request.ts";
 import type { McpFeatures, McpPrompt, McpResource, McpTool } from "./mcp-features.ts";
-import { createRequestStates } from "./open-call.ts";
+import { type CallParts, createRequestStates } from "./open-call.ts";
 import { readMessage } from "./protocol.ts";
-import { describeFeatures, runMethod } from "./run-method.ts";
+import { describeFeatures, runMethod, writeLists } from "./run-method.ts";
 import { identifyServer } from "./server-card.ts";
 import { createConnectionTools } from "./tools/connection-tools.ts";
 import { createDiscoveryTools } from "./tools/discovery-tools.ts";
@@ -28,6 +27,7 @@ export function createMcp(
 ) {
   const features = gatherFeatures(parts, parts.mcpExtras);
   const serverInfo = { ...identifyServer(parts.baseUrl) };
+  const lists = writeLists(features, serverInfo);
   const onUnexpected = (cause: unknown) => parts.log({ level: "error", message: "An MCP request failed.", cause });
   const getStates = makeOnce(async () => {
     const secret = await parts.serviceKeys.read("mcp-request-state", createSecret);
@@ -36,12 +36,11 @@ export function createMcp(
 
   return {
     /** Answers the body of one request. */
-    async answer(request: { text: string; headers: McpHeaders; principal: Principal; clientGone: AbortSignal }) {
-      const { text, headers, principal, clientGone } = request;
+    async answer({ text, headers, ...caller }: Omit<CallParts, "states"> & { text: string; headers: McpHeaders }) {
       const message = readMessage(text);
       if ("error" in message) return renderRpcError(message.error, { id: message.id, status: 400 });
       const states = await getStates();
-      const methodParts = { principal, clientGone, states, features, serverInfo, instructions: INSTRUCTIONS };
+      const methodParts = { ...caller, states, features, lists, serverInfo, instructions: INSTRUCTIONS };
       return answerRequest(message, headers, {
         serverInfo,
         onUnexpected,

@@ -22,14 +22,14 @@ export interface CallParts {
 export function openCall(parts: CallParts, message: RpcMessage, { era, clientCapabilities }: CheckedRequest): McpCall {
   const { params } = message;
   const { principal, clientGone, states } = parts;
-  const binding = {
+  const bind = (): StateBinding => ({
     principalId: `${principal.accountId}/${principal.apiKeyId}`,
     request: hashInput([message.method, params.name ?? null, params.arguments ?? {}]),
-  };
+  });
   const kept = params.requestState === undefined ? undefined : openState(params.requestState);
 
   function openState(text: unknown) {
-    const state = typeof text === "string" && era === "modern" ? states.open(text, binding) : undefined;
+    const state = typeof text === "string" && era === "modern" ? states.open(text, bind()) : undefined;
     if (state !== undefined) return state;
     throw invalidParams("`requestState` is not valid for this request, or has expired. Send the request without it.");
   }
@@ -44,7 +44,7 @@ export function openCall(parts: CallParts, message: RpcMessage, { era, clientCap
     ask: (inputRequests, data) => ({
       resultType: "input_required",
       inputRequests,
-      ...(data !== undefined && { requestState: states.seal(data, binding) }),
+      ...(data !== undefined && { requestState: states.seal(data, bind()) }),
     }),
   };
 }

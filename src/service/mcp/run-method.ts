@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import { checkStrictly } from "../../schema/check/check-strictly.ts";
-import type { CheckedRequest } from "./answer-request.ts";
+import { type CheckedRequest, type ResultStamp, ResultText } from "./answer-request.ts";
 import type { McpCall, McpFeatures, McpResult, McpTool } from "./mcp-features.ts";
 import { type CallParts, openCall } from "./open-call.ts";
 import {
@@ -18,6 +18,7 @@ import { problemResult } from "./tools/tool-results.ts";
 
 interface MethodParts extends CallParts {
   readonly features: McpFeatures;
+  readonly lists: ReturnType<typeof writeLists>;
   readonly serverInfo: Readonly<Record<string, unknown>>;
   readonly instructions: string;
 }
@@ -30,15 +31,18 @@ const CACHE = { ttlMs: 300_000, cacheScope: "private" } as const;
  *
  * @throws RpcError -32601 for a method this revision does not have, -32602 for wrong `params`.
  */
-export async function runMethod(parts: MethodParts, message: RpcMessage, request: CheckedRequest): Promise<McpResult> {
+export async function runMethod(
+  parts: MethodParts,
+  message: RpcMessage,
+  request: CheckedRequest,
+): Promise<McpResult | ResultText> {
   const { features } = parts;
   const { method, params } = message;
   const isLegacy = request.era === "legacy";
-  const cache = isLegacy ? {} : CACHE;
-  const list = LISTS.get(method);
+  const list = parts.lists[request.era].get(method);
   if (list !== undefined) {
     if (params.cursor !== undefined) throw invalidParams("`params.cursor` is unknown: every list fits on one page.");
-    return { [list]: describeFeatures(features)[list], ...cache };
+    return list;
   }
   switch (method) {
     case "tools/call":
@@ -46,7 +50,7 @@ export async function runMethod(parts: MethodParts, message: RpcMessage, request
     case "prompts/get":
       return getPrompt(parts, message, request);
     case "resources/read":
-      return { ...readResource(features, params, isLegacy), ...cache };
+      return { ...readResource(features, params, isLegacy), ...(isLegacy ? {} : CACHE) };
     default:
       return runOther(parts, message, request.era);
   }
@@ -69,6 +73,17 @@ const LISTS: ReadonlyMap<string, keyof ReturnType<typeof describeFeatures>> = ne
   ["resources/list", "resources"],
   ["resources/templates/list", "resourceTemplates"],
 ]);
+
+/** The results of the methods that list, by method. */
+export function writeLists(features: McpFeatures, serverInfo: ResultStamp["serverInfo"]) {
+  const described = describeFeatures(features);
+  const write = (era: McpEra): ReadonlyMap<string, ResultText> => {
+    const cache = era === "legacy" ? {} : CACHE;
+    const results = [...LISTS].map(([method, list]) => [method, { [list]: described[list], ...cache }] as const);
+    return new Map(results.map(([method, result]) => [method, new ResultText(result, { era, serverInfo })]));
+  };
+  return { legacy: write("legacy"), modern: write("modern") };
+}
 
 function runOther(parts: MethodParts, { method, params }: RpcMessage, era: McpEra): McpResult {
   const { features, serverInfo, instructions } = parts;
