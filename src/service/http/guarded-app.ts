@@ -1,4 +1,4 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { ServiceError } from "../service-error.ts";
 import type { PageStatus } from "./pages/page.ts";
@@ -6,7 +6,7 @@ import { renderBare } from "./render-outcome.ts";
 import { guardHost, guardOrigin, isBodyLost, type RouteEnv } from "./request.ts";
 import { watchRequests } from "./routes/metrics.ts";
 import type { ServiceParts } from "./service-parts.ts";
-import { readSessionPath, SESSION_PATH } from "./session-path.ts";
+import { SESSION_PATH } from "./session-path.ts";
 
 /** Routes behind the guards of the service. */
 export type GuardedApp = Hono<RouteEnv>;
@@ -28,24 +28,15 @@ export function createGuardedApp(
   const app = new Hono<RouteEnv>({ getPath: readRoutePath });
   app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
-  app.use(watchRequests(parts));
+  const watch = watchRequests(parts);
+  if (watch !== undefined) app.use(watch);
   app.use(guardHost(parts));
   o.addOpen?.(app);
   app.use(guardOrigin(parts));
-  app.use(keepSessionPath);
   o.add(app);
   refuseOtherMethods(app);
   return app;
 }
-
-/** Redirects, which routes write as paths of the service, stay below the session path of the browser. */
-const keepSessionPath: MiddlewareHandler<RouteEnv> = async (c, next) => {
-  await next();
-  if (c.res.status < 300 || c.res.status > 399) return;
-  const location = c.res.headers.get("location");
-  if (location?.startsWith("/") && !SESSION_PATH.test(location))
-    c.res.headers.set("location", `${readSessionPath(c.req.url)}${location}`);
-};
 
 /** Answers 405 with `Allow` where a path exists but not with this method. */
 function refuseOtherMethods(app: Hono<RouteEnv>): void {

@@ -136,11 +136,11 @@ type DiscardLimits = Readonly<typeof DISCARD_LIMITS>;
  * after it: a connection that is closed with unread bytes in it is reset, and a reset throws away the answer that its
  * sender has not read yet. The rest of the body is read and dropped within `limits`; a longer one is cut.
  */
-async function send(
+function send(
   answer: Response,
   { incoming, outgoing }: HttpBindings,
   limits: DiscardLimits = DISCARD_LIMITS,
-): Promise<Response> {
+): Response | Promise<Response> {
   if (!isWhole(incoming) && (answer instanceof WholeAnswer || answer.body !== null)) {
     return endAfterBody(answer, incoming, limits);
   }

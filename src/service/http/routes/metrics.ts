@@ -37,9 +37,9 @@ export function addMetricsRoute(app: Hono<RouteEnv>, { metrics, metricsToken }: 
   });
 }
 
-/** Counts every request where metrics are on, and makes a span of it where spans are. */
-export function watchRequests({ metrics, trace }: ServiceParts): MiddlewareHandler<RouteEnv> {
-  if (metrics === undefined && trace === traceNothing) return (_c, next) => next();
+/** Counts every request where metrics are on, and makes a span of it where spans are; undefined without both. */
+export function watchRequests({ metrics, trace }: ServiceParts): MiddlewareHandler<RouteEnv> | undefined {
+  if (metrics === undefined && trace === traceNothing) return undefined;
   return async (c, next) => {
     const begun = performance.now();
     const route = findRoute(c);
