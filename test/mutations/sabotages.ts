@@ -851,6 +851,13 @@ const MEMORY: readonly Sabotage[] = [
     suite: "test/service/access/kept-views.test.ts",
   },
   {
+    name: "memory: an app changes the settings of later calls",
+    file: "src/service/executions/execute-tool.ts",
+    original: "settings: structuredClone(kept.settings)",
+    sabotaged: "settings: kept.settings",
+    suite: "test/service/executions/odd-apps.test.ts",
+  },
+  {
     name: "memory: a kept right has no end",
     file: "src/service/access/access-view.ts",
     original: "isExpired(subject.expiresAt, parts.now())",

@@ -51,6 +51,18 @@ test("settings whose check never ends are given up in time, and nothing is done 
   expect(runs).toBe(0);
 });
 
+test("an app that changes its settings changes those of no other call", async () => {
+  const seen: unknown[] = [];
+  const run: Action["run"] = async (_args, { connection: { settings } }) => {
+    seen.push(structuredClone(settings));
+    Object.assign(settings, { host: "other" });
+    Object.assign(settings.folders as object, { inbox: "other" });
+  };
+  const { go } = await start(createOddApp(run), { host: "mine", folders: { inbox: "mine" } });
+  for (let time = 0; time < 2; time += 1) expect((await go()).status).toBe(200);
+  expect(seen).toEqual(Array.from({ length: 2 }, () => ({ host: "mine", folders: { inbox: "mine" } })));
+});
+
 test("a sign-in that outlasts the call leads to no action any more", async () => {
   const asked = Promise.withResolvers<void>();
   const provider = createServer(async (_request, response) => {
