@@ -834,7 +834,7 @@ const MEMORY: readonly Sabotage[] = [
     file: "src/service/store/store-states.ts",
     original: "if (running === undefined && next === undefined) return begin();",
     sabotaged: "if (running !== undefined) return running;\n    if (next === undefined) return begin();",
-    suite: "test/service/postgres/store-states.test.ts",
+    suite: "test/service/store/store-states.test.ts",
   },
   {
     name: "memory: every view gets the same answer",

@@ -48,7 +48,7 @@ function openMarks(file: string) {
  * Lets callers share a read, one after another: who asks while one is under way waits for the next, which begins after
  * the question and so misses nothing that was committed before it.
  */
-function inTurn<T>(read: () => Promise<T>): () => Promise<T> {
+export function inTurn<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const begin = () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createKeep, type StoreState } from "../../../src/service/store/store-states.ts";
+import { createKeep, inTurn, type StoreState } from "../../../src/service/store/store-states.ts";
 import { CHANGES, expectNoticed, expectUseUnnoticed, openTwo } from "./watched-changes.ts";
 
 describe("the state of a SQLite file", () => {
@@ -24,6 +24,31 @@ describe("the state of a SQLite file", () => {
   test("stays the same when a key is used", async () => {
     await expectUseUnnoticed(two);
   });
+});
+
+test("who asks while a read is under way gets the next one, which all who wait share", async () => {
+  const begun: PromiseWithResolvers<string>[] = [];
+  const read = inTurn(() => {
+    const next = Promise.withResolvers<string>();
+    begun.push(next);
+    return next.promise;
+  });
+  const first = read();
+  // Something is committed here that the first read may have missed.
+  const waiting = [read(), read()];
+  expect(begun).toHaveLength(1);
+  begun[0]?.resolve("before");
+  expect(await first).toBe("before");
+  await expect.poll(() => begun.length).toBe(2);
+  const late = read();
+  begun[1]?.resolve("after");
+  expect(await Promise.all(waiting)).toEqual(["after", "after"]);
+  await expect.poll(() => begun.length).toBe(3);
+  begun[2]?.reject(new Error("away"));
+  await expect(late).rejects.toThrow("away");
+  const again = read();
+  begun[3]?.resolve("back");
+  expect(await again).toBe("back");
 });
 
 describe("what is kept by a state", () => {
