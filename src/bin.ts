@@ -12,6 +12,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exitCode = 1;
 } else {
+  // The built package only: sources are compiled from what they are now.
+  if (import.meta.url.endsWith(".js")) (await import("./cli/compiled-code.ts")).keepCompiledCode(process.env);
   const { main } = await import("./cli/main.ts");
   process.exitCode = await main(process.argv);
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Run } from "./context.ts";
-import { MCP_CLIENT_NAMES } from "./mcp-client-files.ts";
+import { MCP_CLIENT_NAMES } from "./mcp-client-names.ts";
 import {
   addOwnerCommands,
   addPeopleCommands,

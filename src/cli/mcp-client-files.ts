@@ -7,10 +7,7 @@ import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
 import { isRecord, parseJson } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
 import type { InstallConfig } from "../pairing/bootstrap.ts";
-
-/** Names of the clients that `svc install` knows. */
-export const MCP_CLIENT_NAMES = ["claude-code", "claude-desktop", "cursor", "vscode"] as const;
-export type McpClientName = (typeof MCP_CLIENT_NAMES)[number];
+import type { McpClientName } from "./mcp-client-names.ts";
 
 /** The configuration of one agent client for MCP servers. */
 export interface McpClient {

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { decode, encode, type SourceMapLine } from "@jridgewell/sourcemap-codec";
@@ -7,7 +8,7 @@ import { z } from "zod";
 /** A file of a bundle and what belongs into it, unless an earlier one has taken it. */
 interface Part {
   readonly name: string;
-  /** Sources that belong here with everything they import statically. */
+  /** Sources that belong here with everything they import statically; a folder, ending in `/`, stands for its files. */
   readonly roots?: readonly string[];
   /** For what no root reaches: true for modules that belong here. Gets a path below the package's folder. */
   readonly holds?: (path: string) => boolean;
@@ -104,7 +105,7 @@ type GetModule = (id: string) => { readonly importedIds: readonly string[] } | n
 function findPlaces(folder: string, parts: readonly Part[], getModule: GetModule): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   for (const { name, roots = [] } of parts) {
-    const queue = roots.map((root) => join(folder, root));
+    const queue = roots.flatMap((root) => listSources(join(folder, root)));
     for (const id of queue) {
       if (places.has(id)) continue;
       places.set(id, name);
@@ -113,6 +114,8 @@ function findPlaces(folder: string, parts: readonly Part[], getModule: GetModule
   }
   return places;
 }
+
+const listSources = (path: string) => (path.endsWith(sep) ? readdirSync(path).map((name) => join(path, name)) : [path]);
 
 const toPath = (folder: string, id: string) => relative(folder, id).split(sep).join("/");
 

@@ -96,7 +96,7 @@ const START_LIMIT_MS = 30_000;
  */
 async function startServe(dataDir: string) {
   // This file's extension tells whether the sources or the built package run.
-  const bin = fileURLToPath(new URL(`../../bin${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+  const bin = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../bin.ts" : "./bin.js", import.meta.url));
   const child = fork(bin, ["serve", "--port", "0", "--data", dataDir], {
     execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -8,13 +8,12 @@ import { EXIT } from "../exit-codes.ts";
 import {
   describeProgram,
   listMcpClients,
-  MCP_CLIENT_NAMES,
   type McpClient,
-  type McpClientName,
   mergeConfig,
   readConfigFile,
   replaceConfigFile,
 } from "../mcp-client-files.ts";
+import { MCP_CLIENT_NAMES, type McpClientName } from "../mcp-client-names.ts";
 import { chooseBaseUrl, createClient } from "../open-session.ts";
 import { describeOwnProgram } from "../own-program.ts";
 import { readSettings, type Settings } from "../settings.ts";

@@ -1,0 +1,3 @@
+/** Names of the clients that `svc install` knows. */
+export const MCP_CLIENT_NAMES = ["claude-code", "claude-desktop", "cursor", "vscode"] as const;
+export type McpClientName = (typeof MCP_CLIENT_NAMES)[number];

@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const MODULE = new URL("../../src/cli/compiled-code.ts", import.meta.url).href;
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "svc-compiled-"));
+});
+
+afterEach(() => rm(home, { recursive: true }));
+
+/** The folder that a process keeps compiled code in; empty without one. */
+async function findKept(): Promise<string> {
+  const source = `import { getCompileCacheDir } from "node:module";
+    const { keepCompiledCode } = await import(${JSON.stringify(MODULE)});
+    keepCompiledCode(process.env);
+    console.log(getCompileCacheDir() ?? "");`;
+  const args = ["--input-type=module", "--eval", source];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { SVC_HOME: home } });
+  return stdout.trim();
+}
+
+describe("code that was compiled once", () => {
+  test("is kept in the user's cache, which nobody else may write to", async () => {
+    const folder = join(home, "cache/compiled-code");
+    expect(await findKept()).toContain(folder);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  test("is not taken from a folder that others may write to", async () => {
+    await mkdir(join(home, "cache/compiled-code"), { recursive: true });
+    await chmod(join(home, "cache/compiled-code"), 0o777);
+    expect(await findKept()).toBe("");
+  });
+
+  test("is not kept where the folder cannot be made, and nothing is said", async () => {
+    await writeFile(join(home, "cache"), "in the way");
+    expect(await findKept()).toBe("");
+  });
+});
