@@ -90,7 +90,8 @@ async function beginPlan(
   // The key uses the caller's arguments, before any step changes them.
   const { call, client } = opened;
   const asked = { tool: entry.name, arguments: parsed.value.arguments, connection: findGivenConnection(call, entry) };
-  const fingerprint = createFingerprint({ ...asked, files: [], principal: client.principal });
+  const subject = { ...asked, files: [], principal: client.principal };
+  const fingerprint = createFingerprint(subject, parsed.value.canonical);
   const held = call.resumesHeld === undefined ? undefined : opened.journal.findHeld?.(fingerprint);
   const key = { callId: held?.callId ?? call.callId, fingerprint };
   return proceed({ key, plan: startPlan(opened, entry, parsed.value) });

@@ -23,21 +23,23 @@ export interface FingerprintSubject {
  * SHA-256 (hex) over the canonical JSON of tool, arguments, connection, file digests, principal and, for a decision, the
  * effect.
  * Throws TypeError for arguments that are not JSON, naming the path.
+ *
+ * @param canonical - canonical JSON of the arguments, for a caller who has just made it
  */
-export function createFingerprint(subject: FingerprintSubject): string {
+export function createFingerprint(subject: FingerprintSubject, canonical = canonicalJson(subject.arguments)): string {
   const { tool, connection, principal, effect } = subject;
   const files = subject.files.map(({ field, name, mimetype, size, md5, sha256 }) => {
     return { field, name, mimetype, size, md5, sha256 };
   });
-  const text = canonicalJson({
+  const rest = canonicalJson({
     tool,
-    arguments: subject.arguments,
     connection: connection ?? null,
     files: files.sort((a, b) => (a.field < b.field ? -1 : 1)),
     principal,
     ...(effect === undefined ? {} : { effect }),
   });
-  return sha256Hex(text);
+  // The first of all names.
+  return sha256Hex(`{"arguments":${canonical},${rest.slice(1)}`);
 }
 
 /**
@@ -46,29 +48,41 @@ export function createFingerprint(subject: FingerprintSubject): string {
  * surrogates, class instances, cycles and nesting beyond 200 levels.
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, "$", 0);
+  return write(value, []);
 }
 
-function write(value: unknown, path: string, depth: number): string {
-  if (depth > MAX_DEPTH) throw new TypeError(`${path.slice(0, 80)}… is nested deeper than ${MAX_DEPTH} levels`);
+/** @param path - keys and positions that lead to the value; as it was before when this returns */
+function write(value: unknown, path: (string | number)[]): string {
+  if (path.length > MAX_DEPTH) {
+    throw new TypeError(`${showPath(path).slice(0, 80)}… is nested deeper than ${MAX_DEPTH} levels`);
+  }
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "string") return writeString(value, path);
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot hold`);
+    if (!Number.isFinite(value)) throw new TypeError(`${showPath(path)} is ${value}, which JSON cannot hold`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) {
-    return `[${Array.from(value, (item, index) => write(item, `${path}[${index}]`, depth + 1)).join(",")}]`;
-  }
+  if (Array.isArray(value)) return `[${Array.from(value, (item, index) => writePart(item, index, path)).join(",")}]`;
   if (isPlainObject(value)) {
     const members = Object.keys(value).sort();
-    return `{${members.map((key) => `${writeString(key, path)}:${write(value[key], `${path}.${key}`, depth + 1)}`).join(",")}}`;
+    return `{${members.map((key) => `${writeString(key, path)}:${writePart(value[key], key, path)}`).join(",")}}`;
   }
-  throw new TypeError(`${path} is ${typeof value === "object" ? "not a plain object" : typeof value}`);
+  throw new TypeError(`${showPath(path)} is ${typeof value === "object" ? "not a plain object" : typeof value}`);
 }
 
-function writeString(text: string, path: string): string {
-  if (!text.isWellFormed()) throw new TypeError(`${path} holds half of a character (a lone surrogate)`);
+function writePart(value: unknown, key: string | number, path: (string | number)[]): string {
+  path.push(key);
+  const text = write(value, path);
+  path.pop();
+  return text;
+}
+
+function showPath(path: readonly (string | number)[]): string {
+  return path.reduce<string>((shown, key) => shown + (typeof key === "number" ? `[${key}]` : `.${key}`), "$");
+}
+
+function writeString(text: string, path: readonly (string | number)[]): string {
+  if (!text.isWellFormed()) throw new TypeError(`${showPath(path)} holds half of a character (a lone surrogate)`);
   return JSON.stringify(text);
 }
 

@@ -2,17 +2,17 @@ import type { SvcError } from "../../errors.ts";
 import { fillFileArguments } from "../../media/send/inspect-files.ts";
 import { createFilesBody } from "../../media/send/send-files.ts";
 import { cleanText, createOutcome, type ToolOutcome } from "../outcome.ts";
-import { type CallContext, type CallPlan, isApproved } from "./plan.ts";
+import type { CallContext, CallPlan } from "./plan.ts";
 
 /** Step 7. Builds the request body. Files are opened and read while they are sent, and must match the approval. */
-export function attach(context: Pick<CallContext, "client" | "roots">, plan: CallPlan) {
+export function attach({ roots }: Pick<CallContext, "roots">, plan: CallPlan, confirmed: boolean) {
   const request = {
     arguments: plan.arguments,
     ...(plan.connectionId === undefined ? {} : { connectionId: plan.connectionId }),
-    ...(isApproved(context, plan) ? { confirmed: true } : {}),
+    ...(confirmed ? { confirmed } : {}),
   };
   if (plan.files.length === 0) return request;
-  if (plan.upload === "envelope") return createFilesBody(request, plan.files, context.roots);
+  if (plan.upload === "envelope") return createFilesBody(request, plan.files, roots);
   // Uploaded files are sent as their storage key, others as their own reference, so that the service can ask for them.
   // Field paths cannot identify files: a field "a.b" and the field b of an object a look the same.
   const files = plan.files.map((file) => ({ ...file, pointer: plan.uploaded.get(file.reference) ?? file.reference }));

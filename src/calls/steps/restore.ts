@@ -9,11 +9,15 @@ import { type CallContext, type CallPlan, proceed, type Step, stop } from "./pla
 const RESERVED = ["confirmed", "confirm", "files", "connectionId"] as const;
 const MAX_JSON_TEXT = 256 * 1024;
 
+interface ParsedArguments {
+  readonly arguments: Record<string, unknown>;
+  /** Canonical JSON of the arguments as they are now. */
+  readonly canonical: string;
+  readonly notes: readonly string[];
+}
+
 /** Parses the arguments as a JSON object, unchanged otherwise. */
-export function parseArguments(
-  toolName: string,
-  raw: unknown,
-): Step<{ readonly arguments: Record<string, unknown>; readonly notes: readonly string[] }> {
+export function parseArguments(toolName: string, raw: unknown): Step<ParsedArguments> {
   const notes: string[] = [];
   let value = raw ?? {};
   if (typeof value === "string") {
@@ -26,10 +30,12 @@ export function parseArguments(
     notes.push("arguments were given as JSON text and read as an object");
   }
   try {
-    const plain: unknown = JSON.parse(JSON.stringify(value, refuseNumbers));
+    const text = JSON.stringify(value);
+    // What JSON cannot hold of numbers becomes null.
+    if (text?.includes("null") === true) JSON.stringify(value, refuseNumbers);
+    const plain: unknown = JSON.parse(text);
     if (!isRecord(plain)) return refuse(toolName, "are not an object");
-    canonicalJson(plain);
-    return proceed({ arguments: plain, notes });
+    return proceed({ arguments: plain, canonical: canonicalJson(plain), notes });
   } catch (error) {
     const why = error instanceof Error ? cleanText(error.message, 120) : "?";
     return refuse(toolName, `cannot be written as JSON (${why})`);

@@ -54,13 +54,14 @@ export function createArgumentGuard(inputSchema: unknown, options: Pick<GuardedT
     if ("problems" in root) return root;
     const { args, repairs } = root;
     const passed = { ok: true, args, repairs, problems: [] };
-    if (measureSize(root.plain) > MAX_SIZE) return passed;
+    const size = measureSize(root.plain);
+    if (size > MAX_SIZE) return passed;
     try {
       if (tool === undefined) {
         const schema = normaliseSchema(inputSchema);
         tool = { schema, checker: createChecker(schema), ...options };
       }
-      const judged = checkInTime(root, tool) ?? passed;
+      const judged = checkInTime(root, tool, size) ?? passed;
       return judged.repairs.length > repairs.length ? judged : { ...judged, args };
     } catch {
       return passed;
@@ -125,12 +126,12 @@ function isPlainValue(value: unknown): boolean {
 function checkInTime(
   { plain: args, repairs }: Root,
   { schema, checker, limitsMs }: GuardedTool,
+  size: number,
 ): GuardResult | undefined {
   let errors: readonly CheckError[] = [];
   const onFirst = (first: readonly CheckError[]) => {
     errors = first;
   };
-  const size = measureSize(args);
   const result = checker.run(size, () => checker.check(args, onFirst), limitsMs)?.value;
   if (result?.verdict === "invalid") errors = result.errors;
   else if (result !== undefined || errors.length === 0) return undefined;

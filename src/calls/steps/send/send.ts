@@ -41,18 +41,19 @@ const MAX_CHANGES = 8;
  * while a journal record forbids it.
  */
 export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
-  const repeatable = isApproved(context, plan) ? await planKeyedSend(context, plan) : undefined;
+  // Looked at again when the request is made.
+  const approved = isApproved(context, plan);
+  const repeatable = approved ? await planKeyedSend(context, plan) : undefined;
   const { own, record } = context;
-  const isForOther = isForOwner(context, plan) && plan.mustAsk && !isApproved(context, plan);
-  const heldBefore = isApproved(context, plan) ? undefined : record.known?.held;
+  const isForOther = isForOwner(context, plan) && plan.mustAsk && !approved;
+  const heldBefore = approved ? undefined : record.known?.held;
   if (heldBefore !== undefined) return awaitOwner(context, plan, { id: heldBefore, url: undefined });
   const same = own && (await planAgain(context, plan));
   if (same?.ok === false) return same;
   const changed = findChange(context, plan);
   if (changed !== undefined) return changed;
   // The human agreed to the tool in its current form.
-  if (isApproved(context, plan) && findPinObjection(context, plan.entry) !== undefined)
-    await context.pins.accept(plan.entry);
+  if (approved && findPinObjection(context, plan.entry) !== undefined) await context.pins.accept(plan.entry);
   throwIfAborted(context.signal);
   // A service that holds the call runs nothing now, and recognises it when it comes again.
   const isRecorded = !isPlainRead(plan) && !isForOther;
@@ -144,7 +145,7 @@ async function sendOnce(context: CallContext, plan: CallPlan): Promise<Answered 
   try {
     const idempotencyKey = isForOwner(context, plan) && !confirmed ? nameHeldCall(context, plan) : undefined;
     const options = { signal, timeoutMs: settings.timeoutMs, idempotencyKey };
-    return { reply: await client.executeTool(name, attach(context, plan), options), confirmed, hasEnvelope };
+    return { reply: await client.executeTool(name, attach(context, plan, confirmed), options), confirmed, hasEnvelope };
   } catch (error) {
     return toFailure(error, signal);
   }
