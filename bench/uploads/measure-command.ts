@@ -56,9 +56,12 @@ async function runCall(args: readonly string[], service: ServiceProcess, home: s
   const env = { PATH: process.env.PATH, SVC_HOME: home, SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey };
   const child = spawn(process.execPath, [...args], { env, stdio: "pipe" });
   let said = "";
+  let isAnswered = false;
   const listen = (text: Buffer) => {
     said += text;
-    if (said.includes("[a]pprove")) child.stdin.end("a\n");
+    if (isAnswered || !said.includes("[a]pprove")) return;
+    isAnswered = true;
+    child.stdin.end("a\n");
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
