@@ -26,7 +26,8 @@ const pictures = readText("--svg");
 const only = readText("--only");
 
 const folder = await mkdtemp(join(tmpdir(), "svc-bench-growth-"));
-const postgres = findPostgres() === undefined ? undefined : await startPostgres();
+const isPostgresAsked = only === undefined || ["log-postgres", "nodes"].includes(only);
+const postgres = isPostgresAsked && findPostgres() !== undefined ? await startPostgres() : undefined;
 try {
   await runPart(() => measureAll(postgres));
 } finally {
@@ -44,7 +45,8 @@ async function measureAll(server: TestPostgres | undefined): Promise<PartReport>
   }
   const hasNodes = server !== undefined && (only === undefined || only === "nodes");
   const nodes = hasNodes ? await measureNodes(server, { rounds }) : [];
-  const missing = server === undefined ? ["PostgreSQL is not installed, its rows are left out."] : [];
+  const isMissing = isPostgresAsked && server === undefined;
+  const missing = isMissing ? ["PostgreSQL is not installed, its rows are left out."] : [];
   return {
     title: "Growth",
     measures: [...growths.flatMap(toMeasures), ...nodes],
