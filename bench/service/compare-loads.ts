@@ -11,12 +11,14 @@ import { type Load, type LoadResult, runLoad } from "./load.ts";
 import { type LoadKind, listKinds, MCP_SEARCH, readAnswers } from "./requests.ts";
 
 const BARE = "bare Hono handler";
-const BEFORE = "before";
+/** Name of the other checkout among the peers. */
+export const BEFORE = "before";
 /** Names of the SDK's two servers. */
 const SDKS = ["MCP SDK 1.32.2 server", "MCP SDK 2.4.0 server"] as const;
 /** Least share of the requests of either. */
 const SDK_TARGET = 1.5;
-const CONNECTIONS = 16;
+/** Connections that send requests at one time. */
+export const CONNECTIONS = 16;
 const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 /** The servers that are measured beside each other. */

@@ -8,6 +8,7 @@ import { readCount, readWord, reportProgress, runPart } from "../report/run-part
 import { compareEnvelopes } from "./compare-envelopes.ts";
 import { compareLoads } from "./compare-loads.ts";
 import { measureFlows } from "./measure-flows.ts";
+import { measureWrites } from "./measure-writes.ts";
 
 /*
  * Requests per second of the service beside a bare Hono handler that sends answers of the same size and, for MCP,
@@ -39,6 +40,7 @@ async function measureService(): Promise<PartReport> {
   ];
   try {
     const loads = await compareLoads({ service, before, bare, sdks }, { rounds, seconds });
+    const writes = await measureWrites(folder, tree && resolve(tree), { rounds, seconds });
     const flows = await repeat("flows", () => measureFlows(service, seconds));
     const envelopes = await compareEnvelopes(folder, rounds);
     const [memory, bareMemory] = [await service.memory(), await bare.memory()];
@@ -46,14 +48,16 @@ async function measureService(): Promise<PartReport> {
       title: "Service",
       measures: [
         ...loads.measures,
+        writes.measure,
         { what: "flows of two steps, start to end", unit: "flows/s", samples: flows },
         ...envelopes.measures,
       ],
       notes: [
-        `16 connections, every execution durable on disk before it is answered; memory afterwards ${memory?.toFixed(0)} MB, bare handler ${bareMemory?.toFixed(0)} MB.`,
+        `16 connections, every write durable on disk before it acts and before it is answered; memory afterwards ${memory?.toFixed(0)} MB, bare handler ${bareMemory?.toFixed(0)} MB.`,
         "the SDK's servers search the same catalog with the same code, built once, and answer the same result in JSON within a session; they check no key, read no store and have no accounts that could change; 24 queries in turn.",
         "CPU per request in microseconds of the server and of the process that sends the load, in brackets the share of one core, follows.",
         ...loads.notes,
+        writes.note,
         envelopes.note,
       ],
     };
