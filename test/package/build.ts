@@ -35,6 +35,7 @@ const PARTS = [
     ],
   },
   { name: "wire", roots: ["src/wire/", "src/base/hash.ts"] },
+  { name: "schema", roots: ["src/schema/project/project-schema.ts"] },
   { name: "check", roots: ["src/schema/check/"] },
   {
     name: "client",
