@@ -89,11 +89,16 @@ export class ToolRegistry {
 
 /** The schema as it is known now, one object while it stays the same. It is LangChain's own: providers change it. */
 function createLiveSchema(session: ToolSession, toolName: string): () => JsonSchema {
+  let described: CatalogEntry | undefined;
   let shown: string | undefined;
   let schema: JsonSchema = {};
   return () => {
-    const { text } = projectEntry(session.catalog.peek(toolName) ?? { inputSchema: null }, session.profile);
+    const entry = session.catalog.peek(toolName);
+    // LangChain asks several times in a row.
+    if (entry !== undefined && entry === described) return schema;
+    const { text } = projectEntry(entry ?? { inputSchema: null }, session.profile);
     if (shown !== text) schema = JSON.parse(text);
+    described = entry;
     shown = text;
     return schema;
   };
