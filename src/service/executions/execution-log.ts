@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
@@ -170,7 +171,8 @@ function createPastCalls(store: Store, flush: () => Promise<void>) {
       // No index begins with the connection.
       .where("account_id", "=", (e) => e.selectFrom("connections").select("account_id").where("id", "=", connectionId))
       .where("connection_id", "=", connectionId)
-      .where("status", "=", "succeeded");
+      // Not as a column: SQLite would go by the status, which most rows have.
+      .where((e) => e(e.fn.coalesce("status", sql.lit("")), "=", "succeeded"));
   return {
     /** Tools and arguments of its newest reads that succeeded, newest first. */
     async listReads(connectionId: string) {

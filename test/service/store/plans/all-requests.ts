@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { createExecutionLog } from "../../../../src/service/executions/execution-log.ts";
 import { createOutbox } from "../../../../src/service/notify/outbox.ts";
 import type { Store } from "../../../../src/service/store/open-store.ts";
 import { forgetEnded, forgetExpired } from "../../../../src/service/store/retention.ts";
@@ -100,6 +101,9 @@ async function keepUp(store: Store): Promise<void> {
   const outbox = createOutbox({ store, targets: [target], nodeId: "node", now: Date.now });
   await store.transaction().execute((transaction) => outbox.add(transaction, "apr_1"));
   await outbox.claim(target);
+  const log = createExecutionLog(store, Date.now);
+  await log.listReads("con_1");
+  await log.hasSucceeded("con_1");
 }
 
 async function check(answer: Promise<Reply>, status: number): Promise<Reply> {
