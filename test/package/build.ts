@@ -28,6 +28,8 @@ const PARTS = [
     name: "base",
     roots: [
       "src/base/concurrency.ts",
+      // Settings and the service need it without a client.
+      "src/client/base-url.ts",
       "src/base/disk.ts",
       "src/base/newest.ts",
       "src/base/wildcards.ts",
