@@ -43,9 +43,7 @@ const acted = () => service.probe.calls.map(({ action, connection }) => `${actio
 const sent = () => proxy.passed.filter(({ method, path }) => method === "POST" && path === PATH).length;
 const usePrivate = () => service.service.connections.update(privateId, { isDefault: true });
 
-function changeAction(change: Partial<Action>): void {
-  Object.assign(service.probe.integration.actions.find(({ id }) => id === "write_text") as Action, change);
-}
+const changeAction = (change: Partial<Action>) => service.changeAction("write_text", change);
 
 /** Makes the call in a process of its own, every request of which is lost before it arrives. */
 async function loseInEarlierProcess(call = WRITE): Promise<void> {
@@ -104,7 +102,7 @@ describe("a keyed write that never arrived", () => {
 
   it("is not sent once the tool deletes", async () => {
     await loseInEarlierProcess();
-    changeAction({ level: "delete" });
+    await changeAction({ level: "delete" });
     const outcome = await (await open()).call(WRITE);
     expect(acted()).toEqual([]);
     expect(outcome).toMatchObject({ status: "unknown" });
@@ -183,7 +181,7 @@ describe("a keyed write whose answers were lost after it acted", () => {
     proxy.lose(PATH, 0);
     await first.close();
     await usePrivate();
-    changeAction({ level: "delete" });
+    await changeAction({ level: "delete" });
     skew = 23 * HOUR_MS;
     const before = sent();
     const session = await open();

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Action } from "../../src/service/integrations/integration.ts";
 import { type RecordingServer, startRecordingServer } from "../client/recording-server.ts";
 import { openPluginSession, type PluginSession } from "./plugin-session.ts";
 import { addConnection, type ProbeService, startProbeService } from "./probe-service.ts";
@@ -18,10 +17,6 @@ afterEach(async () => {
 });
 
 /** Changes an action of the running service, as its developer would between two releases. */
-function changeAction(id: string, change: Partial<Action>): void {
-  Object.assign(service.probe.integration.actions.find((action) => action.id === id) ?? {}, change);
-}
-
 describe("the plugin answers what the service says", () => {
   test("200", async () => {
     verifies("execute.handled-200");
@@ -120,7 +115,7 @@ describe("the plugin answers what the service says", () => {
   test("412: a human approves, then the same call is sent with confirmed true", async () => {
     verifies("execute.handled-412", "execute.confirmed-only-after-approval");
     expect((await plugin.call("echo", { text: "first" })).status).toBe("succeeded");
-    changeAction("echo", { level: "write", requiresConfirmation: true });
+    await service.changeAction("echo", { level: "write", requiresConfirmation: true });
     const outcome = await plugin.call("echo", { text: "second" });
     expect(outcome.status).toBe("succeeded");
     expect(plugin.shown.map((request) => request.arguments)).toEqual([{ text: "second" }]);
@@ -201,7 +196,7 @@ describe("the plugin and tool descriptions", () => {
   test("describes again when a schema changed under it", async () => {
     verifies("versioning.schema-may-change");
     expect((await plugin.call("echo", { text: "a" })).status).toBe("succeeded");
-    changeAction("echo", {
+    await service.changeAction("echo", {
       inputSchema: {
         type: "object",
         properties: { words: { type: "string" } },

@@ -1,3 +1,4 @@
+import type { Action } from "../../src/service/integrations/integration.ts";
 import type { Service } from "../../src/service.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { isRecord, type RawReply, sendWithKey } from "./golden-exchange.ts";
@@ -10,6 +11,8 @@ export interface ProbeService extends TestService {
   readonly connectionId: string;
   /** Executes `probe_<action>` by plain JSON with a live key. */
   execute(action: string, body: unknown): Promise<RawReply>;
+  /** Changes an action of the probe, and tells the store: what is kept for its old state counts no more. */
+  changeAction(action: string, change: Partial<Action>): Promise<void>;
 }
 
 type ServiceOptions = NonNullable<Parameters<typeof startTestService>[0]>;
@@ -23,6 +26,10 @@ export async function startProbeService(options: ServiceOptions = {}): Promise<P
     ...service,
     probe,
     connectionId: connection.id,
+    async changeAction(action, change) {
+      Object.assign(probe.integration.actions.find(({ id }) => id === action) as Action, change);
+      await service.service.connections.update(connection.id, { label: "First" });
+    },
     execute: (action, body) =>
       sendWithKey(service.url, service.apiKey, { method: "POST", path: `/api/tools/probe_${action}/execute`, body }),
   };

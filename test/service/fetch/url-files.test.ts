@@ -82,6 +82,7 @@ describe("a URL that gives a file", () => {
     web.handler = answerBy({ [path]: send(body, headers as Record<string, string>) });
     const file = await fetchFile(`  https://files.example.org${path}#part\n`);
     expect(file).toMatchObject({ name, mimetype, isPreview: false });
+    await file.staged.seal();
     expect(await readFile(file.staged.path)).toEqual(Buffer.from(body));
     await file.staged.discard();
   });
@@ -248,6 +249,7 @@ describe("a page", () => {
     });
     const file = await fetchFile(URL_A);
     expect(file).toMatchObject({ name: "cover.png", mimetype: "image/png", isPreview: true });
+    await file.staged.seal();
     expect(await readFile(file.staged.path)).toEqual(PNG);
     await file.staged.discard();
     expect(web.asked).toHaveLength(3);
