@@ -28,5 +28,5 @@ export function toMeasures({ subject, lines, memory }: Growth): Measure[] {
 
 /** Why some of it grows. */
 export function toNotes({ subject: { title, reasons = {} } }: Growth): string[] {
-  return Object.entries(reasons).map(([name, reason]) => `${title}, ${name}: grows, because ${reason}.`);
+  return Object.entries(reasons).map(([name, reason]) => `${title}, ${name}: may grow: ${reason}.`);
 }

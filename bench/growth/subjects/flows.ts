@@ -18,6 +18,7 @@ export function flowsSubject(o: { readonly folder: string; readonly sizes: reado
     title: "Flows",
     things: "flows that wait",
     sizes: o.sizes,
+    reasons: { "a second of idling": "its millisecond or two are a matter of chance" },
     fullFrom: { "list of flows": 100, "inbox page": 100 },
     async open(size) {
       const place = await openPlace({

@@ -41,14 +41,21 @@ async function openTools(size: number, dataDir: string): Promise<Opened> {
   const session = (stateDir: string) =>
     runSample<SessionSample>(join(import.meta.dirname, "../session-sample.ts"), [server.url, apiKey, stateDir]);
   await session(warmDir);
+  let asked = 0;
+  /** Another one each time: answers to equal questions are kept. */
+  const nextNumber = () => {
+    asked += 1;
+    return (asked * 37) % size;
+  };
   return {
     pid: () => server.pid,
     memory: () => server.memory(),
     requests: {
       "list of tools": () => get("/api/tools"),
       "description of one": () => get(`/api/tools/app-0_action_${size >> 1}`.replace("app-0", appOf(size))),
-      "search of a rare word": () => get(`/api/tools/search?query=${(size >> 1) + 1}`),
-      "search of a word that all have": () => get("/api/tools/search?query=fields"),
+      "search of a rare word": () => get(`/api/tools/search?query=${nextNumber()}`),
+      "search of a word that all have": () => get(`/api/tools/search?query=fields%20${nextNumber()}`),
+      "the same search again": () => get("/api/tools/search?query=fields"),
     },
     works: {
       async "start of the service"() {
