@@ -51,9 +51,10 @@ interface Candidate {
 export async function compareLoads(servers: Servers, options: LoadOptions) {
   const measures: Measure[] = [];
   const notes: string[] = [];
+  const sessions = await Promise.all(servers.sdks.map(openSession));
   for (const kind of await listKinds(servers.service)) {
     reportProgress(kind.name);
-    const candidates = await listCandidates(kind, servers);
+    const candidates = await listCandidates(kind, servers, sessions);
     const results = await takeTurns(candidates, { ...options, warmUps: 1 }, ({ load, pid }) =>
       measureUse(pid, () => runLoad(load, CONNECTIONS, options.seconds)),
     );
@@ -81,7 +82,7 @@ function toMeasure(kind: LoadKind, candidates: readonly Candidate[], results: re
   const least = (limit: number, ratioTo: string): Target => ({ bound: "at least", limit, ratioTo });
   const targets = [
     ...(kind.target === undefined ? [] : [least(kind.target, BARE)]),
-    ...(kind.name === MCP_SEARCH ? SDKS.map((name) => least(SDK_TARGET, name)) : []),
+    ...(kind.name.startsWith(MCP_SEARCH) ? SDKS.map((name) => least(SDK_TARGET, name)) : []),
   ];
   return { what: kind.name, unit: "requests/s", samples, peers, targets };
 }
@@ -98,7 +99,11 @@ function describeUse(results: readonly UsedResult[][]) {
   };
 }
 
-async function listCandidates({ name, method, requests }: LoadKind, servers: Servers): Promise<Candidate[]> {
+async function listCandidates(
+  { name, method, requests }: LoadKind,
+  servers: Servers,
+  sessions: readonly Record<string, string>[],
+): Promise<Candidate[]> {
   const { service, before, bare, sdks } = servers;
   const ask = ({ url, apiKey }: ServiceProcess): Load => {
     return { origin: url, method, requests, headers: { ...JSON_HEADERS, "x-svc-api-key": apiKey } };
@@ -110,9 +115,9 @@ async function listCandidates({ name, method, requests }: LoadKind, servers: Ser
     { name: "svc-agent-plugin", pid: service.pid, load: own },
     { name: BARE, pid: bare.pid, load: { origin: bare.url, method, requests: sized, headers: JSON_HEADERS } },
   ];
-  if (name === MCP_SEARCH) {
+  if (name.startsWith(MCP_SEARCH)) {
     for (const [index, sdk] of sdks.entries()) {
-      const headers = { ...JSON_HEADERS, ...(await openSession(sdk)) };
+      const headers = { ...JSON_HEADERS, ...sessions[index] };
       const load = { method, origin: sdk.url, headers, requests: requests.map((one) => ({ ...one, path: "/" })) };
       requireSameResults(answers, await readAnswers(load));
       candidates.push({ name: SDKS[index] ?? "", pid: sdk.pid, load });

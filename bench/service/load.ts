@@ -9,11 +9,14 @@ export interface Load {
   readonly requests: readonly LoadRequest[];
 }
 
-/** Path and body of a request. */
+/** Path and body of a request; a {@link NUMBER} in them is another one each time. */
 export interface LoadRequest {
   readonly path: string;
   readonly body?: string;
 }
+
+/** Where a number stands that makes every request a new one. */
+export const NUMBER = "{n}";
 
 /** What a run of a load showed. */
 export interface LoadResult {
@@ -31,6 +34,7 @@ export async function runLoad(load: Load, connections: number, seconds: number):
   const pool = new Pool(load.origin, { connections, pipelining: 1 });
   const { method, headers, requests } = load;
   const options = requests.map(({ path, body = null }) => ({ path, method, headers, body }));
+  const isNumbered = JSON.stringify(requests).includes(NUMBER);
   const cpu = process.cpuUsage();
   const begun = performance.now();
   const end = begun + seconds * 1000;
@@ -41,7 +45,7 @@ export async function runLoad(load: Load, connections: number, seconds: number):
       if (performance.now() >= end) return resolve();
       const next = options[count % options.length];
       count += 1;
-      if (next !== undefined) pool.dispatch(next, handler);
+      if (next !== undefined) pool.dispatch(isNumbered ? number(next, numbers++) : next, handler);
     };
     const handler = countAnswers(send, reject);
     send();
@@ -52,6 +56,14 @@ export async function runLoad(load: Load, connections: number, seconds: number):
   const cpuMs = readCpu(cpu);
   await pool.close();
   return { perSecond: count / elapsed, count, cpuMs };
+}
+
+/** Goes on from load to load: a server may know what it was asked before. */
+let numbers = 0;
+
+function number<Options extends { path: string; body: string | null }>(options: Options, n: number): Options {
+  const { path, body } = options;
+  return { ...options, path: path.replace(NUMBER, String(n)), body: body?.replace(NUMBER, String(n)) ?? null };
 }
 
 function countAnswers(onEnd: () => void, onFailure: (error: Error) => void): Dispatcher.DispatchHandler {

@@ -1,8 +1,8 @@
 import { request } from "undici";
 import type { ServiceProcess } from "../processes/start-service.ts";
-import type { Load, LoadRequest } from "./load.ts";
+import { type Load, type LoadRequest, NUMBER } from "./load.ts";
 
-/** What agents ask for, each in turn, so that no server can live from the answer to one question. */
+/** What agents ask for, each in turn, so that no server can live from the answer to one question. No word has digits. */
 const QUERIES = [
   "unread mail",
   "send a message",
@@ -40,6 +40,7 @@ export interface LoadKind extends Pick<Load, "method" | "requests"> {
 /** Every kind of request that is measured. */
 export async function listKinds(service: ServiceProcess): Promise<LoadKind[]> {
   const canonical = { integration_id: "drive", action_id: await findActionId(service), input: {} };
+  const numbered = QUERIES.map((query) => `${query} ${NUMBER}`);
   const get = (path: string): LoadRequest[] => [{ path }];
   const post = (path: string, body: object): LoadRequest[] => [{ path, body: JSON.stringify(body) }];
   return [
@@ -47,8 +48,13 @@ export async function listKinds(service: ServiceProcess): Promise<LoadKind[]> {
     {
       name: "GET /api/tools/search",
       method: "GET",
-      requests: QUERIES.flatMap((query) => get(`/api/tools/search?query=${encodeURIComponent(query)}`)),
+      requests: QUERIES.flatMap((query) => get(searchPath(query))),
       target: 0.4,
+    },
+    {
+      name: "GET /api/tools/search, each question new",
+      method: "GET",
+      requests: numbered.flatMap((query) => get(searchPath(query))),
     },
     { name: "GET /api/tools/{name}", method: "GET", requests: get("/api/tools/drive_upload_file"), target: 0.4 },
     {
@@ -59,11 +65,20 @@ export async function listKinds(service: ServiceProcess): Promise<LoadKind[]> {
     },
     { name: "execute a read, canonical", method: "POST", requests: post("/api/executions", canonical), target: 0.13 },
     { name: MCP_SEARCH, method: "POST", requests: QUERIES.flatMap((query) => post("/api/mcp", callSearch(query))) },
+    {
+      name: `${MCP_SEARCH}, each question new`,
+      method: "POST",
+      requests: numbered.flatMap((query) => post("/api/mcp", callSearch(query))),
+    },
   ];
 }
 
-/** The kind that is compared with the official SDK too. */
+/** Names of the kinds that are compared with the official SDK too begin so. */
 export const MCP_SEARCH = "MCP tools/call of svc.search";
+
+function searchPath(query: string): string {
+  return `/api/tools/search?query=${encodeURIComponent(query).replace(encodeURIComponent(NUMBER), NUMBER)}`;
+}
 
 function callSearch(query: string) {
   return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "svc.search", arguments: { query } } };

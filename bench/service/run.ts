@@ -54,7 +54,7 @@ async function measureService(): Promise<PartReport> {
       ],
       notes: [
         `16 connections, every write durable on disk before it acts and before it is answered; memory afterwards ${memory?.toFixed(0)} MB, bare handler ${bareMemory?.toFixed(0)} MB.`,
-        "the SDK's servers search the same catalog with the same code, built once, and answer the same result in JSON within a session; they check no key, read no store and have no accounts that could change; 24 queries in turn.",
+        "the SDK's servers search the same catalog with the same code, built once, and answer the same result in JSON within a session; they check no key, read no store and have no accounts that could change; 24 questions in turn, or each with a number that makes it new.",
         "CPU per request in microseconds of the server and of the process that sends the load, in brackets the share of one core, follows.",
         ...loads.notes,
         writes.note,
