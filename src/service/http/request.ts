@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
 import type { MiddlewareHandler } from "hono";
 import { isRecord } from "../../base/json.ts";
@@ -119,7 +120,7 @@ export async function readBytes(
   bindings: HttpBindings,
   { limit = DEFAULT_BODY_LIMIT, rate = DEFAULT_BODY_RATE }: BodyRules,
 ): Promise<Buffer> {
-  const whole = takeWhole(bindings);
+  const whole = await takeWhole(bindings);
   if (whole !== undefined) {
     if (whole.length > limit) throw tooLarge(limit);
     return whole;
@@ -136,8 +137,10 @@ export async function readBytes(
   return Buffer.concat(chunks);
 }
 
-/** A body that has come already, as small ones have once their headers are read; undefined where some is to come. */
-function takeWhole({ incoming }: Pick<HttpBindings, "incoming">): Buffer | undefined {
+/** A body that came with its headers, as small ones do; undefined where some is to come. */
+async function takeWhole({ incoming }: Pick<HttpBindings, "incoming">): Promise<Buffer | undefined> {
+  // What came with the headers is parsed only when everything that waited for them has had its turn.
+  if (!incoming.complete) await nextTurn();
   if (!incoming.complete || incoming.destroyed || incoming.readableDidRead) return undefined;
   const bytes: Buffer | null = incoming.read();
   return bytes ?? Buffer.alloc(0);

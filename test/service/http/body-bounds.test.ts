@@ -115,6 +115,46 @@ describe("what is left of a refused body", () => {
   });
 });
 
+describe("a body that came with its headers", () => {
+  async function startReading() {
+    const fetch = (_request: Request, env: HttpBindings) => {
+      // Read piece by piece it would be refused: a piece is waited for no longer than this.
+      return readJsonObject(env, { limit: 20, rate: { minBytesPerSecond: 0, windowMs: 60_000, totalMs: 0 } }).then(
+        (body) => Response.json({ members: Object.keys(body).length }),
+        (error: ServiceError) => renderBare(error),
+      );
+    };
+    const listener = await listen({ fetch, host: "127.0.0.1", port: 0 });
+    cleanups.push(() => listener.close(0));
+    return listener;
+  }
+
+  test("is read at once, and the connection takes the next", async () => {
+    const { port } = await startReading();
+    const { socket, answer } = open(port);
+    for (let request = 1; request <= 3; request += 1) {
+      socket.write(`${head("/read", { "content-length": 13 })}{"a":1,"b":2}`);
+      await vi.waitUntil(() => answer().split('{"members":2}').length > request);
+    }
+    socket.write(head("/read", { "content-length": 0 }));
+    await vi.waitUntil(() => answer().includes('{"members":0}'));
+  });
+
+  test.each([
+    ["of a length that is said", `${head("/read", { "content-length": 24 })}{"a":"${"x".repeat(16)}"}`],
+    [
+      "in pieces of a length that nobody said",
+      `${head("/read", { "transfer-encoding": "chunked" })}6\r\n{"a":"\r\n12\r\n${"x".repeat(16)}"}\r\n0\r\n\r\n`,
+    ],
+  ])("is refused above the limit: %s", async (_what, bytes) => {
+    const { port } = await startReading();
+    const { socket, answer } = open(port);
+    socket.write(bytes);
+    await vi.waitUntil(() => answer().includes("error"));
+    expect(answer()).toMatch(/^HTTP\/1\.1 413 [\s\S]*larger than 20 bytes/);
+  });
+});
+
 describe("a body that trickles", () => {
   /** Answers 200 with the length of the object, or the refusal. */
   async function startReading(rate: { minBytesPerSecond: number; windowMs: number; totalMs?: number }) {

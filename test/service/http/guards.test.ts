@@ -105,7 +105,7 @@ describe("bodies of small routes", () => {
     const { host } = new URL(service.url);
     const chunk = `4000\r\n${" ".repeat(0x4000)}\r\n`;
     const answer = await sendRaw(
-      `POST /api/plugin/pair/start HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}0\r\n\r\n`,
+      `POST /api/plugin/pair/start HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}0\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\{"error":/);
   });
