@@ -34,9 +34,9 @@ const CHANGES = {
   "first default": (w: World) => w.service.service.connections.update(w.first, { isDefault: true }),
   "other name": (w: World) => w.service.service.connections.update(w.first, { label: "Other" }),
   "account removed": (w: World) => w.service.service.connections.remove(w.first),
-  "tool deletes": (w: World) => Object.assign(w.action, { level: "delete" }),
-  "tool writes": (w: World) => Object.assign(w.action, { level: "write" }),
-  "other arguments": (w: World) => Object.assign(w.action, { inputSchema: { type: "object" } }),
+  "tool deletes": (w: World) => w.changeAction({ level: "delete" }),
+  "tool writes": (w: World) => w.changeAction({ level: "write" }),
+  "other arguments": (w: World) => w.changeAction({ inputSchema: { type: "object" } }),
   "pins changed": (w: World) => w.changePins(),
   "permission revoked": (w: World) =>
     w.owner.rules.revoke({ principal: w.owner.principal, tool: CALL.toolName, connection: w.first }),
@@ -123,6 +123,12 @@ class World {
     this.#closeOwner = close;
     const subject = { principal: session.principal, tool: CALL.toolName, connection: this.first };
     if (isAlways) await session.rules.allow({ ...subject, effect: "write" });
+  }
+
+  /** Also tells the store: what is kept for its old state counts no more. */
+  async changeAction(change: Partial<Action>): Promise<void> {
+    Object.assign(this.action, change);
+    await this.service.service.connections.update(this.second, { label: "Second" });
   }
 
   async #start(): Promise<void> {

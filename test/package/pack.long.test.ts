@@ -62,7 +62,7 @@ describe("the packed tarball", () => {
       .map((file) => file.path)
       .filter(
         (path) =>
-          !/^dist\/[a-z0-9-]+\.js(\.map)?$|^dist\/.+\.d\.ts$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png)$/.test(
+          !/^dist\/[a-z0-9-]+\.js(\.map)?$|^dist\/.+\.d\.ts$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png|svg)$/.test(
             path,
           ),
       );

@@ -28,6 +28,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
   const args = putFiles(jsonObject(flags.args, "--args", '{"folder":"Reports"}'), files);
   const { client, settings } = await openClient(context, flags);
   const person = openPerson(context, flags);
+  const { presentConnectLink: presentLink } = person;
   let isSending = false;
   try {
     const session = await createToolSession({
@@ -41,12 +42,18 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       maxResultChars: Number.MAX_SAFE_INTEGER,
       validation: settings.validation,
       approve: person.approve,
-      presentConnectLink: person.presentConnectLink,
+      presentConnectLink:
+        presentLink &&
+        ((link, options) => {
+          isSending = false;
+          return presentLink(link, options);
+        }),
       onEvent: (event) => {
         if (event.type === "sending" || event.type === "uploading") terminal.progress(`  ${event.type} …`);
         if (event.type === "awaiting_owner")
           terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
-        if (event.type === "sending") isSending = true;
+        // Any later step means that this request has been answered.
+        isSending = event.type === "sending";
         if (event.type === "finished") terminal.endProgress();
       },
     });
