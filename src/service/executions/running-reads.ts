@@ -12,6 +12,7 @@ interface RunningRead {
   readonly row: ExecutionRow;
   /** True when its start is written, or about to be. */
   isShown: boolean;
+  end?: ExecutionEnd;
   timer?: NodeJS.Timeout;
 }
 
@@ -36,8 +37,16 @@ export function createRunningReads(o: {
       await o.write({ row: read.row, isSoft: true });
     } catch (error) {
       read.isShown = false;
+      // It has ended meanwhile, and its end finds no row.
+      if (read.end !== undefined) writeSoon(read, read.end);
       throw error;
     }
+  }
+
+  function writeSoon({ row, isShown }: RunningRead, end: ExecutionEnd): void {
+    waiting.push(isShown ? { end, isSoft: true } : { row: { ...row, ...end }, isSoft: true });
+    if (waiting.length >= MAX_WAITING) void flush();
+    else timer ??= setTimeout(flush, WRITTEN_AFTER_MS);
   }
 
   async function flush(): Promise<void> {
@@ -64,9 +73,8 @@ export function createRunningReads(o: {
       if (read === undefined) return false;
       running.delete(end.id);
       clearTimeout(read.timer);
-      waiting.push(read.isShown ? { end, isSoft: true } : { row: { ...read.row, ...end }, isSoft: true });
-      if (waiting.length >= MAX_WAITING) void flush();
-      else timer ??= setTimeout(flush, WRITTEN_AFTER_MS);
+      read.end = end;
+      writeSoon(read, end);
       return true;
     },
 

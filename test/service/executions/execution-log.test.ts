@@ -9,8 +9,11 @@ import {
   type ExecutionLog,
   type LoggedCall,
 } from "../../../src/service/executions/execution-log.ts";
+import { createRunningReads } from "../../../src/service/executions/running-reads.ts";
+import type { LogRecord } from "../../../src/service/executions/write-records.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { openStore, type Store } from "../../../src/service/store/open-store.ts";
+import type { ExecutionRow } from "../../../src/service/store/schema.ts";
 import { toStoreError } from "../../../src/service/store/store-errors.ts";
 import { createLab } from "../lab-integration.ts";
 
@@ -74,6 +77,26 @@ describe("a read", () => {
     await log.flush();
     expect(await readLog()).toMatchObject({ rows: [{ status: "failed" }], counted: 1 });
     expect(softWrites()).toBe(2);
+  });
+
+  test("that ended while its start could not be written is written whole", async () => {
+    const began = Promise.withResolvers<void>();
+    const start = Promise.withResolvers<void>();
+    const written: LogRecord[] = [];
+    const reads = createRunningReads({
+      write: () => {
+        began.resolve();
+        return start.promise;
+      },
+      writeEnd: async (record) => void written.push(record),
+      onLost: (error) => expect.unreachable(String(error)),
+    });
+    const end = { id: "exe_1", status: "succeeded", output: "7", error: null, finished_at: "" } as const;
+    await reads.begin({ id: "exe_1", status: "started" } as ExecutionRow, { atOnce: false });
+    await began.promise;
+    expect(reads.end(end)).toBe(true);
+    start.reject(new Error("The store is away."));
+    await expect.poll(() => written.at(-1)).toMatchObject({ row: end });
   });
 
   test("is counted before it runs where there is a limit", async () => {
