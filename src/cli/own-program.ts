@@ -33,7 +33,7 @@ export function describeOwnProgram({
 }): Program {
   if (FLEETING.test(script)) {
     throw new SvcError("unsupported", "svc runs from a cache here, which may be emptied at any time.", {
-      hint: 'Run "npm install --global svc-agent-plugin", then "svc install" again. "svc install --remote" needs no program on this machine.',
+      hint: 'Install the package for good, as its README says, then run "svc install" again. "svc install --remote" needs no program on this machine.',
     });
   }
   const kept = KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []));

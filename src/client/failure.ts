@@ -29,7 +29,22 @@ const CONNECT_CODES: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-const TLS_CODE = /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_)/;
+const TLS_CODE =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED)/;
+
+/** The next step after a failed TLS handshake; undefined for any other failure. */
+function adviseOnTls(code: string): string | undefined {
+  if (!TLS_CODE.test(code)) return undefined;
+  if (/_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)/.test(code))
+    return "Something answers there without TLS: correct the port, or write http:// for this machine.";
+  if (/EXPIRED|NOT_YET_VALID/.test(code))
+    return "Its certificate is out of date, or the clock of this machine is wrong: renew the one or set the other.";
+  if (/ALTNAME|HOSTNAME_MISMATCH/.test(code))
+    return "Its certificate is for another name: use the name in the certificate, or make one for this name.";
+  if (/DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA/.test(code))
+    return "It is there, and this machine does not trust its certificate. Name the certificate of the authority that issued it, or the self-signed one, in NODE_EXTRA_CA_CERTS=/path/to/ca.pem where this program is started.";
+  return "It is there, and the TLS handshake failed: look at its certificate and at the versions of TLS it offers.";
+}
 
 const TIMEOUT_CODES: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
@@ -82,9 +97,14 @@ export function describeFailure(error: unknown, request: FailedRequest, { starte
     sent,
     hint: sent
       ? "The service may or may not have acted on this request."
-      : "Check the base URL and that the service is running.",
+      : (adviseOnTls(code) ?? "Check the base URL and that the service is running."),
     cause,
   });
+}
+
+/** True when the service was reached and no TLS connection came about, so that its own hint says what to do. */
+export function isTlsFailure({ code, cause }: SvcError): boolean {
+  return code === "unreachable" && TLS_CODE.test(errorCode(cause) ?? "");
 }
 
 function readCode(error: unknown): string {

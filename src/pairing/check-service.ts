@@ -1,5 +1,6 @@
 import { SvcClient } from "../client/client.ts";
 import { createDispatcher, type ProxySettings } from "../client/client-options.ts";
+import { isTlsFailure } from "../client/failure.ts";
 import type { CallOptions } from "../client/transport.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
 
@@ -21,6 +22,11 @@ export interface ServiceCheck {
    * the time of the request. Undefined when the service sent no date.
    */
   readonly clockAheadMs: number | undefined;
+}
+
+/** True when nothing answered at all; false for a service that is there and whose certificate is not accepted. */
+export function isAway(problem: SvcError): boolean {
+  return (problem.code === "unreachable" || problem.code === "timeout") && !isTlsFailure(problem);
 }
 
 export interface ServiceCheckLimits {

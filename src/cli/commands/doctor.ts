@@ -111,7 +111,7 @@ function checkOpenClaw(env: NodeJS.ProcessEnv): { usesSvc: boolean; findings: re
   const places = createPlaces(stateDir, mediaDir);
   if (!existsSync(stateDir)) return { usesSvc: false, findings: [] };
   if (!existsSync(places.state)) {
-    const text = `OpenClaw is on this machine (${stateDir}), without a paired svc. To add it: openclaw plugins install npm:svc-agent-plugin`;
+    const text = `OpenClaw is on this machine (${stateDir}), without a paired svc. docs/openclaw.md says how to add it.`;
     return { usesSvc: false, findings: [{ id: "openclaw.plugin", level: "ok", text }] };
   }
   const actions = diagnoseActions(places, {}).map((finding) => ({ ...finding, id: `openclaw.${finding.id}` }));

@@ -91,7 +91,7 @@ describe("pairing in a sign-in screen of the host", () => {
     const baseUrl = `http://127.0.0.1:${await findFreePort()}`;
     const host = kit.host({ pluginConfig: { baseUrl } });
     const sentence = expect.stringMatching(
-      /^No service answers at http:\S+\. .*npx svc-agent-plugin serve.*svc serve.*openclaw config set plugins\.entries\.svc\.config\.baseUrl/,
+      /^No service answers at http:\S+\. Start one there with `svc serve`, .*openclaw config set plugins\.entries\.svc\.config\.baseUrl/,
     );
     const terminal = playScreen();
     await expect(kit.pair(host, terminal)).rejects.toMatchObject({ message: sentence });

@@ -1,6 +1,6 @@
 import { isSvcError } from "../../../errors.ts";
 import { createMediaRoots } from "../../../media/open/roots.ts";
-import { checkServiceAt, type ServiceCheck } from "../../../pairing/check-service.ts";
+import { checkServiceAt, isAway, type ServiceCheck } from "../../../pairing/check-service.ts";
 import { readActions } from "../actions/actions-file.ts";
 import { type CommandAnswer, EXIT } from "../commands/command-answer.ts";
 import type { HostConfig } from "../host/host-api.ts";
@@ -122,11 +122,9 @@ export function diagnoseService(
 ): Finding[] {
   const { baseUrl, problem, key, refusal = "", tools = 0 } = check;
   if (problem !== undefined) {
-    const { code, message, hint } = problem;
+    const { message, hint } = problem;
     const absence = explainAbsence(baseUrl, setBaseUrl);
-    if (code === "unreachable" || code === "timeout") {
-      return [fail("service", `No service answers at ${baseUrl}.`, absence)];
-    }
+    if (isAway(problem)) return [fail("service", `No service answers at ${baseUrl}.`, absence)];
     return [fail("service", `${baseUrl} does not work: ${message}`, hint ?? absence)];
   }
   const findings = [ok("service", `The service answers at ${baseUrl}.`)];

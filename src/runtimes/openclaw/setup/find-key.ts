@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { sha256Hex } from "../../../base/hash.ts";
 import { isRecord, parseJson } from "../../../base/json.ts";
 import { isSvcError, SvcError } from "../../../errors.ts";
+import { isAway } from "../../../pairing/check-service.ts";
 import { type HostApi, type HostConfig, PROVIDER_ID } from "../host/host-api.ts";
 import type { HostToolContext } from "../host/host-tool.ts";
 import { loadSdk } from "../host/load-sdk.ts";
@@ -192,8 +193,7 @@ export const ASK_TO_PAIR =
 export function explainPairing<Failure>(error: Failure, baseUrl: string): Failure | SvcError {
   if (!isSvcError(error)) return error;
   const { code, message, hint } = error;
-  const isAway = code === "unreachable" || code === "timeout";
-  const text = isAway
+  const text = isAway(error)
     ? `No service answers at ${baseUrl}. ${explainAbsence(baseUrl)}`
     : [message, hint].filter(Boolean).join(" ");
   return new SvcError(code, text, { cause: error });
@@ -205,8 +205,6 @@ export function explainAbsence(
   setBaseUrl = "openclaw config set plugins.entries.svc.config.baseUrl <address>",
 ): string {
   const isHere = /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
-  const start = isHere
-    ? "Start one there with `npx svc-agent-plugin serve` (or `svc serve`)"
-    : "Check the address and the network";
+  const start = isHere ? "Start one there with `svc serve`" : "Check the address and the network";
   return `${start}, or set another address: ${setBaseUrl}`;
 }
