@@ -1,8 +1,8 @@
-import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
+import { type CallbackManagerForToolRun, parseCallbackConfigArg } from "@langchain/core/callbacks/manager";
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
 import { z } from "zod";
-import { isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
+import { isAbort, isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
@@ -32,6 +32,11 @@ type ToolSchema = StructuredTool["schema"];
 /** Lets every input through unchanged. */
 const ANYTHING: ToolSchema = z.any();
 
+/** LangChain's own tools end with the TimeoutError of their run's signal, and with an AbortError otherwise. */
+function nameTimeout(error: unknown, { reason }: AbortSignal): unknown {
+  return isAbort(error) && reason instanceof Error && reason.name === "TimeoutError" ? reason : error;
+}
+
 /** Parts of a {@link SvcTool}. */
 export interface SvcToolFields {
   readonly name: string;
@@ -53,8 +58,8 @@ export interface SvcToolFields {
 
 /**
  * A LangChain tool over one tool of the service. A service outcome is never thrown: it comes back as a ToolMessage,
- * status `error` unless it succeeded, with the whole {@link ToolOutcome} as its artifact. Thrown are only an
- * AbortError and a graph's control flow, both marked as not worth another try.
+ * status `error` unless it succeeded, with the whole {@link ToolOutcome} as its artifact. Thrown are only the
+ * AbortError or TimeoutError of the run's signal and a graph's control flow, marked as not worth another try.
  */
 export class SvcTool extends StructuredTool {
   static override lc_name(): string {
@@ -92,12 +97,14 @@ export class SvcTool extends StructuredTool {
 
   /**
    * LangChain checks the input before it waits for anything, and throws for a slip. The pipeline checks arguments, and
-   * explains a slip.
+   * explains a slip. Without a name for the run, traces and streams would call every tool by its class.
    */
   override async call(...args: Parameters<StructuredTool["call"]>): ReturnType<StructuredTool["call"]> {
+    const [input, given, ...rest] = args;
+    const config: ToolRunnableConfig = parseCallbackConfigArg(given);
     this.#isCalled = true;
     try {
-      return super.call(...args);
+      return super.call(input, { ...config, runName: config.runName ?? this.name }, ...rest);
     } finally {
       this.#isCalled = false;
     }
@@ -132,7 +139,8 @@ export class SvcTool extends StructuredTool {
       const outcome = await this.#fields.run({ ...call, answers: this.#answers, report: progress.report });
       return [this.#createMessage(outcome, toolCallId), outcome];
     } catch (error) {
-      throw isControlFlow(error) || config.signal?.aborted === true ? markNotRetryable(error) : error;
+      if (config.signal?.aborted === true) throw markNotRetryable(nameTimeout(error, config.signal));
+      throw isControlFlow(error) ? markNotRetryable(error) : error;
     } finally {
       await progress.flush(config.signal);
     }

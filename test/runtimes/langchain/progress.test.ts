@@ -107,6 +107,32 @@ describe("progress", () => {
   });
 });
 
+describe("a tool's name", () => {
+  it.each(["drive_list_files", "svc_status"])("stands in events and in the stream of tools: %s", async (name) => {
+    const start = async () => {
+      const tools = (await open()).getTools();
+      return createAgent({ model: script([{ name, args: {}, id: "r1" }]), tools });
+    };
+    const events: string[] = [];
+    for await (const event of (await start()).streamEvents(ask, { version: "v2" })) {
+      if (event.event.startsWith("on_tool")) events.push(`${event.event} ${event.name}`);
+    }
+    expect(events).toEqual([`on_tool_start ${name}`, `on_tool_end ${name}`]);
+    const streamed = new Set<string>();
+    for await (const event of await (await start()).stream(ask, { streamMode: "tools" })) streamed.add(event.name);
+    expect([...streamed]).toEqual([name]);
+  });
+
+  it("gives way to the name that the caller gives the run", async () => {
+    const names: unknown[] = [];
+    const tool = (await open()).getTools().find(({ name }) => name === "drive_list_files");
+    const callbacks = [{ handleToolStart: (...args: unknown[]) => void names.push(args[6]) }];
+    await tool?.invoke({}, { callbacks, runName: "mine" });
+    await tool?.invoke({}, { callbacks });
+    expect(names).toEqual(["mine", "drive_list_files"]);
+  });
+});
+
 describe("abort", () => {
   it("before the call: nothing is asked and nothing is sent", async () => {
     const found = (await open()).getTools().find(({ name }) => name === "notes_create_page");
@@ -158,6 +184,16 @@ describe("abort", () => {
     await aborted;
     expect(await found?.invoke(call, config)).toMatchObject({ artifact: { status: "unknown" } });
     expect(scripted.executed()).toHaveLength(1);
+  });
+
+  it("by the run's time limit rejects as LangChain's own tools do", async () => {
+    const approve: SvcToolkitOptions["approve"] = () => new Promise(() => undefined);
+    const found = (await open({ approve })).getTools().find(({ name }) => name === "notes_create_page");
+    const run = found?.invoke({ type: "tool_call", ...note("w1") }, { timeout: 20 });
+    const error: unknown = await run?.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "TimeoutError" });
+    expect(getRetryable(error)).toBe(false);
+    expect(await service.effects()).toEqual([]);
   });
 
   it("is not tried again by a retry middleware", async () => {
