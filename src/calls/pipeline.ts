@@ -125,8 +125,8 @@ export interface PipelineSettings {
   readonly approvalTtlMs: number;
   /** Milliseconds to wait while a human connects an app, at most 24 days. Default 10 minutes. */
   readonly connectTimeoutMs: number;
-  /** Milliseconds for one request. Default: the client's. */
-  readonly timeoutMs: number | undefined;
+  /** Milliseconds for one request, all its tries included. Default: the client's. */
+  readonly timeoutMs: number;
 }
 
 export interface Pipeline extends HumanChannel {

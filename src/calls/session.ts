@@ -111,7 +111,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const allowed = readAllowed(options);
   const isOwnClient = !("client" in options);
   const roots = await createMediaRoots(mediaRoots, { files: mediaFiles, privateFolders });
-  const client = isOwnClient ? new SvcClient({ baseUrl: options.baseUrl, apiKey: options.apiKey }) : options.client;
+  const client = isOwnClient ? openClient(options) : options.client;
   const emit = createEmitter((event: SessionEvent) => options.onEvent?.(event));
   const state = stateDir ? await openStateFile(stateDir) : undefined;
   const journal = await openJournal(state, { now });
@@ -133,7 +133,7 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     }),
     memory: createConnectionMemory(state),
     results,
-    settings,
+    settings: { ...settings, timeoutMs: options.timeoutMs ?? client.timeoutMs },
     approve: options.approve === "owner" ? undefined : options.approve,
     chooseConnection: options.chooseConnection,
     presentConnectLink: options.presentConnectLink,
@@ -172,7 +172,12 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   };
 }
 
-function readSettings(options: SessionSettings): PipelineSettings {
+function openClient(options: { baseUrl: string; apiKey: string } & SessionSettings): SvcClient {
+  const { baseUrl, apiKey, timeoutMs } = options;
+  return new SvcClient({ baseUrl, apiKey, timeoutMs });
+}
+
+function readSettings(options: SessionSettings): Omit<PipelineSettings, "timeoutMs"> {
   checkNumbers(options, {
     approvalTtlMs: WAIT_BOUNDS,
     connectTimeoutMs: WAIT_BOUNDS,
@@ -193,6 +198,5 @@ function readSettings(options: SessionSettings): PipelineSettings {
     idempotencyKeys: options.idempotencyKeys ?? "when_known",
     approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    timeoutMs: options.timeoutMs,
   };
 }

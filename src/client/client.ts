@@ -38,6 +38,8 @@ export class SvcClient {
   /** Non-secret name of base URL and key: 16 hex digits, or `anonymous` without a key. */
   readonly principal: string;
   readonly hasKey: boolean;
+  /** Default limit of one call in milliseconds, all its tries included. */
+  readonly timeoutMs: number;
   readonly #transport: Transport;
   readonly #ownDispatcher: Dispatcher | undefined;
   readonly #cards: mcp.CardCache = new Map();
@@ -49,6 +51,7 @@ export class SvcClient {
     this.baseUrl = settings.baseUrl;
     this.principal = settings.principal;
     this.hasKey = settings.apiKey !== undefined;
+    this.timeoutMs = settings.timeoutMs;
     const dispatcher = options.dispatcher ?? createDispatcher(this.baseUrl, options.proxy);
     this.#ownDispatcher = options.dispatcher === undefined ? dispatcher : undefined;
     this.#transport = createTransport({ ...settings, dispatcher });

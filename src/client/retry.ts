@@ -29,13 +29,13 @@ interface RetriedCall<T> {
  * does not fit, the last answer or error is given to the caller as it is, with its `retryAfterMs`.
  */
 export async function withRetries<T>(call: RetriedCall<T>, tools: RetryTools): Promise<T> {
-  const elapsed = startStopwatch(tools.now);
+  const left = startBudget(call.timeoutMs, tools.now);
   for (let tries = 1; ; tries += 1) {
-    const { again, end } = await call.attempt(Math.max(1, call.timeoutMs - elapsed())).then(
+    const { again, end } = await call.attempt(Math.max(1, left())).then(
       (answer) => ({ again: call.askRetry(answer), end: () => answer }),
       (error) => ({ again: isSvcError(error) && call.mayRetry(error) ? error : undefined, end: () => rethrow(error) }),
     );
-    const remainingMs = call.timeoutMs - elapsed();
+    const remainingMs = left();
     const wait =
       again && nextDelay({ ...tools, tries, maxTries: MAX_TRIES, retryAfterMs: again.retryAfterMs, remainingMs });
     if (wait === undefined) return end();
@@ -118,6 +118,12 @@ export async function pause(
   } catch (error) {
     throw signal.aborted ? new SvcError("aborted", nameRequest("Stopped by the caller while waiting.", label)) : error;
   }
+}
+
+/** Milliseconds left of a limit that starts to run now. */
+export function startBudget(limitMs: number, now: () => number): () => number {
+  const elapsed = startStopwatch(now);
+  return () => limitMs - elapsed();
 }
 
 /**

@@ -73,6 +73,18 @@ describe("a keyed write that never arrived", () => {
     expect([outcome.status, acted()]).toEqual(["succeeded", ["write_text on First"]]);
   });
 
+  it("is sent again only within its time limit, which is for all tries together", async () => {
+    const session = await open({
+      timeoutMs: 10_000,
+      onEvent: ({ type }) => {
+        if (type === "sending") skew += 11_000;
+      },
+    });
+    proxy.drop(PATH, 9);
+    expect(await session.call(WRITE)).toMatchObject({ status: "unknown" });
+    expect(sent()).toBe(1);
+  });
+
   it("is not sent by a new process once the approval has expired", async () => {
     await loseInEarlierProcess();
     await usePrivate();

@@ -138,6 +138,25 @@ describe("a lost answer", () => {
     expect(outcome.message).toContain("Nothing was sent");
   });
 
+  it("to a read uses up the time limit, which is for all tries together", async () => {
+    answer("probe_read", { hang: true });
+    const session = await openTestSession(service, { timeoutMs: 60, random: () => 1 });
+    expect(await session.call(read)).toMatchObject({ status: "failed", code: "timeout", retryable: true });
+    expect(service.executed()).toHaveLength(1);
+  });
+
+  it("to a read is followed by another try only while there is time", async () => {
+    answer("probe_read", { drop: true }, { drop: true }, OK);
+    let skew = 0;
+    const onEvent = () => {
+      skew += 31_000;
+    };
+    const session = await openTestSession(service, { timeoutMs: 60_000, now: () => Date.now() + skew, onEvent });
+    await session.catalog.find("probe_read");
+    expect(await session.call(read)).toMatchObject({ status: "failed", code: "unreachable" });
+    expect(service.executed()).toHaveLength(2);
+  });
+
   it("within the time limit to a write is unknown too", async () => {
     answer("probe_write", { hang: true });
     const session = await openTestSession(service, { answer: sayYes, timeoutMs: 2_000 });

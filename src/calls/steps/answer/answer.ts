@@ -115,7 +115,8 @@ async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure
   }
   context.emit({ type: "uploading", callId: context.call.callId, toolName: plan.entry.name, field: file.field });
   try {
-    const key = await ingestFile(context.client, context.roots, file, reading.plan, { signal: context.signal });
+    const options = { signal: context.signal, timeoutMs: context.settings.timeoutMs };
+    const key = await ingestFile(context.client, context.roots, file, reading.plan, options);
     return proceed({ ...plan, upload: "ingest", uploaded: new Map([...plan.uploaded, [file.reference, key]]) });
   } catch (error) {
     const refusal = toFailure(error, context.signal);

@@ -1,6 +1,7 @@
 import { sha256Hex } from "../../../base/hash.ts";
 import type { SvcClient } from "../../../client/client.ts";
 import type { ExecuteReply } from "../../../client/reply.ts";
+import { startBudget } from "../../../client/retry.ts";
 import type { CallOptions } from "../../../client/transport.ts";
 import { SvcError } from "../../../errors.ts";
 import type { ExecutionSummary } from "../../../wire/execution.ts";
@@ -70,9 +71,9 @@ interface KeyedSend {
 }
 
 /**
- * Sends a repeatable request, and repeats it with the same key while its answer is lost: four times at most. Before
- * each repeat, account, effect, schema, pin, expiry and permission must match the approval; otherwise nothing is sent,
- * and the result is looked up by its key where the service can do that.
+ * Sends a repeatable request, and repeats it with the same key while its answer is lost: four times at most, within
+ * `timeoutMs`. Before each repeat, account, effect, schema, pin, expiry and permission must match the approval; otherwise
+ * nothing is sent, and the result is looked up by its key where the service can do that.
  */
 export async function sendKeyed(context: CallContext, plan: CallPlan, send: KeyedSend): Promise<Step<Answered>> {
   const answer = await trySeveralTimes(context, plan.entry, send);
@@ -84,21 +85,28 @@ export async function sendKeyed(context: CallContext, plan: CallPlan, send: Keye
 
 async function trySeveralTimes(context: CallContext, entry: CatalogEntry, send: KeyedSend): Promise<KeyedAnswer> {
   let lost: SvcError | undefined;
+  const left = startBudget(context.settings.timeoutMs, context.now);
   for (let tries = 1; ; tries += 1) {
-    const answer = await tryOnce(context, entry, { ...send, isRepeat: send.isRepeat || tries > 1 });
+    const again = { ...send, isRepeat: send.isRepeat || tries > 1 };
+    const answer = await tryOnce(context, entry, again, Math.max(1, left()));
     if (answer.kind === "reply" || answer.kind === "stopped") return answer;
     if (answer.kind === "lost") lost = answer.error;
     const wait = answer.error.retryAfterMs ?? context.random() * FIRST_WAIT_MS * 2 ** tries;
     if (lost === undefined) return answer;
-    if (tries >= TRIES || wait > MAX_WAIT_MS) return { kind: "lost", error: lost };
+    if (tries >= TRIES || wait > MAX_WAIT_MS || wait >= left()) return { kind: "lost", error: lost };
     await context.sleep(wait, context.signal);
     throwIfAborted(context.signal);
   }
 }
 
-async function tryOnce(context: CallContext, entry: CatalogEntry, send: KeyedSend): Promise<KeyedAnswer> {
+async function tryOnce(
+  context: CallContext,
+  entry: CatalogEntry,
+  send: KeyedSend,
+  timeoutMs: number,
+): Promise<KeyedAnswer> {
   const { client, signal } = context;
-  const options: CallOptions = { signal, timeoutMs: context.settings.timeoutMs };
+  const options: CallOptions = { signal, timeoutMs };
   try {
     const changed = send.isRepeat ? await findChange(context, entry.name, send) : undefined;
     throwIfAborted(signal);

@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../../base/hash.ts";
+import { startBudget } from "../../../client/retry.ts";
 import type { SvcError } from "../../../errors.ts";
 import { throwIfAborted, toFailure } from "../../ask/abort.ts";
 import { canonicalJson } from "../../ask/fingerprint.ts";
@@ -36,9 +37,9 @@ const MAX_CHANGES = 8;
 
 /**
  * Step 8. Sends the call if it still matches the approval; otherwise goes back to the approval. Reads, and calls that the
- * service holds for its owner, are tried up to three times on lost connections, 429 and 503. Requests that may act are sent once, and when the answer is lost the
- * outcome is `unknown`; only a write under an idempotency key that the service honours is repeated. Nothing is sent
- * while a journal record forbids it.
+ * service holds for its owner, are tried up to three times within `timeoutMs` on lost connections, 429 and 503. Requests
+ * that may act are sent once, and when the answer is lost the outcome is `unknown`; only a write under an idempotency key
+ * that the service honours is repeated. Nothing is sent while a journal record forbids it.
  */
 export async function send(context: CallContext, plan: CallPlan): Promise<Step<CallPlan>> {
   // Looked at again when the request is made.
@@ -123,10 +124,11 @@ async function stepAside(context: CallContext, plan: CallPlan, obstacle: Journal
 async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<Answered>> {
   const { signal } = context;
   const isHarmless = isPlainRead(plan) || (isForOwner(context, plan) && !isApproved(context, plan));
+  const left = startBudget(context.settings.timeoutMs, context.now);
   for (let tries = 1; ; tries += 1) {
-    const sent = await sendOnce(context, plan);
+    const sent = await sendOnce(context, plan, Math.max(1, left()));
     const wait = isHarmless && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
-    if (wait === undefined) {
+    if (wait === undefined || wait >= left()) {
       if ("reply" in sent) return proceed(sent);
       return stop(describeSendFailure(context, plan, { error: sent, isHarmless }));
     }
@@ -135,8 +137,8 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
   }
 }
 
-async function sendOnce(context: CallContext, plan: CallPlan): Promise<Answered | SvcError> {
-  const { call, signal, client, settings } = context;
+async function sendOnce(context: CallContext, plan: CallPlan, timeoutMs: number): Promise<Answered | SvcError> {
+  const { call, signal, client } = context;
   const { name } = plan.entry;
   const confirmed = isApproved(context, plan);
   const hasEnvelope = plan.upload === "envelope" && plan.files.length > 0;
@@ -144,7 +146,7 @@ async function sendOnce(context: CallContext, plan: CallPlan): Promise<Answered 
   context.emit({ type: "sending", callId: call.callId, toolName: name, confirmed });
   try {
     const idempotencyKey = isForOwner(context, plan) && !confirmed ? nameHeldCall(context, plan) : undefined;
-    const options = { signal, timeoutMs: settings.timeoutMs, idempotencyKey };
+    const options = { signal, timeoutMs, idempotencyKey };
     return { reply: await client.executeTool(name, attach(context, plan, confirmed), options), confirmed, hasEnvelope };
   } catch (error) {
     return toFailure(error, signal);
