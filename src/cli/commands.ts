@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { Run } from "./context.ts";
 import { MCP_CLIENT_NAMES } from "./mcp-client-names.ts";
 import {
+  addDataCommands,
   addOwnerCommands,
   addPeopleCommands,
   addRuleCommands,
@@ -13,6 +14,7 @@ import {
 export function addCommands(program: Command, run: Run): void {
   addServiceCommands(program, run);
   addOwnerCommands(program, run);
+  addDataCommands(program, run);
   addSourceCommands(program, run);
   addRuleCommands(program, run);
   addPeopleCommands(program, run);

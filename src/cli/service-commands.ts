@@ -118,6 +118,30 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .action(run(async () => (await import("./commands/log-export.ts")).logExport));
 }
 
+/** `svc backup`, `svc restore`, `svc compact`: the data folder of a service on this machine. */
+export function addDataCommands(program: Command, run: Run): void {
+  const data = ["--data <dir>", "data folder of the service"] as const;
+  program
+    .command("backup")
+    .description("write the data folder of a service to one file, also while it runs")
+    .argument("[file]", "new file (default: svc-backup-<time>.tar.gz here)")
+    .option(...data)
+    .action(run(async () => (await import("./commands/backup.ts")).backup));
+  program
+    .command("restore")
+    .description("make a data folder of such a file, after checking it; the service must not run")
+    .argument("<file>", "what svc backup wrote")
+    .option(...data)
+    .addOption(new Option("--check", "only check the file").conflicts("replace"))
+    .option("--replace", "move a folder that has content out of the way")
+    .action(run(async () => (await import("./commands/backup.ts")).restore));
+  program
+    .command("compact")
+    .description("give the disk back what the database no longer needs; the service must not run")
+    .option(...data)
+    .action(run(async () => (await import("./commands/backup.ts")).compact));
+}
+
 /** A name of an app. The choices are for completion and help; the command itself says which one was meant. */
 function nameArgument(): Argument {
   const argument = new Argument("[name]", "name of a known app");

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { OWNER_SESSION_LIFETIME_MS } from "../../src/service/auth/sign-in-links.ts";
@@ -215,7 +215,11 @@ class Operator {
       const listed = await runSvc(["call", "drive_list_files", "--json"], this.#home);
       expect(listed.stdout, listed.stderr).toContain("kept.txt");
     }
-    const placed = args.map((arg) => (arg.endsWith(".ndjson") ? join(this.#home, arg) : arg));
+    if (args.includes("--replace")) {
+      await this.stop();
+      await rm(join(this.#home, "service/drive/kept.txt"));
+    }
+    const placed = args.map((arg) => (/\.(?:ndjson|gz)$/.test(arg) ? join(this.#home, arg) : arg));
     const run = await runSvc(placed, this.#home);
     expect(run, `${name}: svc ${args.join(" ")}\n${run.stderr}`).toMatchObject({ code: 0 });
   }

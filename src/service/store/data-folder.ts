@@ -69,7 +69,7 @@ export async function readServingUrl(path: string): Promise<string> {
     (found) => found.isDirectory(),
     () => false,
   );
-  const owner = isFolder && (await isLocked(path)) ? await readOwner(path) : undefined;
+  const owner = isFolder && (await isServed(path)) ? await readOwner(path) : undefined;
   if (owner?.url !== undefined) return owner.url;
   throw new SvcError("invalid_config", `No service is running on the data folder ${path}.`, {
     field: "dataDir",
@@ -115,7 +115,8 @@ async function takeLock(path: string): Promise<{ close(): void }> {
   return lock;
 }
 
-async function isLocked(path: string): Promise<boolean> {
+/** Whether a process serves this data folder, which must exist. */
+export async function isServed(path: string): Promise<boolean> {
   try {
     (await takeLock(path)).close();
     return false;

@@ -17,6 +17,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 export const SERVICE_FLOORS: readonly string[] = [
   "telemetry",
   "store",
+  "backup",
   "secrets",
   "auth",
   "files",
