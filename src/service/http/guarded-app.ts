@@ -1,5 +1,8 @@
 import { type Context, Hono } from "hono";
+import type { Result } from "hono/router";
+import { TrieRouter } from "hono/router/trie-router";
 import { getPath } from "hono/utils/url";
+import { keepNewest } from "../../base/newest.ts";
 import { ServiceError } from "../service-error.ts";
 import type { PageStatus } from "./pages/page.ts";
 import { renderBare } from "./render-outcome.ts";
@@ -16,6 +19,20 @@ export function readRoutePath(request: Request): string {
   return getPath(request).replace(SESSION_PATH, "");
 }
 
+/** Addresses whose routes are kept, and the longest of them. */
+const MAX_KEPT = 500;
+const MAX_KEPT_CHARS = 200;
+
+/** Looks for the routes of an address once: fixed words beside names in addresses rule out the quicker routers. */
+class KeptRoutes<T> extends TrieRouter<T> {
+  readonly #kept = new Map<string, Result<T>>();
+
+  override match(method: string, path: string): Result<T> {
+    if (path.length > MAX_KEPT_CHARS) return super.match(method, path);
+    return keepNewest(this.#kept, `${method} ${path}`, MAX_KEPT, () => super.match(method, path));
+  }
+}
+
 /**
  * Puts routes behind the guards that all of them have.
  *
@@ -25,7 +42,7 @@ export function createGuardedApp(
   parts: ServiceParts,
   o: { addOpen?(app: GuardedApp): void; add(app: GuardedApp): void },
 ): GuardedApp {
-  const app = new Hono<RouteEnv>({ getPath: readRoutePath });
+  const app = new Hono<RouteEnv>({ getPath: readRoutePath, router: new KeptRoutes() });
   app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   const watch = watchRequests(parts);

@@ -137,15 +137,14 @@ type DiscardLimits = Readonly<typeof DISCARD_LIMITS>;
  * sender has not read yet. The rest of the body is read and dropped within `limits`; a longer one is cut.
  */
 function send(
-  answer: Response,
+  answer: Response | WholeAnswer,
   { incoming, outgoing }: HttpBindings,
   limits: DiscardLimits = DISCARD_LIMITS,
 ): Response | Promise<Response> {
-  if (!isWhole(incoming) && (answer instanceof WholeAnswer || answer.body !== null)) {
-    return endAfterBody(answer, incoming, limits);
-  }
+  const hasBody = answer instanceof WholeAnswer || answer.body !== null;
+  if (hasBody && !isWhole(incoming)) return endAfterBody(answer, incoming, limits);
   if (!(answer instanceof WholeAnswer)) return answer;
-  const fields = ["content-length", String(answer.whole.length)];
+  const fields = ["content-length", String(Buffer.byteLength(answer.whole))];
   for (const [name, value] of answer.headers) fields.push(name, value);
   outgoing.writeHead(answer.status, fields).end(answer.whole);
   return RESPONSE_ALREADY_SENT;
@@ -153,12 +152,12 @@ function send(
 
 /** Gives an answer at once, and ends it only when its request has come whole. */
 async function endAfterBody(
-  answer: Response,
+  answer: Response | WholeAnswer,
   incoming: HttpBindings["incoming"],
   limits: DiscardLimits,
 ): Promise<Response> {
-  const bytes = answer instanceof WholeAnswer ? answer.whole : new Uint8Array(await answer.arrayBuffer());
-  const headers = new Headers(answer.headers);
+  const bytes = answer instanceof WholeAnswer ? Buffer.from(answer.whole) : new Uint8Array(await answer.arrayBuffer());
+  const headers = new Headers([...answer.headers]);
   // Without a length the sender would not know that it has the whole answer.
   headers.set("content-length", String(bytes.length));
   // Asks the sender to stop: the rest of its body is of no use.

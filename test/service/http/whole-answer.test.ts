@@ -15,12 +15,10 @@ async function serve() {
   const app = new Hono();
   app.get("/value", () => {
     const answer = sendJson(VALUE, 201, { "x-one": "1" });
-    answer.headers.append("set-cookie", "a=1");
-    answer.headers.append("set-cookie", "b=2");
+    answer.headers.set("x-two", "2");
     return answer;
   });
   app.get("/text", () => sendJson(JSON.stringify(VALUE)));
-  app.get("/bytes", () => sendJson(Buffer.from(JSON.stringify(VALUE))));
   const listener = await listen({ fetch: app.fetch, host: "127.0.0.1", port: 0 });
   cleanups.push(() => listener.close(0));
   return `http://127.0.0.1:${listener.port}`;
@@ -34,25 +32,23 @@ test("a value is sent with its length in bytes, its status and all its headers",
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(JSON.stringify(VALUE))),
     "x-one": "1",
-    "set-cookie": ["a=1", "b=2"],
+    "x-two": "2",
   });
   expect(headers["transfer-encoding"]).toBeUndefined();
   expect(await body.json()).toEqual(VALUE);
 });
 
-test("the text and the bytes of a value are sent as they are", async () => {
+test("the text of a value is sent as it is", async () => {
   const url = await serve();
-  for (const path of ["/text", "/bytes"]) {
-    const { statusCode, body } = await request(`${url}${path}`);
-    expect(statusCode).toBe(200);
-    expect(await body.json()).toEqual(VALUE);
-  }
+  const { statusCode, body } = await request(`${url}/text`);
+  expect(statusCode).toBe(200);
+  expect(await body.json()).toEqual(VALUE);
 });
 
 test("HEAD has status and headers, and no body", async () => {
   const url = await serve();
   const { statusCode, headers, body } = await request(`${url}/value`, { method: "HEAD" });
   expect(statusCode).toBe(201);
-  expect(headers).toMatchObject({ "content-type": "application/json", "x-one": "1" });
+  expect(headers).toMatchObject({ "content-type": "application/json", "x-one": "1", "x-two": "2" });
   expect(await body.text()).toBe("");
 });

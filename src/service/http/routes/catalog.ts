@@ -188,13 +188,12 @@ export const toolOperations: readonly Operation[] = [
   },
 ];
 
-/** Bytes of all answers that are kept; one is made again in about a millisecond. */
+/** Characters of all answers that are kept; one is made again in about a millisecond. */
 const MAX_READY = 16 * 1024 * 1024;
 
 /** Sends the answer to a question about what the caller sees, as it was sent to the same question about the same view. */
 function createReady() {
-  const keep = createShelf<Uint8Array<ArrayBuffer>>(MAX_READY, ({ length }) => length);
-  const encoder = new TextEncoder();
+  const keep = createShelf<string>(MAX_READY, ({ length }) => length);
   return async (
     c: Context<RouteEnv>,
     question: readonly (string | number | null)[],
@@ -202,8 +201,7 @@ function createReady() {
   ): Promise<Response> => {
     const view = c.get("view");
     const key = JSON.stringify([view.id, ...question]);
-    const bytes = await keep(key, async () => encoder.encode(JSON.stringify(await answer(view))));
-    return sendJson(bytes);
+    return sendJson(await keep(key, async () => JSON.stringify(await answer(view))));
   };
 }
 
