@@ -11,7 +11,7 @@ import {
   isTooDeep,
   MAX_JSON_DEPTH,
 } from "./body-limits.ts";
-import { type SplitBody, SplitError, splitBody } from "./split-body.ts";
+import { parseStrictly, type SplitBody, SplitError, splitBody } from "./split-body.ts";
 import type { StagedFile } from "./staged-file.ts";
 
 const MIB = 1024 * 1024;
@@ -50,6 +50,12 @@ function malformed(message: string): ServiceError {
   return refuseBare(400, "malformed_request", message);
 }
 
+/** A body that is at hand whole needs no place, and its files are decoded from the document. */
+function parseWhole(bytes: Uint8Array): SplitBody {
+  createValueGuard()(bytes);
+  return { value: parseStrictly(bytes), findFile: () => undefined };
+}
+
 async function split(bytes: AsyncIterable<Uint8Array>, options: ReadBodyOptions, target: FileTarget) {
   const { blobs, rate = DEFAULT_BODY_RATE, signal } = options;
   const guardValues = createValueGuard();
@@ -67,14 +73,16 @@ async function split(bytes: AsyncIterable<Uint8Array>, options: ReadBodyOptions,
   }
   try {
     return await splitBody(admit(), { ...target, maxFileBytes: MAX_FILE_BYTES, maxRestBytes: MAX_REST_BYTES });
-  } catch (error) {
-    if (!(error instanceof SplitError)) throw error;
-    if (error.reason === "malformed") throw malformed("The request body is not valid JSON (UTF-8).");
-    const limit = `The request without its file bytes is larger than ${MAX_REST_BYTES / MIB} MB.`;
-    throw refuseBare(413, "request_too_large", limit);
   } finally {
     leave?.();
   }
+}
+
+function explainSplit(error: unknown): unknown {
+  if (!(error instanceof SplitError)) return error;
+  if (error.reason === "malformed") return malformed("The request body is not valid JSON (UTF-8).");
+  const limit = `The request without its file bytes is larger than ${MAX_REST_BYTES / MIB} MB.`;
+  return refuseBare(413, "request_too_large", limit);
 }
 
 /** Where the files of one request go and how their sum is watched. */
@@ -104,7 +112,8 @@ function createFileTarget(blobs: BlobStore) {
 
 /**
  * Reads the body of `POST /api/tools/{name}/execute` in bounded memory: `files[i].dataBase64` is decoded on the way into
- * temporary files, everything else is parsed as JSON ("FileAttachment", "Limits").
+ * temporary files, everything else is parsed as JSON ("FileAttachment", "Limits"). A body that came whole, which is small,
+ * is parsed at once.
  *
  * Throws ServiceError 413 (bare) for an announced length no valid envelope can have, for more than 100 MB of decoded bytes
  * (as soon as they are passed) and for more than 8 MB besides file bytes; 400 (bare) for malformed JSON, a malformed
@@ -112,13 +121,13 @@ function createFileTarget(blobs: BlobStore) {
  * above 25 MB. Temporary files are removed before it throws. The source is left open: the caller answers, then closes it.
  */
 export async function readExecuteBody(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
   options: ReadBodyOptions,
 ): Promise<ExecuteBody> {
   if (options.contentLength !== undefined && options.contentLength > MAX_BODY_BYTES) throw refuseTotal();
   const target = createFileTarget(options.blobs);
   try {
-    const document = await split(bytes, options, target);
+    const document = bytes instanceof Uint8Array ? parseWhole(bytes) : await split(bytes, options, target);
     if (isTooDeep(document.value)) throw malformed(`The request body nests deeper than ${MAX_JSON_DEPTH} levels.`);
     if (!isRecord(document.value)) throw malformed("The request body must be a JSON object.");
     const { files, ...body } = document.value;
@@ -126,7 +135,7 @@ export async function readExecuteBody(
     return { body, files: received, dispose: () => target.discardAll() };
   } catch (error) {
     await target.discardAll();
-    throw error;
+    throw explainSplit(error);
   }
 }
 

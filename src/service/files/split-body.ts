@@ -221,7 +221,8 @@ class BodySplitter {
   }
 }
 
-function parseStrictly(bytes: Buffer): unknown {
+/** The value of a JSON text in UTF-8. Throws {@link SplitError}. */
+export function parseStrictly(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

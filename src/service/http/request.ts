@@ -138,7 +138,7 @@ export async function readBytes(
 }
 
 /** A body that came with its headers, as small ones do; undefined where some is to come. */
-async function takeWhole({ incoming }: Pick<HttpBindings, "incoming">): Promise<Buffer | undefined> {
+export async function takeWhole({ incoming }: Pick<HttpBindings, "incoming">): Promise<Buffer | undefined> {
   // What came with the headers is parsed only when everything that waited for them has had its turn.
   if (!incoming.complete) await nextTurn();
   if (!incoming.complete || incoming.destroyed || incoming.readableDidRead) return undefined;
@@ -155,8 +155,6 @@ export interface IncomingBody {
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Undefined when the caller did not announce it. */
   readonly contentLength: number | undefined;
-  /** Aborted when the caller goes away before the answer is written. */
-  readonly clientGone: AbortSignal;
 }
 
 /**
@@ -168,11 +166,7 @@ export function openBody({ incoming, outgoing }: HttpBindings): IncomingBody {
   const bytes = readBodyPieces(incoming);
   // A reader that gave up while it waited would hold back the next piece, and with it the next request on the connection.
   outgoing.once("close", () => void bytes.return?.(undefined));
-  return {
-    bytes,
-    contentLength: length === undefined ? undefined : Number(length),
-    clientGone: watchClient({ outgoing }),
-  };
+  return { bytes, contentLength: length === undefined ? undefined : Number(length) };
 }
 
 /** Cuts a request without a key whose body is incomplete after `ms`, where a library reads the body. */

@@ -16,18 +16,19 @@ beforeEach(() => {
   blobs = createBlobStore({ dir: folder(), now: () => 0 });
 });
 
-const read = (body: unknown, options: { contentLength?: number } = {}) =>
-  readExecuteBody(inPieces(typeof body === "string" ? body : JSON.stringify(body)), {
-    blobs,
-    account: "1",
-    ...options,
-  });
+const toText = (body: unknown) => (typeof body === "string" ? body : JSON.stringify(body));
+const read = (body: unknown) => readExecuteBody(inPieces(toText(body)), { blobs, account: "1" });
 
 async function leftovers(): Promise<string[]> {
   return readdir(join(folder(), ".tmp")).catch(() => []);
 }
 
-describe("readExecuteBody", () => {
+describe.each([
+  ["in pieces", inPieces],
+  ["at once", (body: string) => Buffer.from(body)],
+])("readExecuteBody of a body %s", (_name, give) => {
+  const read = (body: unknown) => readExecuteBody(give(toText(body)), { blobs, account: "1" });
+
   it("gives the body without files and the decoded bytes on the disk, 0600", async () => {
     const big = Buffer.alloc(200_000, "svc");
     const small = Buffer.from("x");
@@ -149,6 +150,18 @@ describe("readExecuteBody", () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  it("refuses too many values and too many levels", async () => {
+    for (const [body, code] of [
+      [`{"a":[${"1,".repeat(50_000)}1]}`, "too_many_values"],
+      [`${'{"a":'.repeat(300)}1${"}".repeat(300)}`, "malformed_request"],
+    ] as const) {
+      const error = await refusal(read(body));
+      expect([error.status, error.code]).toEqual([400, code]);
+    }
+  });
+});
+
+describe("readExecuteBody", () => {
   it("un-escapes base64 that was written with JSON escapes, wherever it is cut", async () => {
     const bytes = Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919) & 255));
     const entry = attach("p", bytes);

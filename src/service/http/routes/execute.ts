@@ -1,4 +1,4 @@
-import type { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { HOLD_KEY } from "../../../wire/approval.ts";
 import { MAX_IDEMPOTENCY_KEY } from "../../../wire/constants.ts";
@@ -8,7 +8,7 @@ import { blockedOutcome } from "../../executions/outcome.ts";
 import { readIdempotencyKey, readToolRequest } from "../../executions/read-requests.ts";
 import { createFileAccess } from "../../executions/resolve-files.ts";
 import { lendPieces } from "../../files/lend-pieces.ts";
-import { type ExecuteBody, readExecuteBody } from "../../files/read-execute-body.ts";
+import { type ExecuteBody, type ReadBodyOptions, readExecuteBody } from "../../files/read-execute-body.ts";
 import { ServiceError } from "../../service-error.ts";
 import {
   bare,
@@ -21,7 +21,7 @@ import {
 } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { readRenderOptions, renderEnvelope } from "../render-outcome.ts";
-import { openBody, type RouteEnv, unauthorized } from "../request.ts";
+import { openBody, type RouteEnv, takeWhole, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 
 const KEY: OperationParameter = {
@@ -67,16 +67,11 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
     if (typeof principal === "string") {
       return renderRefusal(parts, { toolName, entry: undefined, error: unauthorized(principal, { bare: false }) });
     }
-    const { bytes, contentLength, clientGone } = openBody(c.env);
+    const clientGone = watchClient(c.env);
     const account = principal.accountId;
     let request: ExecuteBody;
     try {
-      request = await readExecuteBody(lendPieces(bytes), {
-        contentLength,
-        blobs: parts.blobs,
-        account,
-        signal: clientGone,
-      });
+      request = await readBody(c, { blobs: parts.blobs, account, signal: clientGone });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const { catalog } = await parts.access.view(principal);
@@ -98,6 +93,13 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
       await request.dispose();
     }
   });
+}
+
+async function readBody({ env }: Context<RouteEnv>, options: ReadBodyOptions): Promise<ExecuteBody> {
+  const whole = await takeWhole(env);
+  if (whole !== undefined) return readExecuteBody(whole, options);
+  const { bytes, contentLength } = openBody(env);
+  return readExecuteBody(lendPieces(bytes), { ...options, contentLength });
 }
 
 /** A request that was refused before the executor saw it. */

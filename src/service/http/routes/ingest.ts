@@ -3,7 +3,7 @@ import { INGEST_PATH } from "../../../wire/file.ts";
 import { receiveIngest } from "../../files/receive-ingest.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
-import { openBody, type RouteEnv } from "../request.ts";
+import { openBody, type RouteEnv, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { sendJson } from "../whole-answer.ts";
 
@@ -30,7 +30,7 @@ export const ingestOperations: readonly Operation[] = [
 /** "File ingest": authenticated by the single-use token of a hint, never by an API key. */
 export function addIngestRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post(INGEST_PATH, async (c) => {
-    const { bytes, contentLength, clientGone } = openBody(c.env);
+    const { bytes, contentLength } = openBody(c.env);
     const receipt = await receiveIngest(
       {
         authorization: c.req.header("authorization"),
@@ -38,7 +38,7 @@ export function addIngestRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
         contentLength,
         fileName: c.req.header("x-file-name"),
         bytes,
-        signal: clientGone,
+        signal: watchClient(c.env),
       },
       { tokens: parts.ingestTokens, blobs: parts.blobs },
     );
