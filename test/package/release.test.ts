@@ -60,8 +60,10 @@ describe("the software bill", () => {
     const short = { ...bill, components: bill.components.slice(1) };
     const [first] = bill.components;
     expect(findBillProblems(short, packages)).toContain(`${first?.["bom-ref"]} is missing`);
-    const whatDevelopersHave = createBill(whole, { ...own, dependencies: { vitest: "5.1.0" } }, NOW.toISOString());
-    expect(findBillProblems(whatDevelopersHave, packages)).toContain("vitest@5.1.0 is not installed with the package");
+    const vitest = readLock().packages["node_modules/vitest"]?.version ?? "";
+    const whatDevelopersHave = createBill(whole, { ...own, dependencies: { vitest } }, NOW.toISOString());
+    const problem = `vitest@${vitest} is not installed with the package`;
+    expect(findBillProblems(whatDevelopersHave, packages)).toContain(problem);
   });
 });
 

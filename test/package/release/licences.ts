@@ -13,6 +13,7 @@ const ALLOWED = [
   "ISC",
   "MIT",
   "MIT-0",
+  "PSF-2.0",
   "Python-2.0",
 ];
 

@@ -40,9 +40,14 @@ interface Asked {
   readonly title: unknown;
 }
 
+/** The open interrupts. LangGraph 1.7 names one of an inner agent twice: for the task that asks, and for its node. */
+function listInterrupts({ __interrupt__: all = [] }: AgentState) {
+  return [...new Map(all.map((one) => [one.id, one])).values()];
+}
+
 /** Every question of every open interrupt. */
 export function readAsked(state: AgentState): Asked[] {
-  return (state.__interrupt__ ?? []).flatMap(({ id, value }) =>
+  return listInterrupts(state).flatMap(({ id, value }) =>
     (value.action_requests as { id: string; args: { title?: string } }[]).map((request) => ({
       interruptId: id,
       id: request.id,
@@ -59,11 +64,11 @@ export async function answerAll(
 ): Promise<{ state: AgentState; interrupts: number[] }> {
   const interrupts: number[] = [];
   let state = first;
-  while ((state.__interrupt__ ?? []).length > 0) {
+  for (let open = listInterrupts(state); open.length > 0; open = listInterrupts(state)) {
     if (interrupts.length > 6) throw new Error("The questions do not end.");
-    interrupts.push(state.__interrupt__?.length ?? 0);
+    interrupts.push(open.length);
     const answers: Record<string, unknown> = {};
-    for (const { id, value } of state.__interrupt__ ?? []) {
+    for (const { id, value } of open) {
       const requests = value.action_requests as { args: { title?: string } }[];
       answers[id] = { decisions: requests.map((request) => decide(request.args.title)) };
     }

@@ -102,7 +102,8 @@ describe("a call in a task of the functional API", () => {
     const second = readAsked(await agent.invoke(resume(true), config));
     expect(await readTitles(service)).toEqual(first.map(({ title }) => title));
     const again = readAsked(await agent.invoke(resume(true), config));
-    expect(again).toEqual(second);
+    // LangGraph 1.7 gives the interrupt another id each time it is put; ours stays.
+    expect(again.map(({ id }) => id)).toEqual(second.map(({ id }) => id));
     await agent.invoke(resume({ [String(again[0]?.id)]: true }), config);
     expect(await readTitles(service)).toEqual(["a", "b"]);
   });

@@ -1,4 +1,4 @@
-import type { FetchMessageObject } from "imapflow";
+import type { CopyResponseObject, FetchMessageObject } from "imapflow";
 import { refuseMissing, ServiceError } from "../../../service-error.ts";
 import type { MailPlace } from "../mail-box.ts";
 import {
@@ -125,10 +125,7 @@ export async function moveMessages(
   return toNewId(line.need(await client.messageMove(uids, to.path, { uid: true })), to);
 }
 
-function toNewId(
-  { uidValidity, uidMap }: { readonly uidValidity?: bigint; readonly uidMap?: Map<number, number> },
-  to: ImapFolder,
-) {
+function toNewId({ uidValidity, uidMap }: CopyResponseObject, to: ImapFolder) {
   return (uid: number) => {
     const next = uidMap?.get(uid);
     if (next === undefined || uidValidity === undefined) return undefined;
