@@ -36,7 +36,11 @@ export function checkNumbers<Settings extends object>(
     const isNumber = typeof value === "number" && value >= min && value <= max;
     if (value === undefined || (isNumber && (!isWhole || Number.isInteger(value) || value === max))) continue;
     const kind = isWhole ? "a whole number" : "a number";
-    throw refuse(name, value, Number.isFinite(max) ? `${kind} from ${min} to ${max}` : `${kind} of at least ${min}`);
+    throw refuseSetting(
+      name,
+      value,
+      Number.isFinite(max) ? `${kind} from ${min} to ${max}` : `${kind} of at least ${min}`,
+    );
   }
 }
 
@@ -53,7 +57,7 @@ export function checkNames<Settings extends object>(
   for (const field of fields) {
     const value: unknown = settings[field];
     if (value === undefined || (Array.isArray(value) && value.every(isName))) continue;
-    throw refuse(field, value, "a list of names, none of them empty");
+    throw refuseSetting(field, value, "a list of names, none of them empty");
   }
 }
 
@@ -73,11 +77,70 @@ export function checkChoices<Settings extends object>(
   for (const [name, allowed] of Object.entries(choices as Record<string, readonly string[]>)) {
     const value: unknown = Reflect.get(settings, name);
     if (value === undefined || allowed.some((choice) => choice === value)) continue;
-    throw refuse(name, value, `one of ${allowed.map((choice) => `"${choice}"`).join(", ")}`);
+    throw refuseSetting(name, value, `one of ${allowed.map((choice) => `"${choice}"`).join(", ")}`);
   }
 }
 
-function refuse(field: string, value: unknown, expected: string): SvcError {
+/**
+ * Refuses settings that do not exist: a misspelt one would change nothing. What is undefined counts as left out.
+ *
+ * @throws SvcError `invalid_config` naming the setting
+ */
+export function checkMembers(settings: object, known: readonly string[]): void {
+  const unknown = Object.keys(settings).find(
+    (name) => !known.includes(name) && Reflect.get(settings, name) !== undefined,
+  );
+  if (unknown === undefined) return;
+  throw new SvcError("invalid_config", `There is no setting ${JSON.stringify(unknown.slice(0, 40))}.`, {
+    field: unknown,
+    hint: `Use one of: ${known.join(", ")}.`,
+    sent: false,
+  });
+}
+
+/**
+ * Refuses settings of another type; undefined means the default.
+ *
+ * @throws SvcError `invalid_config` naming the setting
+ */
+export function checkTypes<Settings extends object>(
+  settings: Settings,
+  types: Partial<Record<keyof Settings & string, "function" | "boolean" | "string">>,
+): void {
+  for (const [name, type] of Object.entries(types as Record<string, keyof typeof TYPES>)) {
+    const value: unknown = Reflect.get(settings, name);
+    if (value !== undefined && (typeof value !== type || value === "")) throw refuseSetting(name, value, TYPES[type]);
+  }
+}
+
+const TYPES = { function: "a function", boolean: "true or false", string: "a text that is not empty" };
+
+/**
+ * Refuses settings that are not lists of paths, or of objects that hold a path as `folder`.
+ *
+ * @throws SvcError `invalid_config` naming the setting
+ */
+export function checkPaths<Settings extends object>(
+  settings: Settings,
+  fields: readonly (keyof Settings & string)[],
+): void {
+  for (const field of fields) {
+    const value: unknown = settings[field];
+    if (value === undefined) continue;
+    if (!Array.isArray(value)) throw refuseSetting(field, value, "a list of absolute paths");
+    const index = value.findIndex((one: unknown) => !isName(one) && !isName(Object(one).folder));
+    if (index === -1) continue;
+    const item: unknown = value[index];
+    throw new SvcError("invalid_config", `${field}[${index}] is ${item === "" ? "empty" : typeof item} and no path.`, {
+      field,
+      hint: "Give absolute paths. Is a variable of the environment not set?",
+      sent: false,
+    });
+  }
+}
+
+/** The error for a setting that is not `expected`, such as "a list of names". */
+export function refuseSetting(field: string, value: unknown, expected: string): SvcError {
   const shown =
     typeof value === "number" || typeof value === "string"
       ? ` and not ${JSON.stringify(String(value).slice(0, 40))}`

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { atLeast, checkChoices, checkNumbers, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { createEmitter } from "../base/concurrency.ts";
 import { SvcClient } from "../client/client.ts";
 import { sleepFor } from "../client/retry.ts";
@@ -23,6 +22,7 @@ import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
 import { type OpenQuestion, previewCall, runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
+import { readSettings } from "./session-settings.ts";
 import { createStaticTools, type StaticTool } from "./static-tools.ts";
 
 /** Settings of {@link createToolSession}: a client, or an address and key to create one. */
@@ -97,13 +97,11 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
-const APPROVAL_TTL_MS = 10 * 60 * 1_000;
-const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
-
 /**
  * Opens a session. Nothing is sent until `catalog.load`, `catalog.sync` or a call.
  *
- * @throws SvcError `invalid_config` for a bad address, number or choice, media root or state folder
+ * @throws SvcError `invalid_config` for a bad address, a setting that does not exist or cannot have its value, a bad
+ * media root or state folder
  */
 export async function createToolSession(options: ToolSessionOptions): Promise<ToolSession> {
   const { now = Date.now, stateDir, mediaRoots = [], mediaFiles = [], privateFolders = [] } = options;
@@ -175,28 +173,4 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
 function openClient(options: { baseUrl: string; apiKey: string } & SessionSettings): SvcClient {
   const { baseUrl, apiKey, timeoutMs } = options;
   return new SvcClient({ baseUrl, apiKey, timeoutMs });
-}
-
-function readSettings(options: SessionSettings): Omit<PipelineSettings, "timeoutMs"> {
-  checkNumbers(options, {
-    approvalTtlMs: WAIT_BOUNDS,
-    connectTimeoutMs: WAIT_BOUNDS,
-    timeoutMs: WAIT_BOUNDS,
-    maxResultChars: atLeast(1),
-  });
-  checkChoices(options, {
-    upload: ["envelope", "ingest"],
-    validation: ["advise", "strict", "off"],
-    profile: ["full", "gemini"],
-    idempotencyKeys: ["when_known", "off"],
-    pinning: ["off", "report", "ask"],
-  });
-  return {
-    upload: options.upload ?? "envelope",
-    validation: options.validation ?? "advise",
-    profile: options.profile ?? "full",
-    idempotencyKeys: options.idempotencyKeys ?? "when_known",
-    approvalTtlMs: options.approvalTtlMs ?? APPROVAL_TTL_MS,
-    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-  };
 }

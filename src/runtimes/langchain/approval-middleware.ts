@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkMembers, checkTypes } from "../../base/check-settings.ts";
 import { isRecord } from "../../base/json.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
 import { findOfferedTool } from "./dynamic-tools.ts";
@@ -32,12 +33,15 @@ const BATCH = "batch";
  *
  * Needs `langchain`, which is loaded here and not by the module.
  *
- * @throws SvcError `unsupported` when `langchain` is not installed
+ * @throws SvcError `unsupported` when `langchain` is not installed, `invalid_config` when the toolkit asks `approve`
  */
 export async function createApprovalMiddleware(
   toolkit: SvcToolkit,
   options: ApprovalMiddlewareOptions = {},
 ): Promise<AgentMiddleware> {
+  checkMembers(options, ["name"]);
+  checkTypes(options, { name: "string" });
+  toolkit.expectInterrupts();
   const { createMiddleware } = await loadLangChain("The approval middleware");
   const { name = NAME } = options;
   return createMiddleware({

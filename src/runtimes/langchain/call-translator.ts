@@ -6,6 +6,7 @@ import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
+import { SvcError } from "../../errors.ts";
 import { digest, type GraphConfig } from "./graph-config.ts";
 import type { StepMemory } from "./graph-steps.ts";
 import { createStoreJournal, createStoreMemory, isGraphStore } from "./graph-store.ts";
@@ -52,7 +53,25 @@ export class CallTranslator {
 
   /** The graph's task that the call belongs to, where the human is asked through the graph. */
   findAskingTask(config: GraphConfig): GraphTask | undefined {
-    return this.#options.askThrough === "callback" ? undefined : this.#findTask(config);
+    return this.#asksGraph ? this.#findTask(config) : undefined;
+  }
+
+  /** What the host says counts, whatever checkpointer a graph happens to have. */
+  get #asksGraph(): boolean {
+    const { askThrough, approve } = this.#options;
+    return askThrough === "interrupt" || (askThrough === undefined && approve === undefined);
+  }
+
+  /**
+   * For a middleware that asks through the graph.
+   *
+   * @throws SvcError `invalid_config` when `approve` is asked instead, and the host did not say so
+   */
+  expectInterrupts(): void {
+    if (this.#asksGraph || this.#options.askThrough !== undefined) return;
+    const text = "This toolkit asks its own approve, so that the approval middleware would never ask.";
+    const hint = 'Leave approve out, or give SvcToolkit.create askThrough: "interrupt".';
+    throw new SvcError("invalid_config", text, { field: "approve", hint, sent: false });
   }
 
   #findTask(config: GraphConfig): GraphTask | undefined {
@@ -68,7 +87,7 @@ export class CallTranslator {
   }
 
   /**
-   * Runs a call. A chosen approver goes first, then answers given beforehand, then the graph, then the session's own.
+   * Runs a call. A chosen approver goes first, then answers given beforehand, then the session's own or the graph.
    * `isRead` if the call changes nothing: it may be made again when the graph repeats its node.
    */
   async run(call: LangChainCall, run: RunCall, isRead: boolean): Promise<ToolOutcome> {

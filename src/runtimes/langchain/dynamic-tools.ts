@@ -1,4 +1,4 @@
-import { checkNumbers } from "../../base/check-settings.ts";
+import { checkMembers, checkNumbers, checkTypes } from "../../base/check-settings.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { toModelName } from "../../calls/build.ts";
 import type { AgentMiddleware } from "./agent-middleware.ts";
@@ -36,6 +36,8 @@ export async function createDynamicToolsMiddleware(
   toolkit: SvcToolkit,
   options: DynamicToolsOptions = {},
 ): Promise<AgentMiddleware> {
+  checkMembers(options, ["name", "maxTools", "staticTools"]);
+  checkTypes(options, { name: "string", staticTools: "boolean" });
   checkNumbers(options, { maxTools: { min: 1, max: MAX_ALLOWED, isWhole: true } });
   const { createMiddleware } = await loadLangChain("The dynamic tools middleware");
   offering.add(toolkit);

@@ -1,8 +1,17 @@
 import type { ToolRunnableConfig } from "@langchain/core/tools";
-import { checkChoices, checkNames, checkNumbers, countFrom, WAIT_BOUNDS } from "../../base/check-settings.ts";
+import {
+  checkChoices,
+  checkMembers,
+  checkNames,
+  checkNumbers,
+  checkTypes,
+  countFrom,
+  WAIT_BOUNDS,
+} from "../../base/check-settings.ts";
 import type { Approver } from "../../calls/ask/request.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
-import type { ToolSessionOptions } from "../../calls/session.ts";
+import type { SessionSettings, ToolSessionOptions } from "../../calls/session.ts";
+import { checkSettingNames } from "../../calls/session-settings.ts";
 
 /** Settings of `SvcToolkit.create`: those of a session, and which tools to make ready. */
 export type SvcToolkitOptions = ToolSessionOptions & {
@@ -11,8 +20,9 @@ export type SvcToolkitOptions = ToolSessionOptions & {
   /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
   readonly describeAhead?: number | undefined;
   /**
-   * Who is asked inside a LangGraph run that can be resumed. `interrupt`, the default: the graph stops with the
-   * question and is resumed with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else.
+   * Who is asked inside a LangGraph run that can be resumed. `interrupt`: the graph stops with the question and is resumed
+   * with the answer. `callback`: `approve` and `chooseConnection`, as everywhere else. Default `callback` where there is
+   * an `approve`, and `interrupt` otherwise.
    */
   readonly askThrough?: "interrupt" | "callback" | undefined;
   /** Milliseconds an interrupt may wait for its answer, at most 24 days. Default 7 days. */
@@ -45,15 +55,45 @@ export interface ToolFilter {
 
 const LEVELS: readonly string[] = ["read", "write", "delete", "admin", "unknown"];
 
+type OwnName = Exclude<keyof SvcToolkitOptions, keyof SessionSettings | "client" | "baseUrl" | "apiKey">;
+
+/** Settings besides those of a session; complete, because the compiler compares it with the type. */
+const OWN: Readonly<Record<OwnName, true>> = {
+  integrations: true,
+  describeAhead: true,
+  askThrough: true,
+  interruptTtlMs: true,
+  chooseApprover: true,
+};
+
 /**
  * Refuses settings of a toolkit that cannot be meant.
  *
  * @throws SvcError `invalid_config` naming the setting
  */
 export function checkToolkitOptions(options: SvcToolkitOptions): void {
+  checkSettingNames(options, Object.keys(OWN));
   checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: countFrom(0) });
   checkChoices(options, { askThrough: ["interrupt", "callback"] });
+  checkTypes(options, { chooseApprover: "function", onEvent: "function" });
 }
+
+/** Without the toolkit's own settings. */
+export function pickSessionOptions(options: SvcToolkitOptions): ToolSessionOptions {
+  const { integrations, describeAhead, askThrough, interruptTtlMs, chooseApprover, ...others } = options;
+  return others;
+}
+
+/** Every member of a filter; complete, because the compiler compares it with the type. */
+const FILTER: Readonly<Record<keyof ToolFilter, true>> = {
+  integrations: true,
+  tools: true,
+  levels: true,
+  limit: true,
+  deferLoading: true,
+  staticTools: true,
+  flowTools: true,
+};
 
 /**
  * Refuses a filter that cannot be meant. Names that are not known are no reason: see `MissingReport`.
@@ -61,6 +101,8 @@ export function checkToolkitOptions(options: SvcToolkitOptions): void {
  * @throws SvcError `invalid_config` naming the member
  */
 export function checkFilter(filter: ToolFilter): void {
+  checkMembers(filter, Object.keys(FILTER));
+  checkTypes(filter, { deferLoading: "boolean", staticTools: "boolean", flowTools: "boolean" });
   checkNumbers(filter, { limit: countFrom(1) });
   checkNames(filter, ["integrations", "tools"]);
   for (const levels of filter.levels ?? []) checkChoices({ levels }, { levels: LEVELS });

@@ -15,7 +15,13 @@ import type { GraphTask } from "./graph-task.ts";
 import { ProgressFeed } from "./progress.ts";
 import type { SvcTool } from "./svc-tool.ts";
 import { ToolRegistry } from "./tool-registry.ts";
-import { checkFilter, checkToolkitOptions, type SvcToolkitOptions, type ToolFilter } from "./toolkit-options.ts";
+import {
+  checkFilter,
+  checkToolkitOptions,
+  pickSessionOptions,
+  type SvcToolkitOptions,
+  type ToolFilter,
+} from "./toolkit-options.ts";
 
 /** Parts of a toolkit besides its session. */
 interface ToolkitParts {
@@ -74,7 +80,7 @@ export class SvcToolkit extends BaseToolkit {
     const tell = options.onEvent && createEmitter(options.onEvent);
     const feed = new ProgressFeed(tell);
     const allow = readAllowed(options);
-    const session = await createToolSession({ ...options, allow, onEvent: feed.emit });
+    const session = await createToolSession({ ...pickSessionOptions(options), allow, onEvent: feed.emit });
     try {
       await session.catalog.load();
       const ahead = selectEntries(session.catalog, { limit: options.describeAhead });
@@ -141,6 +147,11 @@ export class SvcToolkit extends BaseToolkit {
   /** The graph's task that a call belongs to, where the human is asked through the graph. */
   findAskingTask(config: GraphConfig): GraphTask | undefined {
     return this.#caller.findAskingTask(config);
+  }
+
+  /** See {@link CallTranslator.expectInterrupts}. */
+  expectInterrupts(): void {
+    this.#caller.expectInterrupts();
   }
 
   /** Writes the cache and closes journal and connections. */

@@ -11,6 +11,7 @@ import {
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
+import { checkSettingNames } from "../../calls/session-settings.ts";
 import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES } from "../../calls/static-tools.ts";
 
 /** Settings of {@link openToolbox}: those of a session, and which actions to offer under their own names. */
@@ -72,12 +73,14 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
  * @throws SvcError for bad settings, an unreachable service or a key it does not accept
  */
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
+  const { limit, integrations: _, ...settings } = options;
+  checkSettingNames(options, ["limit", "integrations"]);
   checkNumbers(options, { limit: countFrom(0) });
   const allow = readAllowed(options);
-  const session = await createToolSession({ ...options, allow });
+  const session = await createToolSession({ ...settings, allow });
   try {
     await session.catalog.load();
-    const { limit, onEvent } = options;
+    const { onEvent } = options;
     new MissingReport(onEvent && createEmitter(onEvent)).update(session.catalog, { integrations: allow?.integrations });
     const select = () => selectEntries(session.catalog, { limit });
     await describeTools(

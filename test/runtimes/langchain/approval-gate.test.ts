@@ -4,7 +4,7 @@ import { DynamicStructuredTool } from "@langchain/core/tools";
 import { InMemoryStore, interrupt, MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
+import { createApprovalMiddleware, SvcToolkit, type SvcToolkitOptions } from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../../calls/open-test-session.ts";
 import { addConnection, startProbeService } from "../../contract/probe-service.ts";
@@ -41,8 +41,15 @@ describe("who is asked", () => {
     expect(await readTitles(service)).toEqual(["w1"]);
   });
 
-  it("is the graph's own interrupt where it can, even beside a callback", async () => {
+  it("is a callback that was given, also where the graph could be resumed: a checkpointer may be there for memory", async () => {
     const toolkit = await open({ approve: async (request) => sayYes(request) });
+    const agent = await start(PLAIN, { toolkit, model: script([note("w1")]) });
+    expect(readStatuses(await agent.invoke(ask, config))).toEqual(["succeeded"]);
+    await expect(createApprovalMiddleware(toolkit)).rejects.toMatchObject({ code: "invalid_config", field: "approve" });
+  });
+
+  it("is the graph's own interrupt beside a callback when the host says so", async () => {
+    const toolkit = await open({ approve: async (request) => sayYes(request), askThrough: "interrupt" });
     const agent = await start(PLAIN, { toolkit, model: script([note("w1")]) });
     expect(readAsked(await agent.invoke(ask, config))).toHaveLength(1);
     expect(await service.effects()).toEqual([]);

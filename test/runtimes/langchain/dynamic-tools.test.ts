@@ -167,7 +167,7 @@ describe("the middleware", () => {
 
   it("asks through the approval middleware, with a retry middleware around, and writes once", async () => {
     const service = closeLater(await startTestService());
-    const toolkit = await open(service);
+    const toolkit = await open(service, { askThrough: "interrupt" });
     const model = fakeModel()
       .respondWithTools([{ name: "svc_search_tools", args: { query: "create a page" }, id: "1" }])
       .respondWithTools([{ name: "notes_create_page", args: { title: "T", body: "b" }, id: "2" }])

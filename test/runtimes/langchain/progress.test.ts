@@ -215,7 +215,7 @@ describe("abort", () => {
   it("leaves an interrupted run as it is", async () => {
     const adapter = findAdapter("createAgent");
     const agent = await adapter.start({
-      toolkit: await open(),
+      toolkit: await open({ askThrough: "interrupt" }),
       model: script([note("w1")]),
       checkpointer: new MemorySaver(),
     });

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SessionEvent } from "../../../src/calls/session-events.ts";
 import { SvcClient } from "../../../src/index.ts";
-import { createDynamicToolsMiddleware, SvcToolkit, type ToolFilter } from "../../../src/langchain.ts";
+import {
+  createApprovalMiddleware,
+  createDynamicToolsMiddleware,
+  SvcToolkit,
+  type ToolFilter,
+} from "../../../src/langchain.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
 
@@ -43,8 +48,38 @@ describe("a toolkit", () => {
     ["profile", "claude"],
     ["idempotencyKeys", "always"],
     ["pinning", "on"],
+    ["approve", "yes"],
+    ["approve", true],
+    ["chooseApprover", "me"],
+    ["onEvent", {}],
+    ["interuptTtlMs", 600_000],
+    ["limit", 10],
+    ["stateDir", ""],
+    ["mediaRoots", "/tmp/x"],
+    ["mediaRoots", [undefined]],
+    ["mediaRoots", ["/tmp/x", ""]],
+    ["mediaRoots", [{ areas: [] }]],
+    ["mediaFiles", "/tmp/x"],
   ])("is not made with %s %j", async (field, value) => {
     await expect(open({ [field]: value })).rejects.toMatchObject({ code: "invalid_config", field });
+  });
+
+  it("says which one cannot be meant, and what can", async () => {
+    const said = (change: Record<string, unknown>) => open(change).catch((error: unknown) => error);
+    expect(await said({ mediaRoots: [undefined] })).toMatchObject({
+      message: "mediaRoots[0] is undefined and no path.",
+      hint: "Give absolute paths. Is a variable of the environment not set?",
+    });
+    expect(await said({ mediaRoots: "/tmp/x" })).toMatchObject({
+      message: 'The setting mediaRoots must be a list of absolute paths and not "/tmp/x".',
+    });
+    expect(await said({ approve: "yes" })).toMatchObject({
+      message: 'The setting approve must be a function, or "owner" and not "yes".',
+    });
+    expect(await said({ interuptTtlMs: 1 })).toMatchObject({
+      message: 'There is no setting "interuptTtlMs".',
+      hint: expect.stringContaining(" interruptTtlMs"),
+    });
   });
 
   it("is made with the outermost values", async () => {
@@ -55,6 +90,14 @@ describe("a toolkit", () => {
 });
 
 describe("the dynamic tools middleware", () => {
+  it("is not made with a setting that it does not have, nor is the other one", async () => {
+    const toolkit = await open();
+    const wrong = { maxTool: 5 } as object;
+    for (const make of [createDynamicToolsMiddleware, createApprovalMiddleware]) {
+      await expect(make(toolkit, wrong)).rejects.toMatchObject({ code: "invalid_config", field: "maxTool" });
+    }
+  });
+
   it.each([Number.NaN, 0, 1.5, 101])("is not made with maxTools %j", async (maxTools) => {
     const making = createDynamicToolsMiddleware(await open(), { maxTools });
     await expect(making).rejects.toMatchObject({ code: "invalid_config", field: "maxTools" });
@@ -70,6 +113,8 @@ describe("getTools", () => {
     ["integrations", { integrations: [""] }],
     ["tools", { tools: ["drive_list_files", ""] }],
     ["levels", { levels: ["reed"] }],
+    ["level", { level: ["read"] }],
+    ["staticTools", { staticTools: "no" }],
   ])("refuses a wrong %s", async (field, filter) => {
     const toolkit = await open();
     expect(() => toolkit.getTools(filter as ToolFilter)).toThrow(
