@@ -1,6 +1,10 @@
 import { z } from "zod";
 
-const settingSchema = z.looseObject({ title: z.string(), description: z.string(), default: z.unknown().optional() });
+const partSchema = z.looseObject({ title: z.string(), description: z.string() });
+const settingSchema = partSchema.extend({
+  default: z.unknown().optional(),
+  properties: z.record(z.string(), partSchema).optional(),
+});
 
 const pluginManifestSchema = z.looseObject({
   id: z.string(),
@@ -9,7 +13,9 @@ const pluginManifestSchema = z.looseObject({
   description: z.string(),
   entries: z.looseObject({
     openclaw: z.looseObject({
+      title: z.string(),
       category: z.string(),
+      groups: z.array(z.object({ id: z.string(), title: z.string(), settings: z.array(z.string()) })),
       commands: z.array(z.looseObject({ name: z.string() })),
       settings: z.record(z.string(), settingSchema),
     }),
@@ -36,8 +42,10 @@ const PROFILES = ["minimal", "coding", "messaging", "full"];
 /** The one setting most people need; the others are folded away. */
 const PLAIN_SETTING = "baseUrl";
 const GROUP = { groupId: "svc", groupLabel: "svc (your apps as tools, not a model)" };
-const SECRET_REFERENCE = {
-  type: "object",
+/** A key or a reference to one. One schema for both: the host draws alternatives as a field for JSON that it does not mask. */
+const SECRET = {
+  type: ["string", "object"],
+  minLength: 1,
   additionalProperties: false,
   properties: {
     source: { type: "string", enum: ["env", "file", "exec", "store"] },
@@ -50,12 +58,12 @@ const SECRET_REFERENCE = {
 /** `openclaw.plugin.json`, worked out from `plugin.manifest.json`: what OpenClaw reads before it loads any code. */
 export function createHostManifest(pluginManifest: unknown): Record<string, unknown> {
   const manifest = pluginManifestSchema.parse(pluginManifest);
-  const { id, name, version, description, entries, onboarding, secrets, skills, tools } = manifest;
+  const { id, version, description, entries, onboarding, secrets, skills, tools } = manifest;
   const [pair] = onboarding;
   const methods = onboarding.map(({ method }) => method);
   return {
     id,
-    name,
+    name: entries.openclaw.title,
     version,
     description,
     categories: [entries.openclaw.category],
@@ -82,8 +90,13 @@ export function createHostManifest(pluginManifest: unknown): Record<string, unkn
       appGuidedAuth: "device-code",
       channelLogin: { aliases: [id] },
     })),
+    // What was always allowed and the journal of writes, which no sign-in brings back.
+    backupResources: [{ disposition: "include", scope: "state", relativePath: id }],
     configContracts: { secretInputs: { paths: secrets.map((secret) => ({ path: secret.name, expected: "string" })) } },
     configSchema: createConfigSchema(manifest),
+    configGroups: entries.openclaw.groups.map(({ id, title, settings }, index) => {
+      return { id, title, order: (index + 1) * 10, properties: settings };
+    }),
     uiHints: createHints(manifest),
   };
 }
@@ -103,7 +116,7 @@ function createConfigSchema(manifest: PluginManifest) {
     return [name, { ...setting, description: describeSetting(setting.description) + told }] as const;
   });
   const secrets = manifest.secrets.map(({ name, description }) => {
-    return [name, { description, anyOf: [{ type: "string", minLength: 1 }, SECRET_REFERENCE] }] as const;
+    return [name, { description, ...SECRET }] as const;
   });
   return { type: "object", additionalProperties: false, properties: Object.fromEntries([...settings, ...secrets]) };
 }
@@ -114,13 +127,14 @@ function describeSetting(description: string): string {
 }
 
 function createHints(manifest: PluginManifest) {
-  const settings = listSettings(manifest).map(([name, { title, description, default: standard }]) => {
+  const settings = listSettings(manifest).flatMap(([name, { title, description, default: standard, properties }]) => {
     const help = describeSetting(description);
     const placeholder = typeof standard === "string" ? { placeholder: standard } : {};
-    return [
-      name,
-      { label: title, help, ...placeholder, ...(name === PLAIN_SETTING ? {} : { advanced: true }) },
-    ] as const;
+    const folded = name === PLAIN_SETTING ? {} : { advanced: true };
+    const parts = Object.entries(properties ?? {}).map(([part, told]) => {
+      return [`${name}.${part}`, { label: told.title, help: told.description, ...folded }] as const;
+    });
+    return [[name, { label: title, help, ...placeholder, ...folded }] as const, ...parts];
   });
   const secrets = manifest.secrets.map(({ name, title, description, prefix }) => {
     return [name, { label: title, help: description, placeholder: `${prefix}…`, sensitive: true }] as const;

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
@@ -72,6 +72,7 @@ describe("openclaw.plugin.json", () => {
     expect(takes({ apiKey: "svc_live_x" })).toBe(true);
     expect(takes({ apiKey: { source: "env", provider: "default", id: "SVC_API_KEY" } })).toBe(true);
     expect(takes({ apiKey: { source: "env" } })).toBe(false);
+    expect(takes({ apiKey: "" })).toBe(false);
     expect(takes({ actions: { integrations: ["mail"], limit: 20 } })).toBe(true);
     expect(takes({ misspelt: 1 })).toBe(false);
   });
@@ -82,7 +83,32 @@ describe("openclaw.plugin.json", () => {
 
   test("hides the key in the host's settings and labels every field", () => {
     const { properties } = z.looseObject({ properties: z.record(z.string(), z.unknown()) }).parse(written.configSchema);
-    expect(Object.keys(written.uiHints).sort()).toEqual(Object.keys(properties).sort());
+    const labelled = Object.keys(written.uiHints).filter((name) => !name.includes("."));
+    expect(labelled.sort()).toEqual(Object.keys(properties).sort());
+    expect(Object.keys(written.uiHints)).toEqual(expect.arrayContaining(["actions.integrations", "actions.limit"]));
     expect(written.uiHints.apiKey).toMatchObject({ sensitive: true });
+    expect(properties.apiKey, "alternatives would be drawn as a field for JSON").not.toHaveProperty("anyOf");
+    expect(properties.apiKey).toMatchObject({ type: ["string", "object"] });
+  });
+
+  test("puts every setting into one titled section, the service first", () => {
+    const { configGroups, configSchema } = z
+      .looseObject({
+        configGroups: z.array(
+          z.object({ id: z.string(), title: z.string(), order: z.int(), properties: z.array(z.string()) }),
+        ),
+        configSchema: z.looseObject({ properties: z.record(z.string(), z.unknown()) }),
+      })
+      .parse(readJson("openclaw.plugin.json"));
+    expect(configGroups[0]?.properties).toEqual(["baseUrl", "apiKey"]);
+    const grouped = configGroups.flatMap(({ properties }) => properties);
+    expect(grouped.sort()).toEqual(Object.keys(configSchema.properties).sort());
+  });
+
+  test("has an icon as the host takes it: a square PNG", () => {
+    const png = readFileSync(join(PACKAGE_ROOT, "assets/icon.png"));
+    expect(png.subarray(1, 4).toString()).toBe("PNG");
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([256, 256]);
+    expect(png.length).toBeLessThan(16_384);
   });
 });

@@ -19,7 +19,9 @@ const moduleEntry = z.strictObject({
 });
 const commandEntry = z.strictObject({ command: z.string(), args: z.array(z.string()).optional() });
 const openclawEntry = moduleEntry.extend({
+  title: z.string().min(10),
   category: z.string(),
+  groups: z.array(z.strictObject({ id: z.string(), title: z.string(), settings: z.array(z.string()).min(1) })),
   commands: z.array(z.strictObject({ name: z.string(), description: z.string(), hasSubcommands: z.boolean() })),
   settings: z.record(z.string(), z.looseObject({ title: z.string(), description: z.string().min(20) })),
 });

@@ -1,4 +1,4 @@
-import { cp, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type BundledPackage, bundle } from "./bundle.ts";
@@ -10,7 +10,7 @@ import { runCommand } from "./run-command.ts";
 export const OPENCLAW_PACKAGE = "svc-agent-plugin-openclaw";
 
 const ENTRY = "src/openclaw.ts";
-const TAKEN = ["openclaw.plugin.json", "skills"];
+const TAKEN = ["openclaw.plugin.json", "skills", "assets/icon.png"];
 const packedSchema = z.tuple([
   z.looseObject({
     filename: z.string(),
@@ -57,7 +57,8 @@ export async function packForOpenClaw(checkout: string, folder: string): Promise
   for (const part of TAKEN) await cp(join(PACKAGE_ROOT, part), join(copy, part), { recursive: true });
   await writeFile(join(copy, "LICENSE"), await createLicenceText(bundled));
   await writeFile(join(copy, "package.json"), `${JSON.stringify(createPackageJson(), undefined, 2)}\n`);
-  await writeFile(join(copy, "README.md"), createReadme());
+  const guide = await readFile(join(PACKAGE_ROOT, "docs/openclaw.md"), "utf8");
+  await writeFile(join(copy, "README.md"), createReadme(guide));
   const pack = await runCommand("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], copy);
   if (pack.code !== 0) throw new Error(`npm pack failed:\n${pack.stderr}`);
   const [{ filename, files, unpackedSize }] = packedSchema.parse(JSON.parse(pack.stdout));
@@ -65,31 +66,38 @@ export async function packForOpenClaw(checkout: string, folder: string): Promise
 }
 
 function createPackageJson() {
-  const { version, license, repository, type, engines, openclaw, peerDependencies } = readPackage();
+  const { version, license, author, homepage, repository, type, engines, openclaw, peerDependencies } = readPackage();
   return {
     name: OPENCLAW_PACKAGE,
     version,
     description:
       "svc for OpenClaw: an agent acts on mail, files, notes and other apps, and a human approves every write.",
+    keywords: ["openclaw", "openclaw-plugin", "svc", "integrations", "mail", "files", "notes", "mcp", "approval"],
     license,
+    author,
+    homepage,
     repository,
     type,
     engines,
-    files: ["dist", "skills", "openclaw.plugin.json"],
+    files: ["dist", "skills", "assets", "openclaw.plugin.json"],
     openclaw,
     peerDependencies: { openclaw: peerDependencies.openclaw },
     peerDependenciesMeta: { openclaw: { optional: true } },
   };
 }
 
-function createReadme(): string {
+/** The guide, which a person with the tarball alone can read: links to other pages stay as their words. */
+function createReadme(guide: string): string {
+  const [, text = guide] = guide.split(/^# OpenClaw\n\n/);
   return `# svc for OpenClaw
 
-The OpenClaw side of \`svc-agent-plugin\`, made from the same sources: only what OpenClaw loads, in few files, so that it
-loads quickly. \`dist/openclaw.js\` is what OpenClaw loads at its start, \`dist/calls.js\` what a first call loads, with the
-name of each source above its code; \`dist/packages.js\` holds the packages they use, whose licences are in \`LICENSE\`.
+${text.replace(/\[([^\]]+)\]\((?!#|https?:)[^)]+\)/g, "$1").trim()}
 
-Install it with \`openclaw plugins install npm-pack:<this file>\`, then pair it with \`/login svc\` in a chat or
-\`openclaw svc pair\` in a terminal. The guide is \`docs/openclaw.md\` of \`svc-agent-plugin\`.
+## This package
+
+It is the OpenClaw side of \`svc-agent-plugin\`, made from the same sources: only what OpenClaw loads, in few files, since
+OpenClaw copies all of them at every load. \`dist/openclaw.js\` is loaded at its start, \`dist/calls.js\` by a first call,
+with the name of each source above its code; \`dist/packages.js\` holds the packages they use, whose licences are in
+\`LICENSE\`.
 `;
 }

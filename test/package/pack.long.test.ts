@@ -166,6 +166,7 @@ describe("the tarball for OpenClaw", () => {
     expect(tarball.files.map(({ path }) => path).sort()).toEqual([
       "LICENSE",
       "README.md",
+      "assets/icon.png",
       "dist/calls.js",
       "dist/calls.js.map",
       "dist/openclaw.js",

@@ -8,7 +8,7 @@ import { createStaticTools, STATIC_DEFINITIONS } from "./translate-tool.ts";
 /** The plugin as OpenClaw loads it. */
 export const svcPlugin = {
   id: "svc",
-  name: "svc",
+  name: "Your apps, with your approval (svc)",
   description:
     "Lets an agent act on mail, files, notes and other apps through svc, with a human approving every write.",
   register: registerSvc,

@@ -10,6 +10,9 @@ import { type ActionRecord, isPlainRead } from "./actions-file.ts";
 /** Id of the generated plugin. */
 export const COMPANION_ID = "svc-actions";
 
+/** As the host's list of plugins shows it, beside the main one. */
+const COMPANION_NAME = "Your apps' tools (part of svc)";
+
 /** For the log when the main plugin was switched off or uninstalled and this one is still loaded. */
 const LEFT_BEHIND =
   "svc-actions: the plugin svc is not loaded, so the tools of your apps are not offered. To have them again, install " +
@@ -69,9 +72,10 @@ export function countDeclarable(actions: readonly ActionRecord[]): number {
 function createManifest(actions: readonly ActionRecord[]) {
   return {
     id: COMPANION_ID,
-    name: "svc actions",
+    name: COMPANION_NAME,
     version: "1.0.0",
-    description: "Declares the tools of your connected apps. Written by openclaw svc sync; change nothing here.",
+    description:
+      "Declares the action tools of svc, which openclaw svc sync writes and openclaw svc unpair removes. There is nothing to set here.",
     categories: ["integrations"],
     activation: { onStartup: true },
     configSchema: {
@@ -101,7 +105,7 @@ const findOffer = () => globalThis[Symbol.for(${JSON.stringify(LINK)})]?.get(${J
 
 export default {
   id: ${JSON.stringify(COMPANION_ID)},
-  name: "svc actions",
+  name: ${JSON.stringify(COMPANION_NAME)},
   register(api) {
     // After the next sync, and before the host has loaded its manifest, there are tools that are not declared yet.
     api.registerTool((context) => findOffer()?.createTools(context).filter(({ name }) => declared.has(name)) ?? null);
