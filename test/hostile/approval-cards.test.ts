@@ -143,7 +143,7 @@ describe("the host's card", () => {
     fc.assert(
       fc.property(hostileArguments, (args) => {
         const request = createRequest(args);
-        const code = askState.cards.add(request);
+        const code = askState.cards.add(request, 60_000);
         const { card, isComplete } = createHostCard(request, code);
         const { description } = card;
         expect(description.length).toBeLessThanOrEqual(512);

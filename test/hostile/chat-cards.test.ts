@@ -81,7 +81,7 @@ describe.each([
     fc.assert(
       fc.property(markdown, markdown, (first, second) => {
         const request = createRequest({ arguments: { subject: first, text: second.repeat(20) } });
-        const { text } = showWaitingCall(askState, askState.cards.add(request));
+        const { text } = showWaitingCall(askState, askState.cards.add(request, 60_000));
         const { visible, links } = show(text);
         for (const line of text.split("\n").slice(1, -1)) expect(squeeze(visible)).toContain(squeeze(line));
         expect(links).toEqual([]);

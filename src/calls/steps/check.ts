@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../base/hash.ts";
+import { locateFiles } from "../../media/locate/locate-files.ts";
 import { findPlaceholderArguments, isPlaceholderSchema } from "../../schema/check/placeholders.ts";
 import { createArgumentGuard } from "../../schema/repair/argument-guard.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
@@ -93,10 +94,32 @@ export interface RepairedArguments {
   readonly wrongNulls: readonly string[];
 }
 
-/** Repairs arguments by the schema a model was shown. Values it cannot repair stay unchanged. Never throws. */
+/**
+ * Repairs arguments by the schema a model was shown, a file given as text included. Values it cannot repair stay
+ * unchanged. Never throws.
+ */
 export function repairForSchema(schema: JsonSchema, args: unknown): RepairedArguments {
   if (isPlaceholderSchema(schema)) return { args, wrongNulls: [] };
-  const { repairs, problems, args: repaired } = getGuard(schema)(args);
-  const wrongNulls = problems.filter(({ got }) => got === "null").map(({ message }) => message);
-  return { args: repairs.length === 0 ? args : repaired, wrongNulls };
+  const checked = checkWithFiles(schema, args);
+  const wrongNulls = checked.problems.filter(({ got }) => got === "null").map(({ message }) => message);
+  return { args: checked.args, wrongNulls };
+}
+
+/** True when the arguments fit the schema, as far as it can be checked. */
+export function fitsSchema(schema: JsonSchema, args: unknown): boolean {
+  return isPlaceholderSchema(schema) || getGuard(schema)(args).ok;
+}
+
+/** What does not fit may be a file in a form that only the search for files knows. */
+function checkWithFiles(schema: JsonSchema, args: unknown) {
+  const guard = getGuard(schema);
+  const checked = guard(args);
+  const given = checked.repairs.length === 0 ? args : checked.args;
+  if (checked.ok) return { args: given, problems: [] };
+  const located = locateFiles(schema, checked.args);
+  if (located.files.length === 0) return { args: given, problems: checked.problems };
+  const again = guard(located.args);
+  return again.ok || again.problems.length < checked.problems.length
+    ? { args: again.args, problems: again.ok ? [] : again.problems }
+    : { args: given, problems: checked.problems };
 }

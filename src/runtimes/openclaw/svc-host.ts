@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/json.ts";
 import { redact } from "../../client/redact.ts";
 import type { AskState } from "./ask/ask-state.ts";
 import type { HostApi, HostLogger } from "./host/host-api.ts";
@@ -29,6 +30,8 @@ export interface SvcHost {
    * synchronously.
    */
   readonly seenAccounts: Map<string | undefined, string>;
+  /** Puts a line before the next turn in an agent's main conversation, and asks the host for that turn. Never throws. */
+  wakeAgent(text: string, agentId: string | undefined): void;
   /** The host's log, with keys and tokens taken out. */
   readonly log: HostLogger;
   /** Closes every session as soon as no call runs in it; the next `openAccount` opens new ones. */
@@ -117,6 +120,13 @@ function createSharedHost(
     },
     openAskState: () => openAskState(shared, owner.askState),
     seenAccounts: new Map(),
+    wakeAgent(text, agentId = "main") {
+      try {
+        wakeAgent(shared.api, text, agentId);
+      } catch (error) {
+        host.log.warn(`The agent could not be told of a waiting call: ${String(error)}`);
+      }
+    },
     log: createHostLog(
       () => shared.api.logger,
       () => sessions?.listSecrets() ?? [],
@@ -125,6 +135,15 @@ function createSharedHost(
   };
   const shared: SharedHost = { ...owner, host, code: CODE, version: owner.api.version };
   return shared;
+}
+
+function wakeAgent({ runtime }: HostApi, text: string, agentId: string): void {
+  const { session } = runtime.config.current();
+  const mainKey = isRecord(session) && typeof session.mainKey === "string" ? session.mainKey : "main";
+  const sessionKey = isRecord(session) && session.scope === "global" ? "global" : `agent:${agentId}:${mainKey}`;
+  const isNew = runtime.system?.enqueueSystemEvent(text, { sessionKey, agentId, contextKey: "svc:waiting" });
+  const wake = { source: "other", intent: "event", reason: "svc:waiting-call", agentId, sessionKey } as const;
+  if (isNew === true) runtime.system?.requestHeartbeat(wake);
 }
 
 /** The approval state: loaded once, or taken over from the previous copy of the plugin. */

@@ -13,7 +13,7 @@ import type {
 import type { SdkModule } from "../../../src/runtimes/openclaw/host/load-sdk.ts";
 import { type SvcHost, shareHost } from "../../../src/runtimes/openclaw/svc-host.ts";
 import { type ProbeService, startProbeService } from "../../contract/probe-service.ts";
-import { createFakeApi, createStateFolder } from "./fake-api.ts";
+import { createFakeApi, createStateFolder, type Recorded } from "./fake-api.ts";
 
 /** What the person at the host says to a card. `nobody`: no approval client is connected. */
 type CardAnswer = "allow-once" | "allow-always" | "deny" | "timeout" | "nobody";
@@ -41,6 +41,7 @@ type PlayedResult =
 export interface ApprovalKit {
   readonly service: ProbeService;
   readonly host: SvcHost & AskState;
+  readonly recorded: Recorded;
   /** Cards shown before a call and within one, in order. */
   readonly cards: HostApproval[];
   /** Questions asked within calls, as the host got them. */
@@ -57,7 +58,7 @@ export interface ApprovalKit {
 export async function openApprovalKit(): Promise<ApprovalKit> {
   const service = await startProbeService();
   const folder = createStateFolder();
-  const { api } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: service.apiKey } });
+  const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: service.apiKey } });
   const shared = shareHost(api, folder.environment);
   const host = { ...shared, ...(await shared.openAskState()) };
   const cards: HostApproval[] = [];
@@ -72,6 +73,7 @@ export async function openApprovalKit(): Promise<ApprovalKit> {
   const kit: ApprovalKit = {
     service,
     host,
+    recorded,
     cards,
     questions,
     answers,
@@ -97,6 +99,8 @@ const RESOLUTION: Readonly<Record<CardAnswer, HostApprovalResolution>> = {
 const SESSION = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s1" };
 let count = 0;
 
+const pickSession = ({ sessionKey }: HostToolContext = {}) => (sessionKey === undefined ? {} : { sessionKey });
+
 async function playCall(
   kit: ApprovalKit,
   call: PlayedCall,
@@ -110,7 +114,7 @@ async function playCall(
   const verdict = await judgeCall(
     kit.host,
     { toolName: "svc_call_tool", params, toolCallId: callId, runId },
-    { toolName: "svc_call_tool", ...SESSION, requester },
+    { toolName: "svc_call_tool", ...SESSION, ...pickSession(call.context), requester },
   );
   if (verdict?.block === true) return { blocked: true, reason: verdict.blockReason ?? "" };
   if (verdict?.requireApproval !== undefined) {

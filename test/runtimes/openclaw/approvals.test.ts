@@ -191,6 +191,29 @@ describe("without a yes", () => {
     });
     expect(kit.cards).toEqual([]);
     expect(kit.host.waitingCalls.list()).toHaveLength(1);
+    await kit.play({ ...write, requester: {}, context });
+    const [event, ...more] = kit.recorded.events;
+    expect(event, "the agent's own conversation is told, without a word of the call").toEqual({
+      text: expect.stringMatching(/^(?!.*hello).*scheduled run.*\/svc pending/),
+      sessionKey: "agent:main:main",
+      agentId: "main",
+      contextKey: "svc:waiting",
+    });
+    expect(more, "once for a call that waits already").toEqual([]);
+    expect(kit.recorded.wakes).toMatchObject([{ intent: "event", agentId: "main", sessionKey: "agent:main:main" }]);
+  });
+
+  it.each([
+    ["a subagent", { context: { sessionKey: "agent:main:subagent:1" } }],
+    ["the run that reads what a subagent found", { runId: "announce:v1:agent:main:subagent:1:r" }],
+  ])("%s, whose card the host would refuse, gets none and is told the way on", async (_who, run) => {
+    kit.answers.push("nobody");
+    expect(await kit.play({ ...write, ...run })).toMatchObject({
+      blocked: false,
+      outcome: { status: "needs_approval", hint: expect.stringContaining("/svc pending") },
+    });
+    expect(kit.host.waitingCalls.list()).toHaveLength(1);
+    expect(kit.recorded.events, "it has somebody to tell").toEqual([]);
   });
 
   it("a host that cannot be asked from within a call leaves the call waiting", async () => {

@@ -30,6 +30,9 @@ export interface Recorded {
   readonly disposals: (() => void | Promise<void>)[];
   /** Every line that was logged. */
   readonly lines: string[];
+  /** Lines put before the next turn of a session, and turns that were asked for. */
+  readonly events: object[];
+  readonly wakes: object[];
   /** How often `api.runtime` was touched. */
   runtimeReads: number;
 }
@@ -53,6 +56,8 @@ export function createFakeApi(host: FakeHost = {}): { readonly api: HostApi; rea
     hooks: [],
     disposals: [],
     lines: [],
+    events: [],
+    wakes: [],
     runtimeReads: 0,
   };
   const log = (message: string) => void recorded.lines.push(message);
@@ -70,6 +75,10 @@ export function createFakeApi(host: FakeHost = {}): { readonly api: HostApi; rea
             if (host.storedKey === undefined) throw new Error("No API key found for provider svc.");
             return { apiKey: host.storedKey };
           },
+        },
+        system: {
+          enqueueSystemEvent: (text: string, options: object) => recorded.events.push({ text, ...options }) > 0,
+          requestHeartbeat: (wake: object) => void recorded.wakes.push(wake),
         },
         config: { current: () => host.config ?? {}, mutateConfigFile: async () => undefined },
       };

@@ -3,7 +3,7 @@ import { addConnection } from "../../contract/probe-service.ts";
 import { openStoreOf } from "../../service/find-store.ts";
 import { type ApprovalKit, openApprovalKit } from "./approval-kit.ts";
 
-/** What the gate does about a key that the service does not take: a human's yes would be wasted on it. */
+/** What the gate does where a human's yes would be wasted: on a key that is refused, on a service that is away. */
 
 let kit: ApprovalKit;
 
@@ -27,17 +27,12 @@ async function setRevoked(revoked_at: string | null): Promise<void> {
 }
 const revoke = () => setRevoked(new Date().toISOString());
 
-it.each([
-  ["a write that was approved", write],
-  ["a read", read],
-])("%s met the refusal: the next write is blocked without a card", async (_what, first) => {
-  kit.answers.push("allow-once", "allow-once", "allow-once");
+it("blocks a write without a card, also the first one after the refusal began", async () => {
+  kit.answers.push("allow-once");
   await kit.play(write);
   await revoke();
-  expect(await kit.play(first)).toMatchObject({ outcome: { status: "failed", code: "unauthorized" } });
-  const before = kit.cards.length;
   expect(await kit.play({ ...write, args: { text: "other" } })).toMatchObject(refused);
-  expect(kit.cards).toHaveLength(before);
+  expect(kit.cards).toHaveLength(1);
   expect(await kit.play(read), "a read tells by itself").toMatchObject({ outcome: { code: "unauthorized" } });
   expect(kit.service.probe.calls).toHaveLength(1);
 });
@@ -46,7 +41,6 @@ it("works again with the first call after the service takes the key again", asyn
   kit.answers.push("allow-once", "allow-once");
   await kit.play(write);
   await revoke();
-  await kit.play(read);
   expect(await kit.play(write)).toMatchObject(refused);
   await setRevoked(null);
   expect(await kit.play(write)).toMatchObject({ outcome: { status: "succeeded" } });
@@ -57,7 +51,6 @@ it("keeps a released call for when the key is taken again", async () => {
   kit.answers.push("nobody");
   await kit.play(write);
   await revoke();
-  await kit.play(read);
   kit.host.waitingCalls.decide(kit.host.waitingCalls.list()[0]?.code ?? "", "approve");
   expect(await kit.play(write)).toMatchObject(refused);
   await setRevoked(null);
@@ -70,27 +63,28 @@ it("asks nobody which account to use", async () => {
   await kit.play(write);
   expect(kit.questions).toHaveLength(1);
   await revoke();
-  await kit.play(read);
   expect(await kit.play(write)).toMatchObject(refused);
   expect(kit.questions).toHaveLength(1);
 });
 
-it("sends nothing more for a card as long as the key is taken", async () => {
+it("asks the service once for a card, and nothing for a read", async () => {
   const { session } = await kit.host.openAccount(undefined);
   const asked = vi.spyOn(session.client, "listTools");
-  kit.answers.push("allow-once", "allow-once");
-  await kit.play(write);
-  await kit.play(write);
-  expect(kit.cards).toHaveLength(2);
+  kit.answers.push("allow-once");
+  await kit.play(read);
   expect(asked).not.toHaveBeenCalled();
+  await kit.play(write);
+  expect(kit.cards).toHaveLength(1);
+  expect(asked).toHaveBeenCalledTimes(1);
 });
 
-it("shows the card when the service cannot be asked: the call itself says what is wrong", async () => {
-  kit.answers.push("deny", "deny");
+it("blocks a write without a card while the service is away, and says what to do", async () => {
+  kit.answers.push("allow-once");
   await kit.play(write);
-  await revoke();
-  await kit.play(read);
   await kit.service.service.close();
-  await kit.play(write);
-  expect(kit.cards).toHaveLength(2);
+  expect(await kit.play({ ...write, args: { text: "other" } })).toMatchObject({
+    blocked: true,
+    reason: expect.stringMatching(/does not answer now[\s\S]*nobody was asked[\s\S]*openclaw svc status/),
+  });
+  expect(kit.cards).toHaveLength(1);
 });

@@ -38,6 +38,36 @@ describe("once it is loaded", () => {
     expect(await repairSearchedParams(schema, given)).toEqual(meant);
   });
 
+  const files = {
+    type: "object",
+    properties: {
+      file: {
+        type: "object",
+        properties: { name: { type: "string" }, mimetype: { type: "string" }, s3key: { type: "string" } },
+        required: ["s3key"],
+      },
+      more: { type: "array", items: { $ref: "#/properties/file" } },
+    },
+    required: ["file"],
+    additionalProperties: false,
+  };
+  const pdf = { s3key: "media://inbound/x.pdf", name: "x.pdf", mimetype: "application/pdf" };
+
+  it.each([
+    ["a file as text", { file: "media://inbound/x.pdf" }, { file: pdf }],
+    ["a file under another name", { file: { path: "media://inbound/x.pdf" } }, { file: pdf }],
+    ["files as texts", { file: pdf, more: ["media://inbound/x.pdf"] }, { file: pdf, more: [pdf] }],
+    ["one file for a list", { file: pdf, more: "media://inbound/x.pdf" }, { file: pdf, more: [pdf] }],
+  ])("takes %s on both ways", async (_what, given, meant) => {
+    expect(repairDirectParams(files, given)).toEqual(meant);
+    expect(await repairSearchedParams(files, given)).toEqual(meant);
+  });
+
+  it("leaves a file alone that fits", async () => {
+    const params = { file: { s3key: "media://inbound/x.pdf" } };
+    expect(await repairSearchedParams(files, params)).toBe(params);
+  });
+
   it("gives back the very arguments that were right, and those it cannot repair", async () => {
     for (const params of [{ text: "a" }, { text: "a", more: 1 }, {}, "no json", 7]) {
       expect(repairDirectParams(schema, params)).toBe(params);

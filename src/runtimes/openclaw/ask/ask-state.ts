@@ -42,11 +42,12 @@ type WaitingVerdict =
  */
 export type WaitingCalls = ReturnType<typeof createWaitingCalls>;
 
-const WAIT_MS = 15 * 60 * 1_000;
+/** A run at night waits for the morning. */
+const WAIT_MS = 24 * 60 * 60 * 1_000;
 /** A flood of requests must not bury the one a human is looking for. */
 const MOST_WAITING = 20;
 
-/** Starts without entries: at most 20 calls wait, each for 15 minutes, and for 15 more once it is decided. */
+/** Starts without entries: at most 20 calls wait, each for 24 hours, and for 24 more once it is decided. */
 export function createWaitingCalls({ now = Date.now }: { readonly now?: () => number } = {}) {
   const entries = new Map<string, WaitingCall>();
   const list = (): readonly WaitingCall[] => {
@@ -63,7 +64,8 @@ export function createWaitingCalls({ now = Date.now }: { readonly now?: () => nu
     /** Keeps the request waiting, or finds an equal one; undefined when too many wait already. */
     open(request: ApprovalRequest): WaitingCall | undefined {
       const known = findEqual(request.fingerprint);
-      if (known !== undefined || entries.size >= MOST_WAITING) return known;
+      const open = list().filter(({ state }) => state === "open");
+      if (known !== undefined || open.length >= MOST_WAITING) return known;
       const entry: WaitingCall = { code: createShortCode(), request, expiresAt: now() + WAIT_MS, state: "open" };
       entries.set(entry.code, entry);
       return entry;
@@ -114,10 +116,13 @@ export function createShownCards({ now = Date.now }: { readonly now?: () => numb
   const cards = createExpiringMap<ApprovalRequest>(now, MOST_CARDS);
   const read = createExpiringMap<true>(now, MOST_CARDS);
   return {
-    /** Keeps the request under a new code that may be shown to anybody: it shows, it releases nothing. */
-    add(request: ApprovalRequest): string {
+    /**
+     * Keeps the request under a new code that may be shown to anybody: it shows, it releases nothing. It is kept as
+     * expiring with its card, which waits `waitMs`.
+     */
+    add(request: ApprovalRequest, waitMs: number): string {
       const code = createShortCode();
-      cards.put(code, request, CARD_MS);
+      cards.put(code, { ...request, expiresAt: new Date(now() + waitMs).toISOString() }, CARD_MS);
       return code;
     },
     /** By code, in any case and with or without separators. */

@@ -28,7 +28,7 @@ export interface HumanChannel {
 }
 
 /** Parts of the host a channel uses. */
-export type ChannelHost = Pick<SvcHost, "settings" | "log"> & AskState;
+export type ChannelHost = Pick<SvcHost, "settings" | "log" | "wakeAgent"> & AskState;
 
 /**
  * The channel of the call the host knows as `toolCallId`, for `session.call` and flow tools. An approval is looked for on
@@ -96,8 +96,8 @@ async function askHost(
   signal: AbortSignal,
 ): Promise<ApprovalDecision | Refusal> {
   const { host, context, toolCallId, load } = o;
-  const { card, isComplete } = createHostCard(request, host.cards.add(request));
   const timeoutMs = findApprovalWait(host.settings(), context);
+  const { card, isComplete } = createHostCard(request, host.cards.add(request, timeoutMs));
   const answer = isUnattended(context)
     ? "no_route"
     : await askDeferred({ card, timeoutMs, toolName: request.tool, toolCallId, context, signal }, load);
@@ -106,12 +106,24 @@ async function askHost(
     return approve(request, answer === "allow-always");
   }
   const refusal = isYes ? "unread" : answer;
-  const mustWait = refusal === "no_route" || refusal === "unread";
-  if (mustWait && host.waitingCalls.open(request) === undefined) {
-    host.log.warn("Too many calls wait for approval, no further one is kept: see them with /svc pending.");
-  }
+  if (refusal === "no_route" || refusal === "unread") keepWaiting(host, context, request);
   return refusal;
 }
+
+function keepWaiting(host: ChannelHost, { sessionKey = "", agentId }: HostToolContext, request: ApprovalRequest): void {
+  const isKnown = findWaiting(host, request) !== undefined;
+  if (host.waitingCalls.open(request) === undefined) {
+    host.log.warn("Too many calls wait for approval, no further one is kept: see them with /svc pending.");
+  } else if (!isKnown && isScheduled(sessionKey)) {
+    // Nobody reads what such a run says.
+    host.wakeAgent(WAITS, agentId ?? /^agent:([^:]+):/.exec(sessionKey)?.[1]);
+  }
+}
+
+/** The same for every call, so that no text of a model or an app gets into another conversation. */
+const WAITS =
+  "A call that a scheduled run has made with svc waits for the user's approval, and nothing was run. Tell the user so: " +
+  '"/svc pending" in a chat with you, or "openclaw svc pending" in a terminal, shows it and how to decide. You cannot approve it.';
 
 function approve({ id, fingerprint }: ApprovalRequest, always: boolean): ApprovalDecision {
   return { type: "approve", id, fingerprint, ...(always ? { always } : {}) };
@@ -149,9 +161,11 @@ export function findQuestionWait(settings: WaitSettings, context: Waiter): numbe
 }
 
 /** True in a run that nobody is watching. */
-function isUnattended({ sessionKey }: Waiter): boolean {
-  return sessionKey !== undefined && /:(cron|heartbeat)(:|$)/.test(sessionKey);
+function isUnattended({ sessionKey = "" }: Waiter): boolean {
+  return isScheduled(sessionKey) || /:heartbeat(:|$)/.test(sessionKey);
 }
+
+const isScheduled = (sessionKey: string) => /:cron(:|$)/.test(sessionKey);
 
 /** OpenAI's models run in Codex when its plugin is on. */
 function isCodex({ activeModel, config, runtimeConfig }: Waiter): boolean {

@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import type { ToolCall } from "../../../calls/pipeline.ts";
+import { fitsSchema } from "../../../calls/steps/check.ts";
 import { readActions } from "../actions/actions-file.ts";
 import type {
   HostApproval,
@@ -8,7 +9,7 @@ import type {
   HostToolCallEvent,
   HostToolCallVerdict,
 } from "../host/host-tool.ts";
-import { type AccountSession, KEY_REFUSED } from "../setup/account-session.ts";
+import { type AccountSession, describeObstacle } from "../setup/account-session.ts";
 import type { SvcHost } from "../svc-host.ts";
 import { createHostCard } from "./approval-card.ts";
 import type { AskState } from "./ask-state.ts";
@@ -20,7 +21,8 @@ export type GateHost = Pick<SvcHost, "places" | "settings" | "openAccount" | "lo
 
 /**
  * Tells the host what to do with a call: show a card, block a call that a human has just refused or whose yes would be
- * wasted on a key that is refused, or nothing. Nothing is not a yes: the call itself asks for a missing approval.
+ * wasted on a service that is away or refuses the key, or nothing. Nothing is not a yes: the call itself asks for a
+ * missing approval.
  */
 export async function judgeCall(
   host: GateHost,
@@ -46,7 +48,8 @@ export async function judgeCall(
     });
     if (question === undefined) return undefined;
     // Before a released call is taken, too: it counts once.
-    if (await account.key.isRefused(signal)) return { block: true, blockReason: KEY_REFUSED };
+    const obstacle = await account.findObstacle(signal);
+    if (obstacle !== undefined) return { block: true, blockReason: describeObstacle(obstacle) };
     if (question.kind !== "approval" || waitingCalls.isDecided(question.request.fingerprint)) return undefined;
     const { request } = question;
     const refusal = decisions.findRefusal(run, request.fingerprint);
@@ -70,16 +73,21 @@ function findTarget(
   const file = readActions(host.places.actions);
   const action = file?.actions.find(({ name }) => name === toolName);
   if (action === undefined || file?.principal !== account.session.principal) return undefined;
+  // The host checks them after the card, where a yes would be thrown away.
+  if (!fitsSchema(action.parameters, params)) return undefined;
   return { toolName: action.toolName, arguments: params };
 }
 
 /**
- * The host refuses cards of runs that no chat has started (cron, its command line). Requests over HTTP have no run and
- * may show cards.
+ * The host refuses cards of runs that no chat has started (cron, its command line), of subagents, and of the run that
+ * reads what a subagent has found. Requests over HTTP have no run and may show cards.
  */
-function canShowCard(run: string | undefined, { requester }: HostToolCallContext): boolean {
-  return run === undefined || requester?.channel !== undefined;
+function canShowCard(run: string | undefined, { requester, sessionKey = "" }: HostToolCallContext): boolean {
+  if (run === undefined) return true;
+  return requester?.channel !== undefined && !isSubagent(sessionKey) && !run.startsWith("announce:");
 }
+
+const isSubagent = (sessionKey: string) => /(^|:)subagent:/i.test(sessionKey);
 
 function createApproval(
   { decisions, waitingCalls, cards, settings }: GateHost,
@@ -88,7 +96,8 @@ function createApproval(
   signal: AbortSignal | undefined,
 ): HostApproval {
   const { fingerprint } = request;
-  const { card, isComplete } = createHostCard(request, cards.add(request));
+  const timeoutMs = findCardWait(settings());
+  const { card, isComplete } = createHostCard(request, cards.add(request, timeoutMs));
   const onResolution = (decision: HostApprovalResolution) => {
     switch (decision) {
       case "allow-once":
@@ -108,7 +117,7 @@ function createApproval(
   };
   return {
     ...card,
-    timeoutMs: findCardWait(settings()),
+    timeoutMs,
     timeoutReason: describeMissing("timeout"),
     onResolution,
   };

@@ -1,8 +1,10 @@
 import { sha256Hex } from "../../../base/hash.ts";
 import { isRecord } from "../../../base/json.ts";
-import { createApprovalCard } from "../../../calls/ask/card.ts";
+import { createApprovalCard, drawUntold } from "../../../calls/ask/card.ts";
+import type { ApprovalRequest } from "../../../calls/ask/request.ts";
 import type { ToolSession } from "../../../calls/session.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
+import { shorten, toCardText } from "../ask/approval-card.ts";
 import type { AskState, WaitingCall, WaitingDecision } from "../ask/ask-state.ts";
 import { COMMAND_METHOD, type HostGatewayCall } from "../host/host-api.ts";
 import { askGateway } from "../host/load-sdk.ts";
@@ -57,11 +59,23 @@ function listWaitingCalls({ waitingCalls }: AskState, form: CommandForm): Comman
   const open = waitingCalls.list().filter(({ state }) => state === "open");
   if (open.length === 0) return answer("No call waits for approval.", []);
   const lines = open.map(({ code, request, expiresAt }) => {
-    const minutes = Math.max(1, Math.ceil((expiresAt - Date.now()) / 60_000));
-    return `${code}  ${request.effect.padEnd(7)}  ${toPlainText(request.title, { max: 60 })} (${minutes} min left)`;
+    const title = toPlainText(request.title, { max: 60 });
+    return `${code}  ${request.effect.padEnd(7)}  ${title}${tellApart(request)} (${formatRest(expiresAt)} left)`;
   });
   const ways = `See one whole: ${form} show CODE. Decide: ${form} approve CODE, ${form} decline CODE.`;
   return answer([...lines, ways].join("\n"), open.map(describe));
+}
+
+/** The beginning of what only this call has: its arguments and files. */
+function tellApart(request: ApprovalRequest): string {
+  const files = request.files.map(({ name }) => name);
+  const parts = [...drawUntold(request).map(({ line }) => line), ...files];
+  return parts.length === 0 ? "" : `: ${shorten(toCardText(parts.join("; ")), 80)}`;
+}
+
+function formatRest(expiresAt: number): string {
+  const minutes = Math.max(1, Math.ceil((expiresAt - Date.now()) / 60_000));
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
 /** Everything about one call: a waiting one by its code, or one whose card was shown cut by the code on the card. */

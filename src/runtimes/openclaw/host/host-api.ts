@@ -73,6 +73,23 @@ export type HostToolFactory = (context: HostToolContext) => HostTool | HostTool[
 
 /** Helpers of the running host. */
 interface HostRuntime {
+  readonly system?:
+    | {
+        /** Puts a line before the next turn of a session; false when it is there already. */
+        enqueueSystemEvent(
+          text: string,
+          options: { readonly sessionKey: string; readonly agentId?: string; readonly contextKey?: string },
+        ): boolean;
+        /** Asks for such a turn now, whose words go to the owner's chat; the host decides when. */
+        requestHeartbeat(wake: {
+          readonly source: "other";
+          readonly intent: "event";
+          readonly reason: string;
+          readonly agentId?: string;
+          readonly sessionKey?: string;
+        }): void;
+      }
+    | undefined;
   /** Absent in hosts before 2026.9. Throws when the host has no key for this provider. */
   readonly modelAuth?:
     | {

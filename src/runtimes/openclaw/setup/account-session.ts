@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { createEmitter } from "../../../base/concurrency.ts";
 import { sha256Hex } from "../../../base/hash.ts";
-import type { ToolOutcome } from "../../../calls/outcome.ts";
 import { createToolSession, type SessionSettings, type ToolSession } from "../../../calls/session.ts";
 import type { SessionEvent } from "../../../calls/session-events.ts";
 import type { StaticTool } from "../../../calls/static-tools.ts";
@@ -31,21 +30,13 @@ export async function openAccount(
   };
   const opened = await createToolSession({ ...options, onEvent: emit });
   const running = createRunCount(() => opened.close());
-  const key = watchKey(opened.client);
-  /** Runs a call that counts as running, and looks at how it ended. */
-  const run = <Outcome extends ToolOutcome>(work: () => Promise<Outcome>) =>
-    running.during(async () => {
-      const outcome = await work();
-      key.note(outcome);
-      return outcome;
-    });
   const tools = [...opened.staticTools, ...opened.flowTools].map((tool) => ({
     ...tool,
-    run: (...call: Parameters<typeof tool.run>) => run(() => tool.run(...call)),
+    run: (...call: Parameters<typeof tool.run>) => running.during(() => tool.run(...call)),
   }));
   const session: ToolSession = {
     ...opened,
-    call: (call) => run(() => opened.call(call)),
+    call: (call) => running.during(() => opened.call(call)),
     preview: (call) => running.during(() => opened.preview(call)),
     readResult: (page) => running.during(() => opened.readResult(page)),
     close: running.end,
@@ -54,8 +45,8 @@ export async function openAccount(
     session,
     /** Static tools and flow tools, by name. */
     tools: new Map<string, StaticTool>(tools.map((tool) => [tool.name, tool])),
-    /** Whether the service still takes the key, as far as calls have shown it. */
-    key: key as Pick<typeof key, "isRefused">,
+    /** Asks the service whether a human's yes could have an effect now. */
+    findObstacle: (signal?: AbortSignal) => findObstacle(opened.client, signal),
     /**
      * Tells `listener` of everything that happens, of all calls; returns how to stop. For progress, never for decisions:
      * a listener that fails changes nothing, for the call and for other listeners.
@@ -99,34 +90,38 @@ function createRunCount(close: () => Promise<void>) {
 /** Milliseconds for the question; a call that waits for it has 60 seconds in the host. */
 const ASK_MS = 10_000;
 
-/** For a call that the host blocks because the service refuses the key. */
-export const KEY_REFUSED =
-  "The service does not accept the key any more: it was revoked, or it belongs to another service. Nothing was run " +
-  `and nobody was asked for approval. Do not make this call again before the user has paired anew. ${ASK_TO_PAIR}`;
+/** Why a human's yes would have no effect now: the service refuses the key, or does not answer. */
+export type Obstacle = "refused" | "away";
 
-/** Watches the key of this client by the answers of the service; to begin with it is taken for good. */
-function watchKey(client: Pick<ToolSession["client"], "listTools">) {
-  let hasRefusal = false;
-  return {
-    note({ code }: Pick<ToolOutcome, "code">): void {
-      if (code === "unauthorized") hasRefusal = true;
-    },
-    /**
-     * True when the service refuses the key. Nothing is sent as long as no call has met a refusal; after one the service
-     * is asked again each time, so that a key it takes again is good at once. False when it cannot be asked.
-     */
-    async isRefused(signal?: AbortSignal): Promise<boolean> {
-      if (!hasRefusal) return false;
-      try {
-        await client.listTools({ limit: 1 }, { signal, timeoutMs: ASK_MS });
-        hasRefusal = false;
-        return false;
-      } catch (error) {
-        signal?.throwIfAborted();
-        return isSvcError(error) && error.code === "unauthorized";
-      }
-    },
-  };
+/** Undefined for a service that takes the key, and for one with some other trouble, of which the call tells more. */
+async function findObstacle(
+  client: Pick<ToolSession["client"], "listTools">,
+  signal: AbortSignal | undefined,
+): Promise<Obstacle | undefined> {
+  try {
+    await client.listTools({ limit: 1 }, { signal, timeoutMs: ASK_MS });
+    return undefined;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isSvcError(error)) return undefined;
+    if (error.code === "unauthorized") return "refused";
+    return error.code === "unreachable" || error.code === "timeout" ? "away" : undefined;
+  }
+}
+
+const NOTHING = "Nothing was run and nobody was asked for approval.";
+const OBSTACLES: Readonly<Record<Obstacle, string>> = {
+  refused:
+    "The service does not accept the key any more: it was revoked, or it belongs to another service. " +
+    `${NOTHING} Do not make this call again before the user has paired anew. ${ASK_TO_PAIR}`,
+  away:
+    `The service does not answer now. ${NOTHING} Make the same call once more a little later; when it still does not ` +
+    'answer, tell the user, to whom "/svc status" in a chat or "openclaw svc status" in a terminal says more.',
+};
+
+/** For a call that the host blocks. */
+export function describeObstacle(obstacle: Obstacle): string {
+  return OBSTACLES[obstacle];
 }
 
 interface Key {

@@ -8,6 +8,7 @@ import {
 } from "../../../../src/runtimes/openclaw/ask/ask-state.ts";
 import { createDecisions, nameCall } from "../../../../src/runtimes/openclaw/ask/decisions.ts";
 
+const DAY = 24 * 60 * 60_000;
 let now: number;
 const clock = { now: () => now };
 
@@ -76,14 +77,14 @@ describe("waiting calls", () => {
 
   it("expire, undecided and decided", () => {
     const { code, request: asked } = open("a");
-    now += 15 * 60_000 - 1;
+    now += DAY - 1;
     expect(waiting.decide(code, "approve").ok).toBe(true);
-    now += 15 * 60_000 - 1;
+    now += DAY - 1;
     expect(waiting.isDecided(asked.fingerprint)).toBe(true);
     now += 1;
     expect(waiting.take(asked.fingerprint)).toBeUndefined();
     const other = open("b");
-    now += 15 * 60_000;
+    now += DAY;
     expect(waiting.decide(other.code, "approve").ok).toBe(false);
     expect(waiting.list()).toEqual([]);
   });
@@ -94,6 +95,8 @@ describe("waiting calls", () => {
     expect(waiting.open(request("20"))).toBeUndefined();
     expect(waiting.list()).toHaveLength(20);
     expect(waiting.find(first.code)).toBeDefined();
+    waiting.decide(first.code, "decline");
+    expect(waiting.open(request("20")), "a decided one takes no place of another").toBeDefined();
   });
 });
 
@@ -109,11 +112,11 @@ describe("codes", () => {
 describe("cards", () => {
   it("are found for an hour, a hundred of them", () => {
     const cards = createShownCards(clock);
-    const code = cards.add(request("a"));
+    const code = cards.add(request("a"), 60_000);
     expect(cards.find(code.toLowerCase())?.arguments).toEqual({ text: "a" });
     now += 60 * 60_000;
     expect(cards.find(code)).toBeUndefined();
-    const codes = Array.from({ length: 101 }, (_, index) => cards.add(request(String(index))));
+    const codes = Array.from({ length: 101 }, (_, index) => cards.add(request(String(index)), 60_000));
     expect(cards.find(codes[0] ?? "")).toBeUndefined();
     expect(cards.find(codes[1] ?? "")).toBeDefined();
   });

@@ -153,7 +153,7 @@ describe("/svc", () => {
     expect(await send("show")).toMatch(/Which one/);
     const waitingCall = askState.waitingCalls.open(request({ arguments: { note: "x".repeat(9000) } }));
     expect(await send("pending")).toMatch(
-      new RegExp(`^${waitingCall?.code} {2}write .*Write a note \\(1\\d min left\\)`),
+      new RegExp(`^${waitingCall?.code} {2}write .*Write a note: .* \\(2[34] h left\\)`),
     );
     const card = await send(`show ${waitingCall?.code.toLowerCase()}`);
     expect(readFacts(card.split("\n")).get("Arguments")).toEqual([`note: ${"x".repeat(9000)}`]);
@@ -167,7 +167,7 @@ describe("/svc", () => {
   });
 
   test("show also finds the card that the host showed cut", async () => {
-    const code = askState.cards.add(request({ arguments: { note: "everything" } }));
+    const code = askState.cards.add(request({ arguments: { note: "everything" } }), 60_000);
     expect(await send(`show ${code}`)).toContain("everything");
     expect(await send(`approve ${code}`), "its code releases nothing").toMatch(/No request waits/);
   });
