@@ -9,6 +9,7 @@ export type {
 export type { SyncReport, ToolCatalog } from "./calls/catalog/catalog.ts";
 export type { CatalogEntry } from "./calls/catalog/catalog-entry.ts";
 export type { PinChange, PinMode, Pins } from "./calls/catalog/pins.ts";
+export type { ContinueAnswer, ContinuedCall, ContinueOptions, PreparedCall } from "./calls/continue.ts";
 export type { ConnectionChoice, OutcomeStatus, ToolOutcome } from "./calls/outcome.ts";
 export type {
   ConnectAnswer,

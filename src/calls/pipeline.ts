@@ -37,10 +37,10 @@ export interface ToolCall extends HumanChannel {
   readonly memory?: ConnectionMemory | undefined;
   readonly journal?: CallJournal | undefined;
   /**
-   * True in a runtime that repeats the whole call after each answer and stores the answers itself: equal questions then
-   * keep their id, and their answers count every time. Default false.
+   * Set in a runtime that repeats the whole call after each answer and stores the answers itself: equal questions then
+   * keep their id, and their answers count every time. `until_declined`: a call that was declined stays so. Default false.
    */
-  readonly keepsAnswers?: boolean | undefined;
+  readonly keepsAnswers?: boolean | "until_declined" | undefined;
   /** Milliseconds a request for approval stays open. Overrides the session's setting. */
   readonly approvalTtlMs?: number | undefined;
   /**

@@ -102,7 +102,7 @@ async function beginPlan(
  * that a graph has left may still be in progress: its result counts, its questions and its abort do not.
  */
 async function joinRun({ call, signal }: OpenedCall, running: Promise<ToolOutcome>): Promise<ToolOutcome | undefined> {
-  const keepsAnswers = call.keepsAnswers === true;
+  const keepsAnswers = Boolean(call.keepsAnswers);
   try {
     const outcome = await running;
     throwIfAborted(signal);

@@ -5,6 +5,7 @@ import { sleepFor } from "../client/retry.ts";
 import { createMediaRoots, type MediaFolder, type PrivateFolder } from "../media/open/roots.ts";
 import type { SchemaProfile } from "../schema/project/project-schema.ts";
 import type { Approver } from "./ask/request.ts";
+import { createCallSeal } from "./ask/sealed-call.ts";
 import {
   type ConnectionMemory,
   createConnectionMemory,
@@ -14,13 +15,20 @@ import {
 import { createCatalog, type ToolCatalog } from "./catalog/catalog.ts";
 import { type AllowedTools, limitCatalog, readAllowed } from "./catalog/limit-catalog.ts";
 import { openPins, type PinMode, type Pins } from "./catalog/pins.ts";
+import {
+  type ContinueAnswer,
+  type ContinuedCall,
+  type ContinueOptions,
+  createContinuation,
+  type PreparedCall,
+} from "./continue.ts";
 import { createFlowTools } from "./flows/flow-tools.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
 import { openStateFile } from "./journal/state-file.ts";
 import type { ToolOutcome } from "./outcome.ts";
 import type { HumanChannel, Pipeline, PipelineSettings, ResultReceiver, ToolCall } from "./pipeline.ts";
 import { createResultStore, type ResultPage, type ResultQuery } from "./results.ts";
-import { type OpenQuestion, previewCall, runTool } from "./run.ts";
+import { runTool } from "./run.ts";
 import type { SessionEvent } from "./session-events.ts";
 import { readSettings } from "./session-settings.ts";
 import { createStaticTools, type StaticTool } from "./static-tools.ts";
@@ -87,10 +95,17 @@ export interface ToolSession {
   /** Runs one tool through the pipeline. Throws only AbortError and a runtime's control flow. */
   call(call: ToolCall): Promise<ToolOutcome>;
   /**
-   * The question a human would be asked before this call, without sending anything; undefined if there is none. Some
+   * Plans a call up to its first question, for a human who answers later or elsewhere. Nothing is sent or written. Some
    * questions are not known beforehand: the service may object later.
    */
-  preview(call: ToolCall): Promise<OpenQuestion | undefined>;
+  prepare(call: ToolCall): Promise<PreparedCall>;
+  /** A prepared call as it was prepared; undefined for a text that is no `state` of this service, key and state folder. */
+  reopen(state: string): Promise<PreparedCall | undefined>;
+  /**
+   * Runs a prepared call, or ends it, as the human answered; also in another process. The same `state` never makes a call
+   * twice: it is answered with what came of it. Throws like `call`.
+   */
+  continue(state: string, answer?: ContinueAnswer, options?: ContinueOptions): Promise<ContinuedCall>;
   /** Reads the next part of a result that was too large; undefined when it is no longer stored. */
   readResult(page: ResultQuery): Promise<ResultPage | undefined>;
   /** Writes the cache and closes the session's resources; a client that was passed in stays open. */
@@ -117,18 +132,14 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   const catalog = allowed === undefined ? known : limitCatalog(known, allowed);
   const folder = stateDir && join(stateDir, "results");
   const results = createResultStore({ folder, maxChars: options.maxResultChars, now });
+  const pinFile = options.pinFile ?? (stateDir && join(stateDir, "tools.lock.json"));
   const pipeline: Pipeline = {
     client,
     catalog,
     roots,
     journal,
     rules: createStandingRules(state, { now }),
-    pins: await openPins({
-      file: options.pinFile ?? (stateDir && join(stateDir, "tools.lock.json")),
-      mode: options.pinning,
-      service: client.baseUrl,
-      now,
-    }),
+    pins: await openPins({ file: pinFile, mode: options.pinning, service: client.baseUrl, now }),
     memory: createConnectionMemory(state),
     results,
     settings: { ...settings, timeoutMs: options.timeoutMs ?? client.timeoutMs },
@@ -147,6 +158,9 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     random: options.random ?? Math.random,
   };
   const call = (one: ToolCall) => runTool(pipeline, one);
+  const staticTools = createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call });
+  const flowTools = allowed === undefined || allowed.flows === true ? createFlowTools(pipeline) : [];
+  const tools = [...staticTools, ...flowTools];
   return {
     client,
     catalog,
@@ -156,10 +170,10 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
     pins: pipeline.pins,
     profile: settings.profile,
     principal: client.principal,
-    staticTools: createStaticTools({ client, catalog, results, profile: settings.profile, runTool: call }),
-    flowTools: allowed === undefined || allowed.flows === true ? createFlowTools(pipeline) : [],
+    staticTools,
+    flowTools,
     call,
-    preview: (one) => previewCall(pipeline, one),
+    ...createContinuation({ pipeline, seal: createCallSeal(state, client.principal), tools }),
     readResult: (page) => results.read(page),
     async close() {
       await catalog.close();

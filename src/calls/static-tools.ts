@@ -30,6 +30,13 @@ export const FLOW_TOOL_NAMES = [
   "svc_resume_flow",
   "svc_cancel_flow",
 ] as const;
+/** Tools that change something themselves. */
+export const CHANGING_TOOL_NAMES = [
+  "svc_start_flow",
+  "svc_approve_flow",
+  "svc_resume_flow",
+  "svc_cancel_flow",
+] as const;
 export type StaticToolName = (typeof STATIC_TOOL_NAMES)[number];
 export type FlowToolName = (typeof FLOW_TOOL_NAMES)[number];
 

@@ -301,7 +301,7 @@ describe("surprises", () => {
     const session = await openTestSession(service, { answer: (request) => answers.shift()?.(request) });
     const vague = { toolName: "probe_vague", arguments: {} };
     expect((await session.call({ callId: "v1", ...vague })).status).toBe("unknown");
-    expect(await session.preview({ callId: "v2", ...vague })).toMatchObject({ kind: "approval" });
+    expect(await session.prepare({ callId: "v2", ...vague })).toMatchObject({ kind: "approval" });
     expect((await session.call({ callId: "v2", ...vague })).status).toBe("declined");
     expect(service.executed()).toHaveLength(1);
     expect((await session.call({ callId: "v3", ...vague })).status).toBe("succeeded");

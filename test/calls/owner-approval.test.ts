@@ -73,7 +73,7 @@ test("nobody is asked twice: an approver of the device is left out where the ser
   };
   const session = await openSession({ approve }, (id) => decideHeld(service, id, "approve"));
   const create = { callId: "2", toolName: "notes_create_page", arguments: { title: "Milk", body: "2 l" } };
-  expect(await session.preview(create)).toBeUndefined();
+  expect(await session.prepare(create)).toMatchObject({ kind: "none" });
   expect((await session.call(create)).status).toBe("succeeded");
   expect(asked).toBe(0);
 });
@@ -98,7 +98,7 @@ test("a device that already knows its tools asks nobody once the owner approves 
   const browser = openBrowser();
   await browser.open(await service.service.signInUrl());
   await changeLimits(browser, service, (fields) => [...without(fields, "approvals"), ["approvals", "owner"]]);
-  expect(await session.preview(create("Bread"))).toBeUndefined();
+  expect(await session.prepare(create("Bread"))).toMatchObject({ kind: "none" });
   expect((await session.call(create("Bread"))).status).toBe("succeeded");
   expect([asked, waiting.length]).toEqual([1, 1]);
 });

@@ -16,14 +16,19 @@ beforeEach(async () => {
 });
 afterEach(closeAll);
 
-const blocks = GUIDES.flatMap(readFences);
+/** In `js` it has a runtime, which `test/runtimes/library` loads. */
+const IN_TS = readFences("docs/other-runtimes.md").filter(({ language }) => language === "ts");
+const blocks = [...GUIDES.flatMap(readFences), ...IN_TS];
+const PROGRAMS = ["js", "ts"];
 
 describe("a guide", () => {
-  test.each(blocks.filter(({ language }) => language === "js"))(
+  test.each(blocks.filter(({ language }) => PROGRAMS.includes(language)))(
     "$name prints what it says",
     async ({ code, prints }) => {
       const SVC_MEDIA_ROOT = join(await makeFolder(), "media");
-      const stdout = await runBlock(code, { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey, SVC_MEDIA_ROOT });
+      const SVC_STATE = await makeFolder();
+      const env = { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey, SVC_MEDIA_ROOT, SVC_STATE };
+      const stdout = await runBlock(code, env);
       expect(prints).not.toBe("");
       expect(stdout).toBe(prints);
     },
@@ -41,8 +46,10 @@ describe("a guide", () => {
   });
 
   test("has blocks to run", () => {
-    const languages = blocks.map(({ language }) => language).filter((language) => ["js", "sh"].includes(language));
-    expect(languages.sort()).toEqual([...Array.from({ length: 7 }, () => "js"), "sh"]);
+    const languages = blocks
+      .map(({ language }) => language)
+      .filter((language) => [...PROGRAMS, "sh"].includes(language));
+    expect(languages.sort()).toEqual([...Array.from({ length: 7 }, () => "js"), "sh", "ts"]);
   });
 });
 

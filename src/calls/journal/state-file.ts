@@ -78,6 +78,8 @@ function prepareDatabase(database: DatabaseSync, path: string, isLocal: boolean)
     chmodSync(path, 0o600);
     database.exec(TABLES);
   }
+  // Younger than the others, which versions without it leave alone.
+  database.exec("CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT");
   database.exec("SELECT 1 FROM calls, rules, accounts LIMIT 0; COMMIT");
   const mode = database.prepare("PRAGMA journal_mode").get()?.journal_mode;
   const mayShareMemory = isLocal && (version === 0 || mode === "wal");

@@ -151,7 +151,7 @@ function createRequest(
       files: listFiles(plan),
       reason: record.duplicates.isEmpty ? reason : `${WARNING} ${reason}`,
       principal: client.principal,
-      id: call.keepsAnswers === true ? createStableId(parts) : undefined,
+      id: call.keepsAnswers ? createStableId(parts) : undefined,
     },
     { now: context.now(), ttlMs: context.approvalTtlMs },
   );
@@ -190,7 +190,7 @@ async function ask(context: CallContext, request: ApprovalRequest): Promise<Step
     close();
   }
   throwIfAborted(context.signal);
-  const spent = call.keepsAnswers === true ? new Map<string, number>() : context.spent;
+  const spent = call.keepsAnswers ? new Map<string, number>() : context.spent;
   const verdict = decide(request, answer, { now: context.now(), spent });
   return verdict.accepted ? proceed(verdict.decision) : unanswered(`approval_${verdict.reason}`, verdict.message);
 }

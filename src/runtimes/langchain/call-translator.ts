@@ -141,8 +141,8 @@ export class CallTranslator {
   async preview(call: LangChainCall, target: CallTarget, ask: AskQuestion): Promise<void> {
     if (this.#chooseApprover(call.config) !== undefined) return;
     const channel = { ...createHumanChannel(ask, this.#describe(call)), ...this.#keepAnswers() };
-    const open = await this.#session.preview({ ...this.#createBase(call), ...channel, ...target });
-    if (open?.kind !== "approval") return;
+    const open = await this.#session.prepare({ ...this.#createBase(call), ...channel, ...target });
+    if (open.kind !== "approval") return;
     const { signal = new AbortController().signal } = call.config;
     // The question is of interest, and not that nobody has answered it.
     await channel.approve(open.request, { signal }).catch(() => undefined);

@@ -2,14 +2,13 @@ import { buildTools, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { projectEntry } from "../../calls/projection.ts";
 import type { ToolSession } from "../../calls/session.ts";
-import { FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
+import { CHANGING_TOOL_NAMES, FLOW_TOOL_NAMES, STATIC_TOOL_NAMES, type StaticTool } from "../../calls/static-tools.ts";
 import type { JsonSchema } from "../../wire/tool.ts";
 import type { CallTranslator, RunCall } from "./call-translator.ts";
 import { type LangChainCall, SvcTool, type SvcToolFields } from "./svc-tool.ts";
 
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
-/** Static tools that change something themselves. */
-const ACTING = new Set(["svc_start_flow", "svc_approve_flow", "svc_resume_flow", "svc_cancel_flow"]);
+const ACTING: ReadonlySet<string> = new Set(CHANGING_TOOL_NAMES);
 
 /** A toolkit's tools. Agents refuse a second object of the same name, so each tool is made once. */
 export class ToolRegistry {

@@ -56,7 +56,7 @@ function nameObjection({ kind, failure }: Exclude<Judgement, { kind: "success" }
 async function withdraw(context: CallContext, plan: CallPlan): Promise<void> {
   if (isPlainRead(plan)) return;
   const { call, record } = context;
-  const keeps = call.keepsAnswers !== true && isApproved(context, plan);
+  const keeps = !call.keepsAnswers && isApproved(context, plan);
   await record.withdraw();
   if (keeps) await record.save("approved", { approved: plan.approved });
 }
@@ -82,9 +82,7 @@ async function demandApproval(context: CallContext, plan: CallPlan, failure: Fai
   const entry = { ...known, askBefore: known.askBefore.length > 0 ? known.askBefore : failure.askBefore };
   const reason = failure.policyReason ?? `The service wants a confirmation: ${cleanText(failure.message, 300)}`;
   const asked: CallPlan = { ...plan, entry, mustAsk: true, askReason: plan.askReason ?? reason };
-  return context.call.keepsAnswers === true && plan.connectionId === undefined
-    ? choose(context, asked)
-    : proceed(asked);
+  return context.call.keepsAnswers && plan.connectionId === undefined ? choose(context, asked) : proceed(asked);
 }
 
 async function chooseAccount(context: CallContext, plan: CallPlan, failure: Failure): Promise<Step<CallPlan>> {

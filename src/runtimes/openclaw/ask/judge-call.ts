@@ -41,12 +41,12 @@ export async function judgeCall(
     const target = findTarget(host, account, event);
     if (target === undefined) return undefined;
     // Planned as far as possible now; a bad call is explained when it runs.
-    const question = await account.session.preview({
+    const question = await account.session.prepare({
       ...target,
       callId: createCallId(context, toolCallId, run),
       signal,
     });
-    if (question === undefined) return undefined;
+    if (question.kind === "none") return undefined;
     // Before a released call is taken, too: it counts once.
     const obstacle = await account.findObstacle(signal);
     if (obstacle !== undefined) return { block: true, blockReason: describeObstacle(obstacle) };

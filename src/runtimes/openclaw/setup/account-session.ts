@@ -37,7 +37,8 @@ export async function openAccount(
   const session: ToolSession = {
     ...opened,
     call: (call) => running.during(() => opened.call(call)),
-    preview: (call) => running.during(() => opened.preview(call)),
+    prepare: (call) => running.during(() => opened.prepare(call)),
+    continue: (...given) => running.during(() => opened.continue(...given)),
     readResult: (page) => running.during(() => opened.readResult(page)),
     close: running.end,
   };
