@@ -5,6 +5,9 @@ export const SIDE_EFFECT_LEVELS = ["read", "write", "delete", "admin"] as const;
 export const sideEffectLevelSchema = z.enum(SIDE_EFFECT_LEVELS);
 export type SideEffectLevel = z.infer<typeof sideEffectLevelSchema>;
 
+/** State of one connection, as `connection_state` names it. */
+export type ConnectionState = "healthy" | "reauth_required" | "error";
+
 /** "Integration item (`GET /api/integrations`)". */
 export const integrationItemSchema = z.looseObject({
   integration_id: z.string(),

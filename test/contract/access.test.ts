@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openService } from "../../src/service/create-service.ts";
+import { openService } from "../../src/service/open-service.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { openBrowser } from "../service/http/pages/browser.ts";
 import { playExchange, type RawReply, readExchanges, send } from "./golden-exchange.ts";

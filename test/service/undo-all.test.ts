@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { undoAll } from "../../src/service/create-service.ts";
+import { undoAll } from "../../src/service/open-service.ts";
 
 test("what cannot be undone keeps none of the others from its turn, is logged, and told at the end", async () => {
   const undone: string[] = [];

@@ -1,10 +1,16 @@
-import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
+import { type Schema, Validator } from "@cfworker/json-schema";
 import { isRecord } from "../../base/json.ts";
 import { within } from "../../base/within.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import { isQuickPattern } from "./read-pattern.ts";
 
-export type CheckError = OutputUnit;
+/** One error of the validator; locations are JSON pointers with `#` before them. */
+export interface CheckError {
+  readonly keyword: string;
+  readonly keywordLocation: string;
+  readonly instanceLocation: string;
+  readonly error: string;
+}
 
 /** The validator's verdict. `unknown`: it cannot check these arguments, and `why` ends a sentence that they begin. */
 export type CheckResult =

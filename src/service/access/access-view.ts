@@ -3,7 +3,7 @@ import type { KeyScopes } from "../../wire/key-scopes.ts";
 import type { Principal } from "../auth/api-keys.ts";
 import { type Grant, type Grants, isExpired, keyExpired } from "../auth/grants.ts";
 import { type Catalog, selectCatalog } from "../catalog/catalog.ts";
-import type { Connection, Connections } from "../connections/connections.ts";
+import type { Connection, Connections } from "../connections/connection.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import { createKeep, type StoreState, type StoreStates } from "../store/store-states.ts";
 import { createScopeFilter, hasLimits } from "./key-scopes.ts";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { type Connections, createConnections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connection.ts";
+import { createConnections } from "../connections/connections.ts";
 import { createAccessTokens } from "../connections/sign-in/access-tokens.ts";
 import { builtInIntegrations } from "../integrations/built-in.ts";
 import type { Integration } from "../integrations/integration.ts";

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { SvcError } from "../../errors.ts";
+import type { ConnectionState } from "../../wire/catalog.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
-import type { Connection } from "../connections/connections.ts";
+import type { Connection } from "../connections/connection.ts";
 import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { AllowedHosts } from "../fetch/address-rules.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { jsonText } from "../store/open-store.ts";
-import type { ConnectionState, SourceRow } from "../store/schema.ts";
+import type { SourceRow } from "../store/schema.ts";
 import { type LevelPolicy, parseLevelPolicy } from "./action-levels.ts";
 import { parseContent, type SourceContent, toLine } from "./source-content.ts";
 

@@ -1,7 +1,8 @@
 import type { ActionDetail, ActionItem, CatalogSearchItem, IntegrationItem } from "../../wire/catalog.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../../wire/constants.ts";
 import type { Tool } from "../../wire/tool.ts";
-import { type Connection, findDefaultConnection } from "../connections/connections.ts";
+import type { Connection } from "../connections/connection.ts";
+import { findDefaultConnection } from "../connections/connections.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { ApprovalMode } from "../store/schema.ts";
 import type { Catalog } from "./catalog.ts";

@@ -1,5 +1,5 @@
 import type { Integration, SettingField } from "../integrations/integration.ts";
-import type { Connection } from "./connections.ts";
+import type { Connection } from "./connection.ts";
 
 /** The owner's input to connect or reconnect an app. */
 export interface ConnectionForm {

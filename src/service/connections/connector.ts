@@ -6,8 +6,8 @@ import { cleanText } from "../../base/text.ts";
 import type { Integration, SettingField } from "../integrations/integration.ts";
 import { hideInError } from "../secrets/secret-settings.ts";
 import { ServiceError } from "../service-error.ts";
+import type { Connection, Connections } from "./connection.ts";
 import { type ConnectionForm, type FormProblems, listScopes, readSettings } from "./connection-form.ts";
-import type { Connection, Connections } from "./connections.ts";
 import { type AccessTokens, type LiveSettings, SIGN_IN_SETTING } from "./sign-in/access-tokens.ts";
 
 /** Result of a form: a healthy connection, or the problems by field. */

@@ -1,6 +1,6 @@
 import { stopOnAbort } from "../../base/concurrency.ts";
 import type { CatalogEntry } from "../catalog/search-index.ts";
-import type { Connection } from "../connections/connections.ts";
+import type { Connection } from "../connections/connection.ts";
 import type { AccessTokens, LiveSettings } from "../connections/sign-in/access-tokens.ts";
 import type { ActionContext, HeldFile } from "../integrations/integration.ts";
 import { type ActionResult, hideInError, hideInResult, pickSecretSettings } from "../secrets/secret-settings.ts";

@@ -1,7 +1,7 @@
 import type { Access } from "../access/access-view.ts";
 import type { OnWaiting } from "../approvals/hold-call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connection.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { FileAccessParts } from "../executions/resolve-files.ts";
 import { refuseBare, type ServiceError, type ServiceLog } from "../service-error.ts";

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connection.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { LoadedFlow } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";

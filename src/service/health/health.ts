@@ -3,7 +3,7 @@ import { access, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { hasCode } from "../../base/disk.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connection.ts";
 import { KEY_FILE } from "../secrets/secret-box.ts";
 import type { ServiceLog } from "../service-error.ts";
 import type { Store } from "../store/open-store.ts";

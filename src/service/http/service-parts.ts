@@ -9,7 +9,7 @@ import type { People } from "../auth/people.ts";
 import type { Bootstrap } from "../auth/registration/bootstrap.ts";
 import type { Pairing } from "../auth/registration/pairing.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connections } from "../connections/connection.ts";
 import type { Connector } from "../connections/connector.ts";
 import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { ProviderSignIns } from "../connections/sign-in/provider-sign-ins.ts";

@@ -1,5 +1,4 @@
 import type { JsonSchema } from "../../wire/tool.ts";
-import type { Principal } from "../auth/api-keys.ts";
 import type { McpEra } from "./protocol.ts";
 
 /** Kinds of questions to a client while a request waits. */
@@ -22,7 +21,8 @@ export interface OpenedState {
 /** One running request, as tools and prompts see it. */
 export interface McpCall {
   readonly era: McpEra;
-  readonly principal: Principal;
+  /** The account and key the request was made with. */
+  readonly principal: { readonly accountId: string; readonly apiKeyId: string };
   readonly clientGone: AbortSignal;
   /** Answers of the client to earlier questions, by key; empty on the first try. Never trustworthy by themselves. */
   readonly answers: Readonly<Record<string, unknown>>;

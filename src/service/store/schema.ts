@@ -1,11 +1,8 @@
 import type { Generated, Selectable } from "kysely";
 import type { ApprovalStatus } from "../../wire/approval.ts";
-import type { SideEffectLevel } from "../../wire/catalog.ts";
+import type { ConnectionState, SideEffectLevel } from "../../wire/catalog.ts";
 import type { FlowStatus, FlowStepStatus, FlowStepType, FlowTriggerType } from "../../wire/flow.ts";
 import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
-
-/** State of one connection, as `connection_state` on the wire. */
-export type ConnectionState = "healthy" | "reauth_required" | "error";
 
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
 export type ApprovalMode = "device" | "owner";

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SideEffectLevel } from "../../wire/catalog.ts";
 import type { KeyScopes } from "../../wire/key-scopes.ts";
-import { openService, type Service } from "../create-service.ts";
+import type { Service } from "../create-service.ts";
+import { openService } from "../open-service.ts";
 import type { ServiceOptions } from "../service-options.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { decideAsOwner } from "./decide-as-owner.ts";
@@ -16,7 +17,7 @@ interface Effect {
   readonly level: Exclude<SideEffectLevel, "read">;
   /** File fields hold storage keys. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  readonly status: Exclude<ExecutionRow["status"], "refused">;
+  readonly status: "started" | "succeeded" | "failed";
 }
 
 /** A service for one test. */

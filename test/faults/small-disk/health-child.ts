@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { createProbe } from "../../contract/probe-integration.ts";
 import { useSmallDisk } from "./disk.ts";
 

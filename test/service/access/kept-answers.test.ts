@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { testDefaults } from "../../../src/service/test-kit/start-test-service.ts";
 import { openStoreOf } from "../find-store.ts";
 import { apps, checkAnswers } from "./kept-answers.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toSubject } from "../../../src/service/auth/grants.ts";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { testDefaults } from "../../../src/service/test-kit/start-test-service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { readCsrf } from "../http/pages/browser.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { verifies } from "../../contract/verifies.ts";
 import { findStore } from "../find-store.ts";

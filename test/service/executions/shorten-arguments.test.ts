@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type OpenService, openService } from "../../../src/service/create-service.ts";
 import { shortenArguments } from "../../../src/service/executions/outcome.ts";
+import { type OpenService, openService } from "../../../src/service/open-service.ts";
 import { useTempFolder } from "../files/temp-folder.ts";
 import { call } from "../http-calls.ts";
 import { createLab } from "../lab-integration.ts";

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createAccess } from "../../../src/service/access/access-view.ts";
 import { createGrants } from "../../../src/service/auth/grants.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
-import type { Connections } from "../../../src/service/connections/connections.ts";
+import type { Connections } from "../../../src/service/connections/connection.ts";
 import { createCanonicalExecutions } from "../../../src/service/executions/canonical-executions.ts";
 import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";

@@ -7,7 +7,7 @@ import type { Rule } from "../../../src/service/access/rules.ts";
 import { createGrants } from "../../../src/service/auth/grants.ts";
 import { createId } from "../../../src/service/auth/secrets.ts";
 import { createCatalog } from "../../../src/service/catalog/catalog.ts";
-import type { Connection, Connections } from "../../../src/service/connections/connections.ts";
+import type { Connection, Connections } from "../../../src/service/connections/connection.ts";
 import { createExecutor } from "../../../src/service/executions/execute-tool.ts";
 import { createExecutionLog } from "../../../src/service/executions/execution-log.ts";
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";

@@ -1,9 +1,9 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openService } from "../../../src/service/create-service.ts";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import type { Integration } from "../../../src/service/integrations/integration.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import { testDefaults } from "../../../src/service/test-kit/start-test-service.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";

@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { prepareMcp } from "../../../src/service/added/mcp/read-mcp-tools.ts";
 import { openSourceAdmin } from "../../../src/service/added/open-source-admin.ts";
-import { type OpenService, openService } from "../../../src/service/create-service.ts";
+import { type OpenService, openService } from "../../../src/service/open-service.ts";
 import { startPostgres, type TestPostgres } from "../../suites/start-postgres.ts";
 import { waitForTool } from "../added/wait-for-tool.ts";
 import { execute } from "../http-calls.ts";

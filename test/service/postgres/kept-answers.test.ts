@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { openStore } from "../../../src/service/store/open-store.ts";
 import { startPostgres } from "../../suites/start-postgres.ts";
 import { apps, checkAnswers } from "../access/kept-answers.ts";

@@ -1,5 +1,5 @@
-import { openService } from "../../../src/service/create-service.ts";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
 import { createLetterIntegration } from "../connections/sign-in/kit/letter-integration.ts";
 import { ledgerIntegration } from "./ledger-integration.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openService } from "../../../src/service/create-service.ts";
+import { openService } from "../../../src/service/open-service.ts";
 import { hasSealed, readSecretKey } from "../../../src/service/secrets/secret-box.ts";
 
 import { createVault } from "../connections/vault-integration.ts";
@@ -66,7 +66,7 @@ test("of several that make the key at once, all get the same", async () => {
 
 /** A first start in a process of its own, which prints nothing. */
 function startChild(): ChildProcess {
-  const module = new URL("../../../src/service/create-service.ts", import.meta.url).href;
+  const module = new URL("../../../src/service/open-service.ts", import.meta.url).href;
   const script = `const { openService } = await import(${JSON.stringify(module)});
 await openService({ dataDir: ${JSON.stringify(dataDir)}, port: 0 });`;
   return spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });

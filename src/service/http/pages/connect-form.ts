@@ -1,11 +1,11 @@
 import { html } from "hono/html";
+import type { Connection } from "../../connections/connection.ts";
 import {
   type ConnectionForm,
   type FormProblems,
   listMissingScopes,
   offersReadOnly,
 } from "../../connections/connection-form.ts";
-import type { Connection } from "../../connections/connections.ts";
 import type { Integration, SettingField, SettingOption, Suggestion } from "../../integrations/integration.ts";
 import { missingList } from "./connections.ts";
 import { csrfField, type Markup } from "./page.ts";

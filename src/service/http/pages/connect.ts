@@ -1,13 +1,13 @@
 import type { Hono } from "hono";
 import { isStopped } from "../../added/source.ts";
 import { appStopped } from "../../catalog/not-found.ts";
+import type { Connection } from "../../connections/connection.ts";
 import {
   type ConnectionForm,
   type FormProblems,
   listMissingScopes,
   readSettings,
 } from "../../connections/connection-form.ts";
-import type { Connection } from "../../connections/connections.ts";
 import { toProblems } from "../../connections/connector.ts";
 import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients.ts";
 import { type FinishedSignIn, SIGNED_IN_PATH, type SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";

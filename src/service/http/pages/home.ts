@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import { html } from "hono/html";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
-import type { Connection } from "../../connections/connections.ts";
+import type { Connection } from "../../connections/connection.ts";
 import { SIGNED_IN_PATH } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Problem } from "../../health/health.ts";
 import type { UnreachedTarget } from "../../notify/notes.ts";

@@ -1,8 +1,9 @@
 import { html } from "hono/html";
 import { cutText, exactTime, readableTime } from "../../../base/text.ts";
+import type { ConnectionState } from "../../../wire/catalog.ts";
 import type { FlowStep } from "../../../wire/flow.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
-import type { ConnectionState, ExecutionRow } from "../../store/schema.ts";
+import type { ExecutionRow } from "../../store/schema.ts";
 import type { Markup } from "./page.ts";
 
 type Tone = "ok" | "warn" | "bad" | "plain";

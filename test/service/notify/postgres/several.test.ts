@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type OpenService, openService } from "../../../../src/service/create-service.ts";
+import { type OpenService, openService } from "../../../../src/service/open-service.ts";
 import { startPostgres, type TestPostgres } from "../../../suites/start-postgres.ts";
 import { execute } from "../../http-calls.ts";
 import { createLab } from "../../lab-integration.ts";

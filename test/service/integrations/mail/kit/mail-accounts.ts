@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Connections } from "../../../../../src/service/connections/connections.ts";
+import type { Connections } from "../../../../../src/service/connections/connection.ts";
 import { attach } from "../../../files/envelope.ts";
 import { execute } from "../../../http-calls.ts";
 import { PASSWORDS, type TestDovecot, type TestUser } from "./start-dovecot.ts";
