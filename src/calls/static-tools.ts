@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
-import type { SchemaProfile } from "../schema/project/project-schema.ts";
+import { projectToolSchema, type SchemaProfile } from "../schema/project/project-schema.ts";
 import { readOwnArguments, showOwnSchema } from "../schema/repair/own-arguments.ts";
 import { type JsonSchema, openArguments } from "../wire/tool.ts";
 import { isAbort, isControlFlow, throwIfAborted, toFailure } from "./ask/abort.ts";
@@ -81,6 +81,11 @@ export function createTool<Schema extends z.ZodType>(
   };
 }
 
+/** The tool with its schema as models of the profile take it; ours are written for `full`. */
+export function showOwnTool(tool: StaticTool, profile: SchemaProfile): StaticTool {
+  return profile === "full" ? tool : { ...tool, schema: projectToolSchema(tool.schema, { profile }).schema };
+}
+
 export interface StaticToolParts {
   readonly client: SvcClient;
   readonly catalog: ToolCatalog;
@@ -112,7 +117,7 @@ const statusSchema = z.object({});
 
 /** Creates the static tools. `svc_call_tool` goes through the same pipeline as every other call. */
 export function createStaticTools(parts: StaticToolParts): StaticTool[] {
-  return [
+  const tools: StaticTool[] = [
     createTool("svc_search_tools", SEARCH_TEXT, searchSchema, (args, call) => searchTools(parts, args, call)),
     createTool("svc_describe_tool", DESCRIBE_TEXT, describeSchema, (args, call) => describeTool(parts, args, call)),
     {
@@ -127,6 +132,7 @@ export function createStaticTools(parts: StaticToolParts): StaticTool[] {
     createTool("svc_read_result", READ_TEXT, readSchema, (args) => readResult(parts, args)),
     createTool("svc_status", STATUS_TEXT, statusSchema, (_, call) => describeStatus(parts, call.signal)),
   ];
+  return tools.map((tool) => showOwnTool(tool, parts.profile));
 }
 
 const SEARCH_TEXT =

@@ -73,7 +73,4 @@ export const jsonObject = z.custom<Record<string, unknown>>(
 );
 
 /** The same for arguments whose JSON Schema a model is shown: an object with any members. */
-export const openArguments = z
-  .unknown()
-  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} })
-  .pipe(jsonObject);
+export const openArguments = z.unknown().meta({ type: "object", additionalProperties: {} }).pipe(jsonObject);

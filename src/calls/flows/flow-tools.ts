@@ -6,7 +6,7 @@ import type { CatalogEntry } from "../catalog/catalog-entry.ts";
 import { cleanText, createOutcome, type OutcomeDetails, type ToolOutcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { runTool } from "../run.ts";
-import { createTool, type FlowToolName, type StaticCall, type StaticTool } from "../static-tools.ts";
+import { createTool, type FlowToolName, type StaticCall, type StaticTool, showOwnTool } from "../static-tools.ts";
 import { type OwnSend, proceed, type Step, stop } from "../steps/plan.ts";
 import {
   adviseNext,
@@ -64,7 +64,7 @@ export function createFlowTools(pipeline: Pipeline): StaticTool[] {
       const view = await pipeline.client.cancelFlow(args.flow_id, { signal: call.signal });
       return createOutcome("succeeded", "svc_cancel_flow", { result: showFlow(view) });
     }),
-  ];
+  ].map((tool) => showOwnTool(tool, pipeline.settings.profile));
 }
 
 const LIST_TEXT = "Lists the flows that can be started: multi-step jobs the service runs by itself.";
