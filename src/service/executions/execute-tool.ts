@@ -1,3 +1,4 @@
+import { cloneJson } from "../../base/json.ts";
 import type { Access, AccessView } from "../access/access-view.ts";
 import { describeRule, findRule, type RuledCall } from "../access/rules.ts";
 import type { Principal } from "../auth/api-keys.ts";
@@ -139,7 +140,7 @@ async function prepare(
   if (found === undefined) throw refuseUnknown(view.catalog, call.toolName);
   const kept = chooseConnection(found, await view.connections.list(found.integration.slug), call.connectionId);
   // The app gets settings of its own: other calls use the same connection.
-  const connection = { ...kept, settings: structuredClone(kept.settings) };
+  const connection = { ...kept, settings: cloneJson(kept.settings) as Connection["settings"] };
   const known = { entry: found, connectionId: connection.id };
   onKnown(known);
   const entry = applyRules(view, call, known);

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { cloneJson, isRecord } from "../../base/json.ts";
 import { FILE_UPLOADABLE_KEYWORD } from "../../wire/file.ts";
 
 /** `$ref` chains that go nowhere end here; real schemas nest far less. */
@@ -112,12 +112,12 @@ class FieldSearch {
 
 /** Every file-uploadable object in `args`, in nested objects, arrays and schema variants too. */
 export function findFileFields(inputSchema: unknown, args: Record<string, unknown>): FileField[] {
-  return [...search(inputSchema, args).found.values()];
+  return mayHoldFiles(inputSchema) ? [...search(inputSchema, args).found.values()] : [];
 }
 
 /** Every text in `args` that the schema marks as a URL field of a file ("File rules" 1). */
 export function findUrlFields(inputSchema: unknown, args: Record<string, unknown>): UrlField[] {
-  return [...search(inputSchema, args).urls.values()];
+  return mayHoldFiles(inputSchema) ? [...search(inputSchema, args).urls.values()] : [];
 }
 
 function search(inputSchema: unknown, args: Record<string, unknown>): FieldSearch {
@@ -126,12 +126,26 @@ function search(inputSchema: unknown, args: Record<string, unknown>): FieldSearc
   return found;
 }
 
+/** Schemas that were looked through. */
+const looked = new WeakMap<object, boolean>();
+
+/** False for a schema with neither of the keys that make a file of something, as most are. */
+function mayHoldFiles(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  const known = looked.get(schema);
+  if (known !== undefined) return known;
+  const json = JSON.stringify(schema);
+  const mayHold = [FILE_UPLOADABLE_KEYWORD, "s3key"].some((key) => json.includes(`"${key}":`));
+  looked.set(schema, mayHold);
+  return mayHold;
+}
+
 /**
  * A copy of `args` in which a file reference sent under `url` or `path` stands under `s3key`, as the document's
  * "File-uploadable object" promises. Run it before the arguments are validated; running it twice changes nothing.
  */
 export function recoverFileReferences(inputSchema: unknown, args: Record<string, unknown>): Record<string, unknown> {
-  const copy = structuredClone(args);
+  const copy = cloneJson(args) as typeof args;
   for (const { value } of findFileFields(inputSchema, copy)) {
     if (typeof value.s3key === "string" && value.s3key.trim() !== "") continue;
     const alias = (["url", "path"] as const).find((key) => typeof value[key] === "string" && value[key] !== "");
