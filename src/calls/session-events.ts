@@ -17,6 +17,8 @@ export type SessionEvent =
   | { readonly type: "tools_omitted"; readonly integration: string | null; readonly count: number }
   /** Names that were requested and are unknown: typos, or apps that are not connected. */
   | { readonly type: "tools_not_found"; readonly tools: readonly string[]; readonly integrations: readonly string[] }
+  /** `SvcToolkit.getTools` gave `listed` tools, and its limit kept back `count` that pass the filter. */
+  | { readonly type: "tools_left_out"; readonly listed: number; readonly count: number }
   /** A LangGraph run may be resumed by a process that does not know the requests sent by this one. */
   | { readonly type: "writes_not_remembered" }
   | { readonly type: "schema_changed"; readonly change: SchemaChange }

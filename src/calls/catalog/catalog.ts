@@ -19,7 +19,7 @@ export interface CatalogOptions {
 export interface SyncReport {
   readonly tools: number;
   readonly integrations: number;
-  /** Tools the lists did not show; reachable by search. */
+  /** Tools the lists did not show and nothing else has found so far; reachable by search. */
   readonly omitted: readonly OmittedTools[];
   /** Milliseconds since the epoch; of the oldest list that is still used. */
   readonly syncedAt: number;
@@ -99,9 +99,27 @@ class Catalog implements ToolCatalog {
     const isOther = ({ integration }: OmittedTools) => !(integration && options.integrations?.includes(integration));
     const kept = this.#listed.syncedAt === before?.syncedAt ? (this.report?.omitted.filter(isOther) ?? []) : [];
     const integrations = new Set(this.heads.map(({ integration }) => integration)).size;
-    this.report = this.#createReport([...kept, ...fetched.omitted], integrations);
+    const names = new Set(listed.map(({ name }) => name));
+    const omitted = fetched.omitted.map((one) => this.#leaveOutKnown(one, names));
+    this.report = this.#createReport([...kept, ...omitted], integrations);
     this.#save();
     return this.report;
+  }
+
+  /** Tools that a search found before are known, whatever the lists omit. */
+  #leaveOutKnown({ integration, count }: OmittedTools, listed: ReadonlySet<string>): OmittedTools {
+    const found = this.heads.filter((head) => head.integration === integration && !listed.has(head.name)).length;
+    return { integration, count: Math.max(0, count - found) };
+  }
+
+  /** Adds a tool that no list has shown, so that known and omitted tools stay as many as there are. */
+  #addFound(entry: CatalogEntry): void {
+    this.#entries.set(entry);
+    if (this.report === undefined) return;
+    const omitted = this.report.omitted.map((one) =>
+      one.integration === entry.integration ? { ...one, count: Math.max(0, one.count - 1) } : one,
+    );
+    this.report = { ...this.report, tools: this.#entries.size, omitted };
   }
 
   async load(options: FetchToolsOptions = {}): Promise<SyncReport> {
@@ -161,7 +179,7 @@ class Catalog implements ToolCatalog {
   async search(query: ToolSearchQuery, signal?: AbortSignal): Promise<CatalogEntry[]> {
     const answer = await this.#client.searchTools(query, { signal });
     const found = answer.tools.flatMap((tool) => readCatalogEntry(tool, "list") ?? []);
-    for (const entry of found) if (!this.#entries.has(entry.name)) this.#entries.set(entry);
+    for (const entry of found) if (!this.#entries.has(entry.name)) this.#addFound(entry);
     return found.map((entry) => this.#entries.get(entry.name) ?? entry);
   }
 
@@ -188,7 +206,8 @@ class Catalog implements ToolCatalog {
     if (entry === undefined) return listed;
     const isSame = listed?.schemaHash !== undefined && listed.schemaHash === entry.schemaHash;
     const kept = isSame ? { ...entry, shown: listed.shown } : entry;
-    this.#entries.set(kept);
+    if (listed === undefined) this.#addFound(kept);
+    else this.#entries.set(kept);
     this.#checked.add(name);
     this.#save();
     return kept;

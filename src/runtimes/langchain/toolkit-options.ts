@@ -5,11 +5,11 @@ import {
   checkNames,
   checkNumbers,
   checkTypes,
-  countFrom,
   WAIT_BOUNDS,
 } from "../../base/check-settings.ts";
 import type { Approver } from "../../calls/ask/request.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import { MAX_DEFERRED, MAX_OFFERED } from "../../calls/catalog/offer-tools.ts";
 import type { SessionSettings, ToolSessionOptions } from "../../calls/session.ts";
 import { checkSettingNames } from "../../calls/session-settings.ts";
 
@@ -17,7 +17,10 @@ import { checkSettingNames } from "../../calls/session-settings.ts";
 export type SvcToolkitOptions = ToolSessionOptions & {
   /** The model may use tools of these apps only; the same as `allow.integrations`. Default: all. */
   readonly integrations?: readonly string[] | undefined;
-  /** How many tools to describe ahead, 0 to 117. Default 64; the others are reached through svc_call_tool. */
+  /**
+   * How many tools, by app and name, are given their arguments at the start, 0 to 10,000. Default 64. A model is shown
+   * the others without arguments, unless they are loaded by `loadTools`.
+   */
   readonly describeAhead?: number | undefined;
   /**
    * Who is asked inside a LangGraph run that can be resumed. `interrupt`: the graph stops with the question and is resumed
@@ -32,7 +35,7 @@ export type SvcToolkitOptions = ToolSessionOptions & {
 };
 
 /**
- * Which tools `SvcToolkit.getTools` returns; a tool has to pass all of it. This narrows the list only: `svc_call_tool`
+ * Which tools `SvcToolkit.getTools` and `loadTools` return; a tool has to pass all of it. This narrows the list only: `svc_call_tool`
  * reaches everything that `allow` of `SvcToolkit.create` permits.
  */
 export interface ToolFilter {
@@ -40,11 +43,11 @@ export interface ToolFilter {
   /** Full names on the service. */
   readonly tools?: readonly string[] | undefined;
   readonly levels?: readonly CatalogEntry["effect"][] | undefined;
-  /** Most action tools to return, 1 to 117, or to 10,000 with `deferLoading`. Default 64. */
+  /** Most action tools to return, 1 to 117, with `deferLoading` to 10,000. Default 64. */
   readonly limit?: number | undefined;
   /**
-   * Marks the action tools with `extras.defer_loading`, for providers that search tools themselves: the model is not
-   * shown them until it looks for them. Default false.
+   * Marks the action tools with `extras.defer_loading`, for LangChain's `providerToolSearchMiddleware`: the model is not
+   * shown them until it looks for them. Use it with `loadTools`, which gives each its arguments. Default false.
    */
   readonly deferLoading?: boolean | undefined;
   /** Also return the static `svc_*` tools. Default true. */
@@ -73,7 +76,7 @@ const OWN: Readonly<Record<OwnName, true>> = {
  */
 export function checkToolkitOptions(options: SvcToolkitOptions): void {
   checkSettingNames(options, Object.keys(OWN));
-  checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: countFrom(0) });
+  checkNumbers(options, { interruptTtlMs: WAIT_BOUNDS, describeAhead: { min: 0, max: MAX_DEFERRED, isWhole: true } });
   checkChoices(options, { askThrough: ["interrupt", "callback"] });
   checkTypes(options, { chooseApprover: "function", onEvent: "function" });
 }
@@ -103,7 +106,9 @@ const FILTER: Readonly<Record<keyof ToolFilter, true>> = {
 export function checkFilter(filter: ToolFilter): void {
   checkMembers(filter, Object.keys(FILTER));
   checkTypes(filter, { deferLoading: "boolean", staticTools: "boolean", flowTools: "boolean" });
-  checkNumbers(filter, { limit: countFrom(1) });
+  checkNumbers(filter, {
+    limit: { min: 1, max: filter.deferLoading === true ? MAX_DEFERRED : MAX_OFFERED, isWhole: true },
+  });
   checkNames(filter, ["integrations", "tools"]);
   for (const levels of filter.levels ?? []) checkChoices({ levels }, { levels: LEVELS });
 }

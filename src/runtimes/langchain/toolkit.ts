@@ -1,14 +1,16 @@
 import { BaseToolkit } from "@langchain/core/tools";
 import { createEmitter } from "../../base/concurrency.ts";
+import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
+import { type AllowedTools, describeTools, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 import {
-  type AllowedTools,
-  describeTools,
+  countMatching,
   describeUnlisted,
+  LeftOutReport,
   MissingReport,
-  readAllowed,
   selectEntries,
-} from "../../calls/catalog/limit-catalog.ts";
+} from "../../calls/catalog/offer-tools.ts";
 import { createToolSession, type ToolSession } from "../../calls/session.ts";
+import { SvcError } from "../../errors.ts";
 import { CallTranslator, createMemoryWarning } from "./call-translator.ts";
 import type { GraphConfig } from "./graph-config.ts";
 import type { GraphTask } from "./graph-task.ts";
@@ -27,6 +29,7 @@ import {
 interface ToolkitParts {
   readonly caller: CallTranslator;
   readonly missing: MissingReport;
+  readonly leftOut: LeftOutReport;
   readonly allow: AllowedTools | undefined;
 }
 
@@ -43,8 +46,12 @@ export class SvcToolkit extends BaseToolkit {
   readonly #caller: CallTranslator;
   readonly #registry: ToolRegistry;
   readonly #given = new WeakSet<SvcTool>();
-  /** How many actions the last {@link getTools} gave. */
-  #listed: number;
+  readonly #leftOut: LeftOutReport;
+  /**
+   * Said in the description of svc_search_tools. The same until the next list is made: a description that changes between
+   * two turns costs the provider's cache of the prompt.
+   */
+  #unlisted: string;
   readonly #missing: MissingReport;
   readonly #allow: AllowedTools | undefined;
   readonly #static: readonly SvcTool[];
@@ -52,19 +59,17 @@ export class SvcToolkit extends BaseToolkit {
 
   private constructor(session: ToolSession, parts: ToolkitParts) {
     super();
-    const { caller, missing, allow } = parts;
+    const { caller, missing, leftOut, allow } = parts;
     this.session = session;
-    this.#listed = session.catalog.size;
+    this.#unlisted = describeUnlisted(session.catalog, session.catalog.size);
+    this.#leftOut = leftOut;
     this.#caller = caller;
     this.#missing = missing;
     this.#allow = allow;
     this.#registry = new ToolRegistry(session, caller);
     this.#static = session.staticTools.map((tool) => {
       const isSearch = tool.name === "svc_search_tools";
-      return this.#registry.createStatic(
-        tool,
-        isSearch ? () => tool.description + this.#describeLeftOut() : tool.description,
-      );
+      return this.#registry.createStatic(tool, isSearch ? () => tool.description + this.#unlisted : tool.description);
     });
     this.#flow = session.flowTools.map((tool) => this.#registry.createStatic(tool, tool.description));
   }
@@ -89,7 +94,8 @@ export class SvcToolkit extends BaseToolkit {
         ahead.map(({ name }) => name),
       );
       const caller = new CallTranslator(session, options, { feed, warnForgetful: createMemoryWarning(tell) });
-      return new SvcToolkit(session, { caller, missing: new MissingReport(tell), allow });
+      const reports = { missing: new MissingReport(tell), leftOut: new LeftOutReport(tell) };
+      return new SvcToolkit(session, { caller, ...reports, allow });
     } catch (error) {
       await session.close();
       throw error;
@@ -107,31 +113,50 @@ export class SvcToolkit extends BaseToolkit {
    * are not known, which may only mean that this user has not connected the app, are named there too and reported as
    * the event `tools_not_found`, or as a warning of the process where there is no `onEvent`.
    *
-   * @throws SvcError `invalid_config` for a wrong limit, level or name, `unsupported` when names collide
+   * The limit is reported as the event `tools_left_out` when it keeps tools back.
+   *
+   * @throws SvcError `invalid_config` for a wrong limit, level or name, and for `deferLoading` while tools have no
+   * arguments yet; `unsupported` when names collide
    */
   override getTools(filter: ToolFilter = {}): SvcTool[] {
     checkFilter(filter);
-    const { catalog } = this.session;
-    const entries = selectEntries(catalog, filter);
-    this.#listed = entries.length;
-    const { integrations = this.#allow?.integrations, tools = this.#allow?.tools } = filter;
-    this.#missing.update(catalog, { integrations, tools });
-    const actions = this.#registry.getActions(entries, filter.deferLoading === true);
-    const { staticTools = true, flowTools = staticTools } = filter;
-    return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
+    const entries = selectEntries(this.session.catalog, filter);
+    const open = entries.filter(({ schemaHash }) => schemaHash === undefined);
+    if (filter.deferLoading === true && open.length > 0) throw refuseUndescribed(open.length, entries.length);
+    return this.#list(filter, entries);
   }
 
   /**
-   * The tools with these full names, described first where they were not; unknown ones are left out. For tools found
-   * while an agent runs: see `createDynamicToolsMiddleware`.
+   * The tools of a filter, as {@link getTools} gives them, each with its arguments: those that have none yet are described
+   * first, eight at a time. Or the tools with these full names, without the static ones; unknown ones are left out.
+   *
+   * @throws SvcError as {@link getTools}
    */
-  async loadTools(names: readonly string[]): Promise<SvcTool[]> {
-    await describeTools(this.session.catalog, names);
-    const found = names.flatMap((name) => {
-      const entry = this.session.catalog.peek(name);
+  async loadTools(wanted: readonly string[] | ToolFilter): Promise<SvcTool[]> {
+    const { catalog } = this.session;
+    if (!isNames(wanted)) {
+      checkFilter(wanted);
+      const names = selectEntries(catalog, wanted).map(({ name }) => name);
+      await describeTools(catalog, names);
+      return this.#list(wanted, selectEntries(catalog, wanted));
+    }
+    await describeTools(catalog, wanted);
+    const found = wanted.flatMap((name) => {
+      const entry = catalog.peek(name);
       return entry?.schemaHash === undefined ? [] : this.#registry.getActions([entry], false);
     });
     return this.#give(found);
+  }
+
+  #list(filter: ToolFilter, entries: readonly CatalogEntry[]): SvcTool[] {
+    const { catalog } = this.session;
+    const { integrations = this.#allow?.integrations, tools = this.#allow?.tools } = filter;
+    this.#missing.update(catalog, { integrations, tools });
+    this.#unlisted = describeUnlisted(catalog, entries.length) + this.#missing.describe();
+    const { staticTools = true, flowTools = staticTools } = filter;
+    this.#leftOut.update({ listed: entries.length, matching: countMatching(catalog, filter), isSaid: staticTools });
+    const actions = this.#registry.getActions(entries, filter.deferLoading === true);
+    return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
   }
 
   /** A tool this toolkit made, by the name a model calls it. */
@@ -163,8 +188,15 @@ export class SvcToolkit extends BaseToolkit {
     for (const tool of tools) this.#given.add(tool);
     return tools;
   }
+}
 
-  #describeLeftOut(): string {
-    return describeUnlisted(this.session.catalog, this.#listed) + this.#missing.describe();
-  }
+/** `Array.isArray` does not narrow lists that are not to be changed. */
+function isNames(wanted: readonly string[] | ToolFilter): wanted is readonly string[] {
+  return Array.isArray(wanted);
+}
+
+function refuseUndescribed(open: number, all: number): SvcError {
+  const text = `${open} of these ${all} tools have no arguments yet: a provider that searches them would find none.`;
+  const hint = "Use await toolkit.loadTools({ deferLoading: true, … }), which fetches them first.";
+  return new SvcError("invalid_config", text, { field: "deferLoading", hint, sent: false });
 }

@@ -1,13 +1,8 @@
-import { checkNumbers, countFrom } from "../../base/check-settings.ts";
+import { checkNumbers } from "../../base/check-settings.ts";
 import { createEmitter } from "../../base/concurrency.ts";
 import { buildTools, type ToolDefinition } from "../../calls/build.ts";
-import {
-  describeTools,
-  describeUnlisted,
-  MissingReport,
-  readAllowed,
-  selectEntries,
-} from "../../calls/catalog/limit-catalog.ts";
+import { describeTools, readAllowed } from "../../calls/catalog/limit-catalog.ts";
+import { describeUnlisted, MAX_OFFERED, MissingReport, selectEntries } from "../../calls/catalog/offer-tools.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import { createToolSession, type ToolSession, type ToolSessionOptions } from "../../calls/session.ts";
@@ -75,7 +70,7 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
   const { limit, integrations: _, ...settings } = options;
   checkSettingNames(options, ["limit", "integrations"]);
-  checkNumbers(options, { limit: countFrom(0) });
+  checkNumbers(options, { limit: { min: 0, max: MAX_OFFERED, isWhole: true } });
   const allow = readAllowed(options);
   const session = await createToolSession({ ...settings, allow });
   try {

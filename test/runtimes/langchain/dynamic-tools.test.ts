@@ -218,14 +218,72 @@ describe("the middleware", () => {
   });
 });
 
-describe("getTools", () => {
-  it("marks tools for providers that search themselves, beyond the usual limit", async () => {
-    const service = closeLater(await startCatalogService(generateTools(500)));
+describe("a list of tools", () => {
+  it("for providers that search themselves has the arguments of each tool, beyond the usual limit", async () => {
+    const service = closeLater(await startCatalogService(generateTools(300)));
     const toolkit = await open(service);
-    const deferred = toolkit.getTools({ deferLoading: true, limit: 500, staticTools: false });
-    expect(deferred).toHaveLength(500);
+    const filter = { deferLoading: true, limit: 250, staticTools: false };
+    expect(() => toolkit.getTools(filter)).toThrow(
+      expect.objectContaining({
+        code: "invalid_config",
+        field: "deferLoading",
+        message: expect.stringContaining("250 of"),
+      }),
+    );
+    const deferred = await toolkit.loadTools(filter);
+    expect(deferred).toHaveLength(250);
     expect(deferred.every(({ extras }) => extras?.defer_loading === true)).toBe(true);
-    expect(toolkit.getTools({ limit: 500, staticTools: false })).toHaveLength(117);
+    for (const tool of deferred) {
+      const { parameters } = convertToOpenAITool(tool).function;
+      expect(Object.keys(Object(Object(parameters).properties)).length).toBeGreaterThan(3);
+    }
+    expect(toolkit.getTools(filter)).toEqual(deferred);
     expect(toolkit.getTools({ limit: 1, staticTools: false })[0]?.extras).toBeUndefined();
+  });
+
+  it("is described ahead as far as was asked for", async () => {
+    const service = closeLater(await startCatalogService(generateTools(200)));
+    const toolkit = await open(service, { describeAhead: 180 });
+    expect(toolkit.getTools({ deferLoading: true, limit: 180, staticTools: false })).toHaveLength(180);
+  });
+
+  it("tells the host how many tools its limit keeps back, and the process where no model is told either", async () => {
+    const service = closeLater(await startCatalogService(generateTools(100)));
+    const events: unknown[] = [];
+    const toolkit = await open(service, { onEvent: (event: unknown) => void events.push(event) });
+    toolkit.getTools({ limit: 30 });
+    toolkit.getTools({ limit: 30 });
+    toolkit.getTools({ limit: 100 });
+    expect(events).toContainEqual({ type: "tools_left_out", listed: 30, count: 70 });
+    expect(events.filter((event) => (event as { type: string }).type === "tools_left_out")).toHaveLength(1);
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    (await open(service)).getTools({ staticTools: false });
+    expect(await warned).toMatchObject({
+      name: "SvcWarning",
+      message: expect.stringContaining("36 tools are left out"),
+    });
+  });
+
+  it("keeps its words and its number while tools are found", async () => {
+    const tools = generateTools(700).map((tool) => ({ ...tool, integration: "one" }));
+    const service = closeLater(await startCatalogService(tools));
+    const stateDir = await makeFolder();
+    const toolkit = await open(service, { stateDir });
+    const search = toolkit.getTools().find(({ name }) => name === "svc_search_tools");
+    const before = search?.description;
+    expect(before).toContain(" 636 tools are not in your tool list");
+    for (const query of ["number 65", "number 44"]) {
+      await search?.invoke({ type: "tool_call", id: query, name: "svc_search_tools", args: { query, limit: 20 } });
+    }
+    expect(toolkit.session.catalog.size).toBeGreaterThan(210);
+    expect(search?.description).toBe(before);
+    toolkit.getTools();
+    expect(search?.description).toBe(before);
+    await toolkit.session.catalog.sync();
+    toolkit.getTools();
+    expect(search?.description).toBe(before);
+    await toolkit.close();
+    const later = await open(service, { stateDir });
+    expect(later.getTools().find(({ name }) => name === "svc_search_tools")?.description).toBe(before);
   });
 });
