@@ -47,7 +47,7 @@ function addAccessCommands(program: Command, run: Run): void {
   add(
     program,
     "install",
-    "have an agent client (Claude, Cursor, VS Code) start svc mcp: a signed-in human approves in a browser",
+    "have an agent client (Claude, Codex, Cursor, VS Code, …) start svc mcp: a signed-in human approves in a browser",
   )
     .addOption(clients.choices(MCP_CLIENT_NAMES))
     .option("--file <path>", "write this configuration file instead of the client's usual one")

@@ -4,20 +4,17 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { errorCode, hasCode, replaceFile } from "../base/disk.ts";
-import { isRecord, parseJson } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
 import type { InstallConfig } from "../pairing/bootstrap.ts";
+import { findServer, type ServersPlace } from "./mcp-client-config.ts";
 import type { McpClientName } from "./mcp-client-names.ts";
 
 /** The configuration of one agent client for MCP servers. */
-export interface McpClient {
+export interface McpClient extends ServersPlace {
   readonly name: McpClientName;
   readonly title: string;
-  readonly file: string;
   /** A path that exists if the client is installed. */
   readonly trace: string;
-  /** Member of the file that holds the servers by name. */
-  readonly serversKey: "mcpServers" | "servers";
   /** The entry for the service's own endpoint. */
   describe(config: InstallConfig): Record<string, unknown>;
 }
@@ -28,50 +25,95 @@ export interface Machine {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** What most clients have in common. */
+const JSON_FILE = {
+  format: "json",
+  serversKey: "mcpServers",
+  describe: ({ url, headers }: InstallConfig): Record<string, unknown> => ({ url, headers }),
+} as const;
+
 /** The clients with their files on this machine. */
 export function listMcpClients({ platform, env }: Machine): readonly McpClient[] {
   const home = homedir();
   const appFolder = (name: string) => join(findAppData(platform, env, home), name);
   const claudeCode = join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
+  const codex = env.CODEX_HOME || join(home, ".codex");
+  const zed = platform === "win32" ? appFolder("Zed") : join(env.XDG_CONFIG_HOME || join(home, ".config"), "zed");
   return [
     {
+      ...JSON_FILE,
       name: "claude-code",
       title: "Claude Code",
-      file: claudeCode,
       trace: claudeCode,
-      serversKey: "mcpServers",
+      file: claudeCode,
       describe: ({ url, headers }) => ({ type: "http", url, headers }),
     },
     {
+      ...JSON_FILE,
       name: "claude-desktop",
       title: "Claude Desktop",
-      file: join(appFolder("Claude"), "claude_desktop_config.json"),
       trace: appFolder("Claude"),
-      serversKey: "mcpServers",
+      file: join(appFolder("Claude"), "claude_desktop_config.json"),
       describe: describeBridge,
     },
     {
-      name: "cursor",
-      title: "Cursor",
-      file: join(home, ".cursor", "mcp.json"),
-      trace: join(home, ".cursor"),
-      serversKey: "mcpServers",
-      describe: ({ url, headers }) => ({ url, headers }),
+      name: "codex",
+      title: "Codex",
+      trace: codex,
+      file: join(codex, "config.toml"),
+      format: "toml",
+      serversKey: "mcp_servers",
+      describe: ({ url, headers }) => ({ url, http_headers: headers }),
     },
     {
+      ...JSON_FILE,
+      name: "cursor",
+      title: "Cursor",
+      trace: join(home, ".cursor"),
+      file: join(home, ".cursor", "mcp.json"),
+    },
+    {
+      ...JSON_FILE,
+      name: "gemini-cli",
+      title: "Gemini CLI",
+      trace: join(home, ".gemini"),
+      file: join(home, ".gemini", "settings.json"),
+      describe: ({ url, headers }) => ({ httpUrl: url, headers }),
+    },
+    {
+      ...JSON_FILE,
       name: "vscode",
       title: "VS Code",
-      file: join(appFolder("Code"), "User", "mcp.json"),
       trace: join(appFolder("Code"), "User"),
+      file: join(appFolder("Code"), "User", "mcp.json"),
       serversKey: "servers",
       describe: ({ url, headers }) => ({ type: "http", url, headers }),
+    },
+    {
+      ...JSON_FILE,
+      name: "windsurf",
+      title: "Windsurf",
+      trace: join(home, ".codeium", "windsurf"),
+      file: join(home, ".codeium", "windsurf", "mcp_config.json"),
+      describe: ({ url, headers }) => ({ serverUrl: url, headers }),
+    },
+    {
+      ...JSON_FILE,
+      name: "zed",
+      title: "Zed",
+      trace: zed,
+      file: join(zed, "settings.json"),
+      serversKey: "context_servers",
     },
   ];
 }
 
-/** The entry that has the client start a program. Claude Desktop knows no other kind, so it names none. */
+/** Clients whose entries say of what kind they are; the others would warn of it. */
+const SAYS_KIND: ReadonlySet<McpClientName> = new Set(["claude-code", "cursor", "vscode"]);
+
+/** The entry that has the client start a program. */
 export function describeProgram({ name }: Pick<McpClient, "name">, program: Program): Record<string, unknown> {
-  return name === "claude-desktop" ? { ...program } : { type: "stdio", ...program };
+  return SAYS_KIND.has(name) ? { type: "stdio", ...program } : { ...program };
 }
 
 const programSchema = z.looseObject({
@@ -84,10 +126,9 @@ const programSchema = z.looseObject({
 export type Program = z.infer<typeof programSchema>;
 
 /** The program that a client's file has under `name`; undefined when there is none, or something else. */
-export async function findProgram({ file, serversKey }: McpClient, name: string): Promise<Program | undefined> {
-  const config = parseJson(await readFile(file, "utf8").catch(() => ""));
-  const servers = isRecord(config) ? config[serversKey] : undefined;
-  return programSchema.safeParse(isRecord(servers) ? servers[name] : undefined).data;
+export async function findProgram(client: McpClient, name: string): Promise<Program | undefined> {
+  const text = await readFile(client.file, "utf8").catch(() => "");
+  return programSchema.safeParse(findServer(client, text, name)).data;
 }
 
 /** Folder below which desktop programs keep their settings. */
@@ -138,52 +179,4 @@ export async function replaceConfigFile(file: string, text: string, now: Date): 
   if (hadContent) await chmod(backup, 0o600);
   await replaceFile(target, text);
   return hadContent ? backup : undefined;
-}
-
-/**
- * Puts a server into the text of a configuration file; an empty text is an empty configuration. Everything else is kept,
- * indentation and numbers of any size too. `replaced`: a server of this name was there.
- *
- * @throws SvcError `invalid_config` naming the file when it is not plain JSON (comments cannot be kept, so a file that
- *   has some is left alone) or the servers are not an object.
- */
-export function mergeConfig(
-  file: string,
-  text: string,
-  { serversKey, serverName, entry }: { serversKey: string; serverName: string; entry: Record<string, unknown> },
-): { text: string; replaced: boolean } {
-  const config = readObject(file, text.trim() === "" ? {} : parse(file, text), "The file");
-  const servers = readObject(file, config[serversKey] ?? {}, `"${serversKey}"`);
-  const merged = { ...config, [serversKey]: { ...servers, [serverName]: entry } };
-  const indent = /^\s*\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
-  return { text: `${JSON.stringify(merged, null, indent)}\n`, replaced: Object.hasOwn(servers, serverName) };
-}
-
-/** Of every Node that this package runs on; its types do not have it yet. */
-const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown };
-
-/** Keeps numbers that a double cannot hold exactly as written. */
-const keepNumbers = (_key: string, value: unknown, context?: { source?: string }): unknown => {
-  const source = context?.source;
-  return typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON(source) : value;
-};
-
-function parse(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""), keepNumbers);
-  } catch {
-    throw refuse(file, "is not plain JSON: it may hold comments or be damaged");
-  }
-}
-
-function readObject(file: string, value: unknown, what: string): Record<string, unknown> {
-  if (isRecord(value)) return value;
-  throw refuse(file, `cannot take a server: ${what} is not an object`);
-}
-
-function refuse(file: string, reason: string): SvcError {
-  return new SvcError("invalid_config", `${file} ${reason}. Nothing was changed.`, {
-    field: "file",
-    hint: "Correct the file, or add the server by hand: the same command with --print shows it.",
-  });
 }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parse as parseToml } from "smol-toml";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
@@ -46,6 +47,7 @@ describe("svc install --remote", () => {
     ["claude-code", ".claude.json", "mcpServers"],
     ["cursor", ".cursor/mcp.json", "mcpServers"],
     ["vscode", ".config/Code/User/mcp.json", "servers"],
+    ["zed", ".config/zed/settings.json", "context_servers"],
   ])("%s: writes a configuration that works", async (client, file, key) => {
     const run = await install(["--client", client]);
     expect(run.code, run.stderr).toBe(0);
@@ -72,6 +74,16 @@ describe("svc install --remote", () => {
     ]);
     const headers = { "x-svc-api-key": svc.env.SVC_HEADER_0 };
     expect(await listTools({ url: svc.args[2], headers })).toContain("svc.execute");
+  });
+
+  test("codex: writes a table with the address and the headers", async () => {
+    const run = await install(["--client", "codex"]);
+    expect(run.code, run.stderr).toBe(0);
+    const config = parseToml(await readFile(join(home, ".codex/config.toml"), "utf8"));
+    const { url, http_headers: headers } = (
+      config.mcp_servers as { svc: { url: string; http_headers: Record<string, string> } }
+    ).svc;
+    expect(await listTools({ url, headers })).toContain("svc.execute");
   });
 
   test("keeps other servers and a copy of the old file, both the owner's alone", async () => {
@@ -105,11 +117,11 @@ describe("svc install --remote", () => {
 
   test("a file that cannot be kept whole is refused before anybody is asked", async () => {
     const file = join(home, ".claude.json");
-    await writeFile(file, '{ // mine\n "mcpServers": {} }');
+    await writeFile(file, '{ // mine\n "mcpServers": {} ');
     const run = await runSvc(["install", "--remote", "--client", "claude-code"], home, { env: env() });
-    expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(/\.claude\.json is not plain JSON.*--print/s)]);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(/\.claude\.json is damaged.*--print/s)]);
     expect(run.stdout).not.toContain("approve the installation");
-    expect(await readFile(file, "utf8")).toBe('{ // mine\n "mcpServers": {} }');
+    expect(await readFile(file, "utf8")).toBe('{ // mine\n "mcpServers": {} ');
   });
 
   test("--print shows everything but a key, and writes nothing", async () => {

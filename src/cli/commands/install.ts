@@ -5,11 +5,11 @@ import { SvcError } from "../../errors.ts";
 import { bootstrapInstaller, type InstallConfig } from "../../pairing/bootstrap.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { mergeConfig, type ServerEntry, showServer } from "../mcp-client-config.ts";
 import {
   describeProgram,
   listMcpClients,
   type McpClient,
-  mergeConfig,
   readConfigFile,
   replaceConfigFile,
 } from "../mcp-client-files.ts";
@@ -52,9 +52,9 @@ interface Terms {
 async function installProgram(context: CliContext, client: McpClient, { settings, flags }: Terms): Promise<void> {
   const { terminal, env } = context;
   const program = describeOwnProgram({ node: process.execPath, script: process.argv[1] ?? "", env });
-  const entry = { serversKey: client.serversKey, serverName: SERVER_NAME, entry: describeProgram(client, program) };
+  const entry = { serverName: SERVER_NAME, entry: describeProgram(client, program) };
   if (flags.print) return printConfig(terminal, client, { ...entry, isSecret: false });
-  mergeConfig(client.file, await readConfigFile(client.file), entry);
+  mergeConfig(client, await readConfigFile(client.file), entry);
   // Not every client can ask a human itself. The owner may choose otherwise on the page.
   const { isNew, baseUrl, path } = await ensurePaired(context, settings, { approvals: "owner" });
   if (!isNew) terminal.say(`Paired with ${baseUrl} already. Its devices page says who approves writes.`);
@@ -71,7 +71,7 @@ async function installRemote(context: CliContext, client: McpClient, { settings,
     const example = toEntry(client, exampleConfig(api.baseUrl));
     if (flags.print) return printConfig(terminal, client, { ...example, isSecret: true });
     // Checked before the human is asked: the key is handed out once, and an unusable file would lose it.
-    mergeConfig(client.file, await readConfigFile(client.file), example);
+    mergeConfig(client, await readConfigFile(client.file), example);
     await bootstrapInstaller({
       client: api,
       request: {
@@ -119,15 +119,9 @@ async function writeConfig(terminal: Terminal, client: McpClient, config: Instal
   }
 }
 
-interface ServerEntry {
-  readonly serversKey: McpClient["serversKey"];
-  readonly serverName: string;
-  readonly entry: Record<string, unknown>;
-}
-
 async function writeEntry(terminal: Terminal, client: McpClient, server: ServerEntry): Promise<void> {
   // Read again: the client may have changed it in the meantime.
-  const merged = mergeConfig(client.file, await readConfigFile(client.file), server);
+  const merged = mergeConfig(client, await readConfigFile(client.file), server);
   const backup = await replaceConfigFile(client.file, merged.text, new Date());
   terminal.say(`${merged.replaced ? "Replaced" : "Added"} "${server.serverName}" in ${client.file}`);
   if (backup !== undefined) terminal.say(`  What was there before is in ${backup}`);
@@ -143,7 +137,7 @@ function checkAddress(url: string): void {
 }
 
 function toEntry(client: McpClient, config: InstallConfig): ServerEntry {
-  return { serversKey: client.serversKey, serverName: config.server_name, entry: client.describe(config) };
+  return { serverName: config.server_name, entry: client.describe(config) };
 }
 
 function exampleConfig(baseUrl: string): InstallConfig {
@@ -153,13 +147,13 @@ function exampleConfig(baseUrl: string): InstallConfig {
 function printConfig(
   terminal: Terminal,
   client: McpClient,
-  { serversKey, serverName, entry, isSecret }: ServerEntry & { readonly isSecret: boolean },
+  { isSecret, ...server }: ServerEntry & { readonly isSecret: boolean },
 ): void {
-  const config = { [serversKey]: { [serverName]: entry } };
+  const config = { [client.serversKey]: { [server.serverName]: server.entry } };
   terminal.answer({ client: client.name, file: client.file, config }, () =>
     [
       `${client.title} reads ${client.file}. Without --print this is added to it${isSecret ? ", with a real key" : ""}:`,
-      JSON.stringify(config, null, 2),
+      showServer(client, server),
       "Nothing was written, and no key was made.",
     ].join("\n"),
   );
