@@ -35,9 +35,7 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
   const touched = new Map<string, number>();
   const keep = createKeep<Awaited<ReturnType<typeof findLive>>>(MAX_KEPT);
 
-  async function touch(apiKeyId: string): Promise<void> {
-    const time = now();
-    if (time - (touched.get(apiKeyId) ?? 0) < LAST_USED_STEP_MS) return;
+  async function touch(apiKeyId: string, time: number): Promise<void> {
     touched.set(apiKeyId, time);
     const last_used_at = new Date(time).toISOString();
     await store.updateTable("api_keys").set({ last_used_at }).where("id", "=", apiKeyId).execute();
@@ -82,8 +80,9 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
       const hash = hashSecret(sent);
       const row = await keep(state ?? (await states.read()), hash, () => findLive(store, hash));
       if (row === undefined) return "unknown";
-      if (isExpired(row.expires_at, now())) return "expired";
-      await touch(row.id);
+      const time = now();
+      if (isExpired(row.expires_at, time)) return "expired";
+      if (time - (touched.get(row.id) ?? 0) >= LAST_USED_STEP_MS) await touch(row.id, time);
       return { accountId: row.account_id, apiKeyId: row.id };
     },
 

@@ -23,7 +23,8 @@ export function createApp(parts: ServiceParts) {
   const getPages = makeOnce(async () => (await import("./page-app.ts")).createPageApp(parts));
   return {
     async fetch(request: Request, env: RouteEnv["Bindings"]): Promise<Response> {
-      if (isOfPrograms(readRoutePath(request))) return programs.fetch(request, env);
+      env.routePath = readRoutePath(request);
+      if (isOfPrograms(env.routePath)) return programs.fetch(request, env);
       try {
         return await (await getPages()).fetch(request, env);
       } catch (error) {
@@ -43,12 +44,6 @@ export function createProgramApp(parts: ServiceParts): GuardedApp {
   return createGuardedApp(parts, {
     addOpen: (app) => addServerCardRoutes(app, parts),
     add(app) {
-      app.use("/api/*", async (c, next) => {
-        await next();
-        // Not `c.header`, which copies the answer.
-        c.res.headers.set("cache-control", "no-store");
-        c.res.headers.set("x-content-type-options", "nosniff");
-      });
       addHealthRoute(app, parts);
       addMetricsRoute(app, parts);
       addToolRoutes(app, parts);

@@ -42,7 +42,10 @@ export function createGuardedApp(
   parts: ServiceParts,
   o: { addOpen?(app: GuardedApp): void; add(app: GuardedApp): void },
 ): GuardedApp {
-  const app = new Hono<RouteEnv>({ getPath: readRoutePath, router: new KeptRoutes() });
+  const app = new Hono<RouteEnv>({
+    getPath: (request, o) => o?.env?.routePath ?? readRoutePath(request),
+    router: new KeptRoutes(),
+  });
   app.onError((error, c) => renderRefusal(c, isBodyLost(c.env.incoming) ? bodyLost() : toServiceError(error, parts)));
   app.notFound((c) => renderRefusal(c, new ServiceError(404, "not_found", "There is nothing at this address.")));
   const watch = watchRequests(parts);

@@ -101,7 +101,7 @@ function describeError(error: ServiceError): Partial<ExecutionEnvelope> {
 const DEFAULT_RETRY_AFTER_SECONDS = 30;
 
 function respond(body: object, status: number, error: ServiceError | undefined): Response {
-  const answer = sendJson(body, status, { "cache-control": "no-store" });
+  const answer = sendJson(body, status);
   const wait = error?.options.retryAfterSeconds ?? (error?.status === 429 ? DEFAULT_RETRY_AFTER_SECONDS : undefined);
   if (wait !== undefined) answer.headers.set("retry-after", String(Math.max(1, Math.ceil(wait))));
   if (error?.code === "unauthorized" && error.status === 401)

@@ -19,7 +19,10 @@ import type { ServiceParts } from "./service-parts.ts";
 
 /** The context of handlers. */
 export interface RouteEnv {
-  Bindings: HttpBindings;
+  Bindings: HttpBindings & {
+    /** The path that decides which route answers, where it was looked for already. */
+    routePath?: string;
+  };
   Variables: { principal: Principal; view: AccessView };
 }
 

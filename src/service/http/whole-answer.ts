@@ -16,7 +16,10 @@ export class WholeAnswer {
   }
 }
 
-/** Answers with JSON: of a value, or a text of it. */
+/** Every answer to a program has these, unless it says otherwise: it is of this moment, and no page. */
+export const FIELDS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
+/** Answers with JSON: of a value, or a text of it; with {@link FIELDS}. */
 export function sendJson(
   body: object | string,
   status = 200,
@@ -25,7 +28,7 @@ export function sendJson(
   const whole = typeof body === "string" ? body : JSON.stringify(body);
   const answer: unknown = new WholeAnswer(whole, {
     status,
-    headers: { "content-type": "application/json", ...headers },
+    headers: { "content-type": "application/json", ...FIELDS, ...headers },
   });
   return answer as Response;
 }

@@ -77,8 +77,9 @@ export function inTurn<T>(read: () => Promise<T>): () => Promise<T> {
 export function createKeep<Value>(most: number) {
   const kept = new WeakMap<StoreState, Map<string, Promise<Value>>>();
   return (state: StoreState, key: string, load: () => Promise<Value>): Promise<Value> => {
-    const own = kept.get(state) ?? new Map<string, Promise<Value>>();
-    kept.set(state, own);
+    const known = kept.get(state);
+    const own = known ?? new Map<string, Promise<Value>>();
+    if (known === undefined) kept.set(state, own);
     return keepNewest(own, key, most, () => {
       const value = load();
       const drop = () => void own.delete(key);

@@ -19,6 +19,7 @@ async function serve() {
     return answer;
   });
   app.get("/text", () => sendJson(JSON.stringify(VALUE)));
+  app.get("/kept", () => sendJson({}, 200, { "cache-control": "public" }));
   const listener = await listen({ fetch: app.fetch, host: "127.0.0.1", port: 0 });
   cleanups.push(() => listener.close(0));
   return `http://127.0.0.1:${listener.port}`;
@@ -36,6 +37,16 @@ test("a value is sent with its length in bytes, its status and all its headers",
   });
   expect(headers["transfer-encoding"]).toBeUndefined();
   expect(await body.json()).toEqual(VALUE);
+});
+
+test("an answer is of this moment and no page, unless it says otherwise", async () => {
+  const url = await serve();
+  const { headers, body } = await request(`${url}/text`);
+  expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  await body.dump();
+  const other = await request(`${url}/kept`);
+  expect(other.headers).toMatchObject({ "cache-control": "public", "x-content-type-options": "nosniff" });
+  await other.body.dump();
 });
 
 test("the text of a value is sent as it is", async () => {

@@ -211,8 +211,9 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.use("/api/tools", requireKey(parts));
   app.use("/api/tools/search", requireKey(parts));
   app.get("/api/tools", async (c) => {
-    const integration = readIntegration(c.req.query("integration"));
-    const limit = readLimit(c.req.query("limit"), TOOL_LIST);
+    const asked = c.req.query();
+    const integration = readIntegration(asked.integration);
+    const limit = readLimit(asked.limit, TOOL_LIST);
     return ready(c, ["list", integration, limit], async ({ catalog, connections }) => {
       const entries = integration === null ? catalog.entries : catalog.listEntries(integration);
       const accounts = await connections.list();
@@ -223,10 +224,11 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     });
   });
   app.get("/api/tools/search", async (c) => {
-    const words = readText(c.req.query("query"));
+    const asked = c.req.query();
+    const words = readText(asked.query);
     if (words === undefined) throw refuseBare(400, "query_missing", "`query` is required: what should the tool do?");
-    const integration = readIntegration(c.req.query("integration"));
-    const limit = readLimit(c.req.query("limit"), TOOL_SEARCH);
+    const integration = readIntegration(asked.integration);
+    const limit = readLimit(asked.limit, TOOL_SEARCH);
     return ready(c, ["search", integration, limit, words], async ({ catalog, connections }) => {
       const page = catalog.search(words, integration ?? undefined).slice(0, limit);
       const accounts = await connections.list();

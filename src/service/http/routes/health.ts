@@ -30,9 +30,8 @@ export function addHealthRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.get("/health", async () => {
     const problems = await listProblems(parts);
     const [first] = problems;
-    const headers = { "cache-control": "no-store" };
-    if (first === undefined) return sendJson({ ok: true }, 200, headers);
-    const later = { ...headers, "retry-after": String(RETRY_AFTER_SECONDS) };
+    if (first === undefined) return sendJson({ ok: true });
+    const later = { "retry-after": String(RETRY_AFTER_SECONDS) };
     return sendJson({ ok: false, error: first.message, problems }, 503, later);
   });
 }

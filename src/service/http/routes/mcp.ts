@@ -20,7 +20,7 @@ import { bare, type Operation } from "../openapi/operation.ts";
 import { renderBare } from "../render-outcome.ts";
 import { type RouteEnv, readBytes, unauthorized, watchClient } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
-import { sendJson } from "../whole-answer.ts";
+import { FIELDS, sendJson } from "../whole-answer.ts";
 
 /** Largest body: as much as the endpoints that execute take besides file bytes. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -105,7 +105,7 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
       principal: access.principal,
       clientGone,
     });
-    return body === undefined ? new Response(null, { status }) : sendJson(body, status);
+    return body === undefined ? new Response(null, { status, headers: FIELDS }) : sendJson(body, status);
   });
 }
 
