@@ -14,13 +14,14 @@ import type { SessionSettings, ToolSessionOptions } from "./session.ts";
 const APPROVAL_TTL_MS = 10 * 60 * 1_000;
 const CONNECT_TIMEOUT_MS = 10 * 60 * 1_000;
 
-type Name = keyof SessionSettings | "client" | "baseUrl" | "apiKey";
+type Name = keyof SessionSettings | "client" | "baseUrl" | "apiKey" | "principal";
 
 /** Complete, because the compiler compares it with the type. */
 const NAMES: Readonly<Record<Name, true>> = {
   client: true,
   baseUrl: true,
   apiKey: true,
+  principal: true,
   approve: true,
   chooseConnection: true,
   presentConnectLink: true,

@@ -35,7 +35,10 @@ import { createStaticTools, type StaticTool } from "./static-tools.ts";
 
 /** Settings of {@link createToolSession}: a client, or an address and key to create one. */
 export type ToolSessionOptions = SessionSettings &
-  ({ readonly client: SvcClient } | { readonly baseUrl: string; readonly apiKey: string });
+  (
+    | { readonly client: SvcClient }
+    | { readonly baseUrl: string; readonly apiKey: string; readonly principal?: string | undefined }
+  );
 
 type Choices<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
@@ -184,7 +187,9 @@ export async function createToolSession(options: ToolSessionOptions): Promise<To
   };
 }
 
-function openClient(options: { baseUrl: string; apiKey: string } & SessionSettings): SvcClient {
-  const { baseUrl, apiKey, timeoutMs } = options;
-  return new SvcClient({ baseUrl, apiKey, timeoutMs });
+function openClient(
+  options: { baseUrl: string; apiKey: string; principal?: string | undefined } & SessionSettings,
+): SvcClient {
+  const { baseUrl, apiKey, principal, timeoutMs } = options;
+  return new SvcClient({ baseUrl, apiKey, principal, timeoutMs });
 }

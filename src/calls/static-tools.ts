@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listAllIntegrations } from "../client/all-integrations.ts";
 import type { SvcClient } from "../client/client.ts";
 import { isSvcError } from "../errors.ts";
 import { projectToolSchema, type SchemaProfile } from "../schema/project/project-schema.ts";
@@ -234,27 +235,33 @@ async function readResult(parts: StaticToolParts, args: z.output<typeof readSche
 
 /** The local state, and whether the service accepts the key now: a revoked key looks like any other. */
 async function describeStatus({ client, catalog }: StaticToolParts, signal?: AbortSignal): Promise<ToolOutcome> {
-  const { report } = catalog;
-  const apps = [...new Set(catalog.heads.map(({ integration }) => integration))];
+  const { report, isLimited } = catalog;
+  const known = [...new Set(catalog.heads.map(({ integration }) => integration))];
+  const { answer, tools, apps } = await tryService(client, signal);
   return createOutcome("succeeded", "svc_status", {
     result: {
       service: client.baseUrl,
       paired: client.hasKey,
-      ...(await tryService(client, signal)),
-      tools: report?.tools ?? catalog.size,
-      apps,
+      ...answer,
+      // What was looked up so far is a part of what there is, and all that a limited program may see.
+      tools: report?.tools ?? (isLimited ? catalog.size : (tools ?? catalog.size)),
+      apps: isLimited ? known : (apps ?? known),
       not_listed: report?.omitted ?? [],
       synced_at: report === undefined ? null : new Date(report.syncedAt).toISOString(),
     },
   });
 }
 
-async function tryService(client: SvcClient, signal: AbortSignal | undefined): Promise<Record<string, unknown>> {
+async function tryService(client: SvcClient, signal: AbortSignal | undefined) {
+  const options = { signal, timeoutMs: STATUS_MS };
   try {
-    await client.listTools({ limit: 1 }, { signal, timeoutMs: STATUS_MS });
-    return { works: true };
+    const { total } = await client.listTools({ limit: 1 }, options);
+    const listed = await listAllIntegrations(client, { connected_only: true }, options).catch(() => undefined);
+    throwIfAborted(signal);
+    const apps = listed?.map(({ integration_id }) => integration_id).sort();
+    return { answer: { works: true }, tools: total, apps };
   } catch (error) {
     const { code, message, hint } = describeSvcError(toFailure(error, signal));
-    return { works: false, problem: { code, message, hint } };
+    return { answer: { works: false, problem: { code, message, hint } } };
   }
 }

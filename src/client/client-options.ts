@@ -12,6 +12,8 @@ export interface SvcClientOptions {
   readonly baseUrl: string;
   /** Needed by every call but the server card, pairing and bootstrap ("Authentication" 1). */
   readonly apiKey?: string | undefined;
+  /** Name of an account that an earlier key stood for too: what was kept under it counts on. Default: of address and key. */
+  readonly principal?: string | undefined;
   /** Default limit of one call in milliseconds, 1 to 24 days; 60,000. */
   readonly timeoutMs?: number | undefined;
   /** Largest JSON answer in bytes; 16 MiB. */
@@ -37,6 +39,11 @@ export interface ClientSettings extends RetryTools {
   readonly principal: string;
 }
 
+/** Non-secret name of a service and a key: 16 hex digits. The key has far more random bits. */
+function namePrincipal(baseUrl: string, apiKey: string): string {
+  return sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16);
+}
+
 /**
  * Checks the settings of a client and fills in the defaults.
  *
@@ -49,7 +56,7 @@ export function readClientOptions(options: SvcClientOptions): ClientSettings {
   return {
     baseUrl,
     apiKey,
-    principal: apiKey === undefined ? "anonymous" : sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16),
+    principal: apiKey === undefined ? "anonymous" : (options.principal ?? namePrincipal(baseUrl, apiKey)),
     timeoutMs: options.timeoutMs ?? 60_000,
     maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
     userAgent: options.userAgent ?? "svc-agent-plugin",

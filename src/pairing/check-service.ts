@@ -37,6 +37,34 @@ export interface ServiceCheckLimits {
   readonly now?: (() => number) | undefined;
 }
 
+/** What a key reaches on its service. */
+export interface Reach {
+  /** Name of the account under which its state is kept, unless it continues another one. */
+  readonly principal: string;
+  readonly tools: number;
+  /** Ids of the accounts that its tools use by default. */
+  readonly connections: readonly string[];
+}
+
+/**
+ * Looks at what a new key reaches; of more than 200 tools only at the accounts of the first.
+ *
+ * @throws SvcError as `listTools`
+ */
+export async function readReach(
+  key: { readonly baseUrl: string; readonly apiKey: string },
+  { proxy, signal, timeoutMs = 10_000 }: ServiceCheckLimits = {},
+): Promise<Reach> {
+  const client = new SvcClient({ ...key, proxy });
+  try {
+    const { tools, total } = await client.listTools({ limit: 200 }, { signal, timeoutMs });
+    const named = tools.map(({ defaultConnectionId: id }) => id).filter((id) => typeof id === "string");
+    return { principal: client.principal, tools: total ?? tools.length, connections: [...new Set(named)] };
+  } finally {
+    await client.close();
+  }
+}
+
 /**
  * Asks the service for one tool to check that it is there, accepts the key and has the right time. Without a key only
  * the address is checked; a key is sent to `baseUrl` only.

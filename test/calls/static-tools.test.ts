@@ -97,6 +97,13 @@ describe("static tools", () => {
     expect(renderOutcome(outcome)).not.toContain(service.apiKey);
   });
 
+  it("svc_status counts what the service has, whatever was looked up so far", async () => {
+    const session = await openTestSession(service);
+    await run(session, "svc_describe_tool", { name: "probe_echo" });
+    const outcome = await run(session, "svc_status", {});
+    expect(outcome.result).toMatchObject({ tools: 7, apps: ["probe"] });
+  });
+
   it("svc_status says that the key is refused, and that the service is away", async () => {
     const session = await openTestSession(service, { key: "svc_live_revoked" });
     const refused = await run(session, "svc_status", {});

@@ -104,9 +104,14 @@ describe("svc doctor", () => {
 
 describe("svc doctor beside an OpenClaw", () => {
   const state = () => join(openClaw, "svc");
+  /** What a pairing leaves, here or before an unpairing. */
+  const pair = async (keys: object = { k: { baseUrl: service.url, pairedAt: "2026-01-01T00:00:00.000Z" } }) => {
+    await mkdir(state(), { recursive: true });
+    await writeFile(join(state(), "key-origins.json"), JSON.stringify({ version: 1, keys }));
+  };
 
   test("says which command checks it, and that no action is synced", async () => {
-    await mkdir(state(), { recursive: true });
+    await pair();
     const { code, find } = await doctor();
     expect(code).toBe(0);
     expect(find("openclaw.plugin")).toMatchObject({
@@ -125,16 +130,24 @@ describe("svc doctor beside an OpenClaw", () => {
   });
 
   test("does not fail for a missing key of its own where svc is used in OpenClaw only", async () => {
-    await mkdir(state(), { recursive: true });
+    await pair();
     const { code, find } = await doctor({ SVC_BASE_URL: service.url });
     expect(code).toBe(0);
     expect(find("access")).toMatchObject({ level: "warn" });
+  });
+
+  test("does not take what an unpairing leaves for a key", async () => {
+    await pair({});
+    const { code, find } = await doctor({ SVC_BASE_URL: service.url });
+    expect(code).toBe(1);
+    expect(find("openclaw.plugin")?.text).toMatch(/was used.*openclaw svc status/);
+    expect(find("openclaw.actions")).toBeUndefined();
   });
 
   test("tells how to add svc where it is not set up", async () => {
     await mkdir(openClaw);
     const { code, find } = await doctor();
     expect(code).toBe(0);
-    expect(find("openclaw.plugin")?.text).toContain("openclaw plugins install");
+    expect(find("openclaw.plugin")?.text).toContain("docs/openclaw.md");
   });
 });

@@ -7,6 +7,7 @@ import { describeFailure, diagnoseService } from "../../runtimes/openclaw/doctor
 import { diagnoseActions } from "../../runtimes/openclaw/doctor/diagnose-tools.ts";
 import { type Finding, fail, formatFindings, isHealthy, ok } from "../../runtimes/openclaw/doctor/finding.ts";
 import { createPlaces } from "../../runtimes/openclaw/host/places.ts";
+import { hasKeyOrigin } from "../../runtimes/openclaw/setup/find-key.ts";
 import { readEnvironment } from "../../runtimes/openclaw/setup/read-environment.ts";
 import { type CliContext, findPlaces } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -22,7 +23,7 @@ const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
  * this machine; each finding with its fix. Exit code 1 when something fails.
  */
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
-  const openClaw = checkOpenClaw(context.env);
+  const openClaw = await checkOpenClaw(context.env);
   const own = [...(await checkAccess(context, flags)), ...(await checkMedia(context))];
   context.signal.throwIfAborted();
   // Inside OpenClaw the command line needs no key of its own.
@@ -106,13 +107,17 @@ function soften(finding: Finding): Finding {
 }
 
 /** Checks svc's files in an OpenClaw on this machine; no findings without one. `usesSvc`: it was paired or synced there. */
-function checkOpenClaw(env: NodeJS.ProcessEnv): { usesSvc: boolean; findings: readonly Finding[] } {
+async function checkOpenClaw(env: NodeJS.ProcessEnv): Promise<{ usesSvc: boolean; findings: readonly Finding[] }> {
   const { stateDir, mediaDir } = readEnvironment(env);
   const places = createPlaces(stateDir, mediaDir);
   if (!existsSync(stateDir)) return { usesSvc: false, findings: [] };
   if (!existsSync(places.state)) {
     const text = `OpenClaw is on this machine (${stateDir}), without a paired svc. docs/openclaw.md says how to add it.`;
     return { usesSvc: false, findings: [{ id: "openclaw.plugin", level: "ok", text }] };
+  }
+  if (!existsSync(places.actions) && !(await hasKeyOrigin(places))) {
+    const text = "svc was used in OpenClaw. Whether it is paired there now: openclaw svc status";
+    return { usesSvc: false, findings: [ok("openclaw.plugin", text)] };
   }
   const actions = diagnoseActions(places, {}).map((finding) => ({ ...finding, id: `openclaw.${finding.id}` }));
   const text = "svc is used in OpenClaw. Its key, its configuration and its visible tools: openclaw svc status";

@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/json.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { ToolCall } from "../../calls/pipeline.ts";
 import type { repairForSchema } from "../../calls/steps/check.ts";
@@ -64,10 +65,19 @@ export function createStaticTools(host: SvcHost, context: HostToolContext): Host
       async run(account, call) {
         const tool = account.tools.get(name);
         if (tool === undefined) throw new TypeError(`${name} has no implementation.`);
-        return tool.run(call.arguments, call);
+        const outcome = await tool.run(call.arguments, call);
+        return name === "svc_status" ? addActions(host, account, outcome) : outcome;
       },
     }),
   );
+}
+
+/** Which of the account's tools have a name of their own here, and since when. */
+function addActions({ places }: SvcHost, { session }: AccountSession, outcome: ToolOutcome): ToolOutcome {
+  const file = readActions(places.actions);
+  if (file?.principal !== session.principal || !isRecord(outcome.result)) return outcome;
+  const { syncedAt, actions } = file;
+  return { ...outcome, result: { ...outcome.result, action_tools: actions.length, synced_at: syncedAt } };
 }
 
 type Repair = typeof repairForSchema;

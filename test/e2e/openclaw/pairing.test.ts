@@ -117,7 +117,7 @@ test("the key is in the host's store and nowhere else", async () => {
 });
 
 test("openclaw svc unpair takes key and tools away from the running gateway, and says what stays", async () => {
-  const said = await throughReload(host.state, () => mustRunOpenClaw(host.state, ["svc", "unpair"]));
+  const said = await throughReload(host.state, () => mustRunOpenClaw(host.state, ["svc", "unpair", "--yes"]));
   expect(said).toMatch(/^Unpaired[\s\S]*revokes keys only in its dashboard/);
   expect((await invoke("drive_list_files")).status).toBe(404);
   expect((await invoke("svc_search_tools", { query: "list files" })).text).toContain("not paired");
@@ -127,7 +127,7 @@ test("openclaw svc unpair takes key and tools away from the running gateway, and
 test("openclaw svc unpair is enough where nothing was synced, too", async () => {
   expect(await login("approve")).toContain("login complete");
   expect((await invoke("svc_search_tools", { query: "list files" })).text).toContain("drive_list_files");
-  await mustRunOpenClaw(host.state, ["svc", "unpair"]);
+  await mustRunOpenClaw(host.state, ["svc", "unpair", "--yes"]);
   expect(await say("/svc status")).toContain("Not paired");
 }, 300_000);
 

@@ -1,8 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { HostAuthContext, HostUnattendedAuthContext } from "../../../src/runtimes/openclaw/host/host-api.ts";
-import { readKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
+import { readActions } from "../../../src/runtimes/openclaw/actions/actions-file.ts";
+import { applySync } from "../../../src/runtimes/openclaw/actions/apply-sync.ts";
+import { planSync } from "../../../src/runtimes/openclaw/actions/plan-sync.ts";
+import type {
+  HostAuthContext,
+  HostAuthResult,
+  HostUnattendedAuthContext,
+} from "../../../src/runtimes/openclaw/host/host-api.ts";
+import { forgetKeyOrigin, readKeyOrigin } from "../../../src/runtimes/openclaw/setup/find-key.ts";
 import { acceptKey } from "../../../src/runtimes/openclaw/setup/pair-method.ts";
 import { registerPairing } from "../../../src/runtimes/openclaw/svc-plugin.ts";
 import { findFreePort } from "../../service/free-port.ts";
@@ -63,6 +70,54 @@ describe("pairing in a sign-in screen of the host", () => {
     await expect(moved.openAccount(undefined)).rejects.toMatchObject({ code: "credentials_missing", field: "baseUrl" });
     const same = kit.host({ storedKey: key });
     expect((await same.openAccount(undefined)).session.client.baseUrl).toBe(kit.service.url);
+  });
+
+  const readKey = ({ profiles }: HostAuthResult) => profiles[0]?.credential.key ?? "";
+  const openSession = async (storedKey: string) => (await kit.host({ storedKey }).openAccount(undefined)).session;
+
+  test("again by the same owner keeps what was synced and always allowed, also after the key was forgotten", async () => {
+    const first = readKey(await kit.pair(configured(), playScreen()));
+    const before = await openSession(first);
+    const rule = { principal: before.principal, tool: "drive_upload_file", connection: "c1", effect: "write" } as const;
+    await before.rules.allow(rule);
+    const { api } = createFakeApi();
+    const host = kit.host({ storedKey: first });
+    await applySync(host, api, await planSync(await host.openAccount(undefined), undefined));
+    await forgetKeyOrigin(host.places, first);
+    const { profiles, notes } = await kit.pair(configured(), playScreen());
+    const second = readKey({ profiles });
+    expect(second).not.toBe(first);
+    expect(notes?.join(" ")).toContain("as they were before");
+    const after = await openSession(second);
+    expect(after.principal).toBe(before.principal);
+    expect(after.rules.list()).toMatchObject([{ tool: "drive_upload_file" }]);
+    const renewed = kit.host({ storedKey: second });
+    expect(readActions(renewed.places.actions)?.principal).toBe(after.principal);
+    const plan = await planSync(await renewed.openAccount(undefined), readActions(renewed.places.actions));
+    expect(plan).toMatchObject({ replacesAccount: false, added: [], changed: [], removed: [] });
+  });
+
+  test("again where the key reaches other accounts takes nothing over", async () => {
+    const first = readKey(await kit.pair(configured(), playScreen()));
+    const { connections } = kit.service.service;
+    for (const { id } of await connections.list()) await connections.remove(id);
+    await connections.add({ integration: "notes", label: "Another owner's", settings: {} });
+    const second = readKey(await kit.pair(configured(), playScreen()));
+    expect((await openSession(second)).principal).not.toBe((await openSession(first)).principal);
+  });
+
+  test("of another agent has state of its own", async () => {
+    const first = readKey(await kit.pair(configured(), playScreen({ agentDir: "/agents/main" })));
+    const second = readKey(await kit.pair(configured(), playScreen({ agentDir: "/agents/work" })));
+    expect((await openSession(second)).principal).not.toBe((await openSession(first)).principal);
+  });
+
+  test("in a chat shows the link once and names the chat's own command", async () => {
+    const screen = playScreen({ credentialOnly: true });
+    const { notes } = await kit.pair(configured(), screen);
+    expect(screen.links()).toHaveLength(1);
+    expect(screen.notes).toEqual([expect.stringMatching(/^Approve the device on that page\.\nCode: /)]);
+    expect(notes?.join(" ")).toMatch(/Next: `\/svc sync`/);
   });
 
   test("goes on with the same link after it was stopped between approval and exchange", async () => {

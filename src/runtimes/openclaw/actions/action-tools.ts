@@ -53,7 +53,7 @@ function refuseAccount(toolName: string): ToolOutcome {
     status: "failed",
     toolName,
     code: "other_account",
-    message: "This tool was made for another account than the one that is paired now. Nothing was sent.",
+    message: "This tool was synced with another key than the one that is paired now. Nothing was sent.",
     hint: "Tell the user to run: openclaw svc sync. svc_call_tool reaches the paired account's tools meanwhile.",
     retryable: false,
     notes: [],

@@ -12,7 +12,7 @@ export interface ActionRecord {
   readonly effect: Effect;
   /** True when a human is asked before anything is sent. */
   readonly asksFirst: boolean;
-  /** At most 1,024 characters. */
+  /** At most 1,024 characters, and behind them the accounts where there are several. */
   readonly description: string;
   /** JSON Schema of the arguments as the model may see it. */
   readonly parameters: Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ export async function applySync(host: SvcHost, api: HostApi, { next }: Pick<Sync
     // After the companion: a running gateway offers new tools once it has loaded their names.
     await writeActions(actions, next);
     const config = await addToConfig(api, companion, revision);
-    return { tools: next.actions.length, config, next: describeNext(config, companion) };
+    return { tools: next.actions.length, config, next: describeNext(config, companion, next.actions.length) };
   });
 }
 
@@ -50,15 +50,15 @@ export async function removeSync(host: SvcHost, api: HostApi): Promise<ApplyRepo
   return { tools: 0, config, next };
 }
 
-function describeNext(config: ConfigReport, folder: string): string {
+function describeNext(config: ConfigReport, folder: string, tools: number): string {
   switch (config.kind) {
     case "changed":
       return [
-        "A running gateway now reloads its plugins, some seconds without tools, and then offers the tools; a stopped one when it starts.",
+        `Done: ${tools} tools. A running gateway reloads its plugins now, some seconds without tools, and then offers the tools; a stopped one when it starts.`,
         "While an agent is at work or a call waits for you, it keeps the tools it has and does not try again. Afterwards run: openclaw plugins reload svc-actions",
       ].join("\n");
     case "unchanged":
-      return "The names are as before; new descriptions count from the next turn on. Where a gateway lacks some: openclaw plugins reload svc-actions";
+      return `Done: ${tools} tools work, under the names they had. Should one be missing in a chat: openclaw plugins reload svc-actions`;
     case "refused":
       return `The configuration could not be written (${config.reason}): add ${folder} to plugins.load.paths by hand.`;
   }

@@ -89,11 +89,25 @@ function createRecords(entries: readonly CatalogEntry[]): Omit<Collection, "fail
     const [name, definition] = [names.get(toolName), definitions[index]];
     if (name === undefined || definition === undefined) return [];
     const parameters = takesNothing(entry) ? { type: "object", properties: {} } : definition.schema;
-    const { description } = definition;
+    const description = definition.description + tellAccounts(entry);
     const asksFirst = mustAskFirst(entry);
     return [{ name, toolName, integration, effect, asksFirst, description, parameters, schemaHash }];
   });
   return { records, leftOut };
+}
+
+const MOST_ACCOUNTS = 8;
+
+/** An action tool always uses the default account, and a model that is not told takes its account for the only one. */
+function tellAccounts({ connections }: CatalogEntry): string {
+  if (connections.length < 2) return "";
+  const named = connections.slice(0, MOST_ACCOUNTS).map(({ id, label, isDefault }) => {
+    return isDefault === true ? `${cleanText(label, 60)} (default)` : `${cleanText(label, 60)} (${cleanText(id, 60)})`;
+  });
+  const more = connections.length > MOST_ACCOUNTS ? ", …" : "";
+  const hasDefault = connections.some(({ isDefault }) => isDefault === true);
+  const which = hasDefault ? "The default is used" : "The user is asked which";
+  return ` Accounts: ${named.join(", ")}${more}. ${which}; to name one, call svc_call_tool with its id as connectionId.`;
 }
 
 const SAYS_NOTHING: ReadonlySet<string> = new Set(["type", "title", "description", "$schema", "additionalProperties"]);

@@ -43,7 +43,10 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   {
     usage: "pair",
     text: "connect this OpenClaw to your apps: a signed-in human approves in a browser",
-    flags: { "--base-url <url>": "address of the service" },
+    flags: {
+      "--base-url <url>": "address of the service",
+      "--agent <id>": "agent that gets the key; default the default agent, whose key all others use",
+    },
     run: async (call, flags) => (await import("./pair-command.ts")).pairInTerminal(call, flags),
   },
   {
@@ -60,8 +63,9 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   },
   {
     usage: "unpair",
-    text: "forget the key and take the action tools away",
-    run: async (call) => (await import("./pair-command.ts")).unpairInTerminal(call),
+    text: "forget the key and take the action tools away; asks",
+    flags: { "--yes": "without asking" },
+    run: async (call, flags) => (await import("./pair-command.ts")).unpairInTerminal(call, flags),
   },
   { usage: "pending", text: "calls that wait for you", flags: JSON_FLAG, run: askGateway("pending") },
   { usage: "show <code>", text: "everything about one call", flags: JSON_FLAG, run: askGateway("show") },

@@ -81,7 +81,8 @@ export async function askLine(question: string, initial = ""): Promise<string> {
   }
 }
 
-/** Asks a yes/no question in the terminal; anything but yes is no. */
-export async function askYesNo(question: string): Promise<boolean> {
-  return /^y(?:es)?$/i.test(await askLine(`${question} [y/N]`));
+/** Asks a yes/no question in the terminal. An empty answer means `initial`, by default no; any other but yes is no. */
+export async function askYesNo(question: string, initial: "y" | "n" = "n"): Promise<boolean> {
+  const said = await askLine(`${question} ${initial === "y" ? "[Y/n]" : "[y/N]"}`);
+  return /^y(?:es)?$/i.test(said === "" ? initial : said);
 }

@@ -9,6 +9,7 @@ import type { SvcHost } from "../svc-host.ts";
 import {
   answer,
   askLine,
+  askYesNo,
   type CliCall,
   type CommandAnswer,
   canAsk,
@@ -20,9 +21,11 @@ import {
 
 /**
  * `openclaw svc pair`: the host's own sign-in, so that key, agents and gateway are treated as after
- * `openclaw models auth login`; works without a terminal too, where the link and the code are printed.
+ * `openclaw models auth login`; works without a terminal too, where the link and the code are printed. In a terminal it
+ * ends with the offer of a sync.
  */
-export async function pairInTerminal({ host }: CliCall, { baseUrl }: Flags): Promise<CommandAnswer> {
+export async function pairInTerminal(call: CliCall, { baseUrl, agent }: Flags): Promise<CommandAnswer> {
+  const { host, config } = call;
   const wanted = typeof baseUrl === "string" ? spellAddress(baseUrl) : undefined;
   const set = host.settings().baseUrl;
   if (wanted !== undefined && set !== undefined && wanted !== set) {
@@ -38,8 +41,19 @@ export async function pairInTerminal({ host }: CliCall, { baseUrl }: Flags): Pro
     throw new Error(`The sign-in ended with code ${code}; see its error above.`);
   };
   const runtime = { log: say, error: say, exit };
-  await signIn({ provider: PROVIDER_ID, method: "pair", runtime, prompter: createTerminalPrompter(wanted) });
-  return answer("Paired.", { paired: true });
+  const owner = typeof agent === "string" ? agent : await findDefaultAgent(config);
+  const prompter = createTerminalPrompter(wanted);
+  await signIn({ provider: PROVIDER_ID, method: "pair", agent: owner, runtime, prompter });
+  return (await import("./sync-command.ts")).offerSync(call);
+}
+
+/** The host signs in for no agent by itself where there are several; undefined where it can, and where it is too old. */
+async function findDefaultAgent(config: HostConfig): Promise<string | undefined> {
+  const { listAgentIds: list, tryResolveDefaultAgentId: resolve } = (await loadSdk("agent-scope-runtime")) ?? {};
+  const ids: unknown = typeof list === "function" ? list(config) : undefined;
+  if (!Array.isArray(ids) || ids.length < 2) return undefined;
+  const marked: unknown = typeof resolve === "function" ? resolve(config) : undefined;
+  return [marked, ids.find((id) => id === "main"), ids[0]].find((id) => typeof id === "string");
 }
 
 function createTerminalPrompter(baseUrl: string | undefined) {
@@ -82,7 +96,7 @@ export async function unpair(host: SvcHost, api: HostApi, config: HostConfig): P
 
 function describeRest(found: Awaited<ReturnType<SvcHost["findKey"]>>, deviceLabel: string | undefined): string[] {
   const stays = [
-    "what you always allowed, the journal of writes and stored results, for the next pairing with the same account.",
+    "what you always allowed, the journal of writes and stored results, for the next pairing by the same owner.",
   ];
   if (found?.source === "config") stays.unshift("plugins.entries.svc.config.apiKey in openclaw.json: it still works.");
   if (found?.source === "environment")
@@ -93,8 +107,14 @@ function describeRest(found: Awaited<ReturnType<SvcHost["findKey"]>>, deviceLabe
   return [`the key itself, on the service. A service revokes keys only in its dashboard: ${where}`, ...stays];
 }
 
-/** `openclaw svc unpair`: a running gateway remembers keys it has read, so it is told to look again. */
-export async function unpairInTerminal({ host, api, config }: CliCall): Promise<CommandAnswer> {
+const FORGET = "This forgets the key, which only a human can make again, and takes the action tools away.";
+
+/** `openclaw svc unpair`: asks; a running gateway remembers keys it has read, so it is told to look again. */
+export async function unpairInTerminal({ host, api, config }: CliCall, flags: Flags): Promise<CommandAnswer> {
+  if (flags.yes !== true) {
+    if (!canAsk()) return refuse(`${FORGET} Nobody can be asked here: go on with --yes.`, EXIT.notApproved);
+    if (!(await askYesNo(`${FORGET} Go on?`))) return refuse("Nothing was changed.", EXIT.notApproved);
+  }
   const unpaired = await unpair(host, api, config);
   if (unpaired.exit !== EXIT.ok) return unpaired;
   const told = await askGateway("models.authRefresh", { operation: "logout" }, "operator.admin");

@@ -1,10 +1,23 @@
 import { sha256Hex } from "../../../base/hash.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { readActions } from "../actions/actions-file.ts";
-import { applySync } from "../actions/apply-sync.ts";
+import { applySync, loadsCompanion } from "../actions/apply-sync.ts";
 import { type ChangedAction, planSync, type SyncPlan } from "../actions/plan-sync.ts";
 import type { SvcHost } from "../svc-host.ts";
-import { answer, askYesNo, type CliCall, type CommandAnswer, canAsk, EXIT, type Flags, say } from "./command-answer.ts";
+import {
+  answer,
+  answerError,
+  askYesNo,
+  type CliCall,
+  type CommandAnswer,
+  canAsk,
+  EXIT,
+  type Flags,
+  say,
+} from "./command-answer.ts";
+
+/** Lines of one kind; `openclaw svc sync --dry-run` shows all. */
+const MOST_OFFERED = 40;
 
 /**
  * Works out what a sync would change, by the plugin's settings: with the `hash`, 8 hex digits, by which a human agrees to
@@ -51,7 +64,9 @@ function formatPlan(plan: SyncPlan, isEmpty: boolean, maxLines: number): string 
   );
   const total = `${plan.next.actions.length} actions have a tool of their own`;
   return [
-    ...(plan.replacesAccount ? ["These are another account's actions: all tools of the one before go."] : []),
+    ...(plan.replacesAccount
+      ? ["The tools so far were synced with another key, of another account as far as is known: they are replaced."]
+      : []),
     ...section("Added", plan.added.map(describe)),
     ...section("Changed", changes),
     ...section("Removed", plan.removed.map(describe)),
@@ -59,6 +74,26 @@ function formatPlan(plan: SyncPlan, isEmpty: boolean, maxLines: number): string 
     ...plan.notes.map((note) => toPlainText(note)),
     `${total}${isEmpty ? "; nothing changes" : " after this"}.`,
   ].join("\n");
+}
+
+/** The end of a pairing in a terminal: offers the sync as `openclaw svc sync` would, and names it where nobody can be asked. */
+export async function offerSync({ host, api }: CliCall): Promise<CommandAnswer> {
+  const later = "Give each action of your apps a tool of its own with: openclaw svc sync";
+  const prepared = await preparePlan(host, MOST_OFFERED).catch((error: unknown) => answerError(error).text);
+  // The pairing stands whatever the look at the tools met.
+  if (typeof prepared === "string") return answer(`Paired. ${prepared}\n${later}`, { paired: true });
+  const { plan, isEmpty, text } = prepared;
+  const { actions } = plan.next;
+  const what = `${actions.length} tools of ${new Set(actions.map(({ integration }) => integration)).size} apps`;
+  const isLoaded = loadsCompanion(api.runtime.config.current(), host.places.companion);
+  if (isEmpty && (isLoaded || actions.length === 0)) return answer(`Paired. ${what} work as before.`, { paired: true });
+  if (!canAsk()) return answer(`Paired. ${later}`, { paired: true });
+  say(text);
+  if (!(await askYesNo(`Paired. ${what}: give them to the agent now?`, "y"))) {
+    return answer(`Paired. ${later}`, { paired: true });
+  }
+  const { next, config } = await applySync(host, api, plan);
+  return { exit: config.kind === "refused" ? EXIT.failed : EXIT.ok, text: next, data: { paired: true, next } };
 }
 
 /** `openclaw svc sync`: shows what would change, asks, applies. */

@@ -13,7 +13,11 @@ const SYNC = "openclaw svc sync";
 /** The state of the action tools on this machine, which should belong to the account as far as it is known. */
 export function diagnoseActions(
   places: Places,
-  { principal, baseUrl }: { readonly principal?: string | undefined; readonly baseUrl?: string | undefined },
+  {
+    principal,
+    baseUrl,
+    isPaired = true,
+  }: { readonly principal?: string | undefined; readonly baseUrl?: string | undefined; readonly isPaired?: boolean },
 ): Finding[] {
   let damage = "";
   const file = readActions(places.actions, (reason) => {
@@ -22,6 +26,8 @@ export function diagnoseActions(
   if (file === undefined) {
     if (existsSync(places.actions))
       return [fail("actions", `The file of the action tools cannot be used${damage}.`, SYNC)];
+    // Before pairing there is nothing to sync with.
+    if (principal === undefined && baseUrl === undefined && !isPaired) return [];
     const text = "Not synced: no action has a tool of its own. svc_search_tools and svc_call_tool work without.";
     return [warn("actions", text, SYNC)];
   }

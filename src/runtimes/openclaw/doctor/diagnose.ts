@@ -26,6 +26,8 @@ interface StatusOptions {
   readonly config: HostConfig;
   /** The conversation that asks; default the latest one. */
   readonly sessionKey?: string | undefined;
+  /** One line where all is well, for a chat. */
+  readonly isShort?: boolean | undefined;
   /** Replaced in tests. */
   readonly ask?: AskGateway | undefined;
 }
@@ -34,16 +36,20 @@ interface StatusOptions {
 export async function showStatus(host: SvcHost, options: StatusOptions): Promise<CommandAnswer> {
   const { findings, key, check } = await diagnose(host, options);
   const isWell = isHealthy(findings);
+  const actions = readActions(host.places.actions)?.actions ?? [];
+  const isFine = findings.every(({ level }) => level === "ok");
+  const apps = new Set(actions.map(({ integration }) => integration)).size;
+  const short = `All well: ${actions.length} tools of ${apps} apps. Each check: openclaw svc status`;
   const data = {
     ok: isWell,
     baseUrl: key?.baseUrl,
     key: key?.source,
     tools: check?.tools,
-    actions: readActions(host.places.actions)?.actions.length ?? 0,
+    actions: actions.length,
     findings,
   };
   const exit = isWell ? EXIT.ok : key === undefined ? EXIT.notPaired : EXIT.failed;
-  return { exit, text: formatFindings(findings), data };
+  return { exit, text: isFine && options.isShort === true ? short : formatFindings(findings), data };
 }
 
 interface Diagnosis {
@@ -61,7 +67,8 @@ async function diagnose(host: SvcHost, options: StatusOptions): Promise<Diagnosi
     return { findings: [describeFailure(error, "settings")] };
   }
   const access = await diagnoseKey(host, settings);
-  const owner = access.key === undefined ? {} : { principal: access.check?.principal };
+  const owner =
+    access.key === undefined ? { isPaired: false } : { principal: access.key.principal ?? access.check?.principal };
   const actions = diagnoseActions(places, owner);
   const names = [...STATIC_DEFINITIONS, ...(readActions(places.actions)?.actions ?? [])].map(({ name }) => name);
   const findings = [

@@ -183,6 +183,8 @@ export interface HostProvider {
 /** The host's side of a sign-in. */
 export interface HostAuthContext {
   readonly config: HostConfig;
+  /** Folder of the agent that signs in. */
+  readonly agentDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** True in chat and in the host's web pages, where nothing can be asked. Left out on the command line. */
   readonly credentialOnly?: boolean | undefined;

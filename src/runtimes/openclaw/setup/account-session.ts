@@ -21,9 +21,7 @@ export type OwnedAccountSession = Awaited<ReturnType<typeof openAccount>>;
  *
  * @throws SvcError `invalid_config` for a bad address or media folder
  */
-export async function openAccount(
-  options: Omit<SessionSettings, "onEvent"> & { readonly baseUrl: string; readonly apiKey: string },
-) {
+export async function openAccount(options: Omit<SessionSettings, "onEvent"> & Key) {
   const listeners = new Set<(event: SessionEvent) => void>();
   const emit = (event: SessionEvent) => {
     for (const listener of listeners) listener(event);
@@ -128,6 +126,8 @@ export function describeObstacle(obstacle: Obstacle): string {
 interface Key {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** The account that this key continues; default one of its own. */
+  readonly principal?: string | undefined;
 }
 
 /** More accounts than a host has agents with accounts of their own; the least recently used one is closed. */
@@ -154,7 +154,7 @@ export function createSessionCache(places: Places) {
     listSecrets: () => [...entries.values()].map(({ key }) => key.apiKey),
     /** The session of this account with these settings; an open one with other settings is closed when it is idle. */
     async open(key: Key, { mediaRoots, upload, validation }: PluginSettings): Promise<AccountSession> {
-      const { baseUrl, apiKey } = key;
+      const { baseUrl, apiKey, principal } = key;
       // Says nothing about the key, which has far more than 64 random bits.
       const name = sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16);
       const known = entries.get(name);
@@ -163,7 +163,8 @@ export function createSessionCache(places: Places) {
         openAccount({
           baseUrl,
           apiKey,
-          stateDir: join(places.state, "accounts", name),
+          principal,
+          stateDir: join(places.state, "accounts", principal ?? name),
           ...listMediaPlaces(places, mediaRoots),
           receiveResult: createResultSaver(),
           upload,

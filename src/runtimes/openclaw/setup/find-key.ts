@@ -17,6 +17,8 @@ interface FoundKey {
   readonly source: "config" | "environment" | "host" | "file";
   /** The address that issued it, when a pairing of this host did; it must not be sent anywhere else. */
   readonly baseUrl?: string;
+  /** The account that it continues, when it was paired after another key of the same owner. */
+  readonly principal?: string | undefined;
 }
 
 /** A key with the address it goes to. */
@@ -47,7 +49,8 @@ export async function findApiKey(search: KeySearch): Promise<FoundKey | undefine
   const kept = await askHost(search);
   if (kept !== undefined) {
     const origin = await readKeyOrigin(search.places, kept);
-    return { apiKey: kept, source: "host", ...(origin === undefined ? {} : { baseUrl: origin.baseUrl }) };
+    if (origin === undefined) return { apiKey: kept, source: "host" };
+    return { apiKey: kept, source: "host", baseUrl: origin.baseUrl, principal: origin.principal };
   }
   const { openCredentialStore } = await import("../../../pairing/credentials.ts");
   const own = await openCredentialStore(search.places.state).read();
@@ -131,6 +134,18 @@ interface KeyOrigin {
   /** Name of the key in the dashboard of the service. */
   readonly apiKeyId?: string;
   readonly deviceLabel?: string;
+  /** The account that this key continues; undefined for one of its own. */
+  readonly principal?: string | undefined;
+}
+
+/** The account of the last key that an agent was paired with at an address. Outlives the key; holds no secret. */
+export interface KnownAccount {
+  readonly baseUrl: string;
+  readonly principal: string;
+  /** Folder of the agent; empty where the host does not tell it. */
+  readonly agentDir: string;
+  /** Ids of the accounts its tools use on the service. */
+  readonly connections: readonly string[];
 }
 
 type OriginPlace = Pick<Places, "state">;
@@ -143,21 +158,37 @@ const MOST = 50;
  * keeps the key alone, so the address is kept beside it, under a hash of the key.
  */
 export async function readKeyOrigin(place: OriginPlace, apiKey: string): Promise<KeyOrigin | undefined> {
-  return (await readOrigins(place)).get(nameKey(apiKey));
+  return (await readOrigins(place)).keys.get(nameKey(apiKey));
 }
 
-/** Remembers where `apiKey` was issued (file of mode 0600, replaced atomically). */
-export async function rememberKeyOrigin(place: OriginPlace, apiKey: string, origin: KeyOrigin): Promise<void> {
-  const origins = await readOrigins(place);
-  origins.delete(nameKey(apiKey));
-  origins.set(nameKey(apiKey), origin);
-  await writeOrigins(place, origins);
+/** True when a pairing of this host has left a key that was not taken back since. */
+export async function hasKeyOrigin(place: OriginPlace): Promise<boolean> {
+  return (await readOrigins(place)).keys.size > 0;
 }
 
-/** Forgets where `apiKey` was issued; nothing happens when it is not known. */
+/** The accounts that agents of this host were paired with, the latest last. */
+export async function listKnownAccounts(place: OriginPlace): Promise<readonly KnownAccount[]> {
+  return (await readOrigins(place)).accounts;
+}
+
+/** Remembers where `apiKey` was issued, and its account (file of mode 0600, replaced atomically). */
+export async function rememberKeyOrigin(
+  place: OriginPlace,
+  apiKey: string,
+  origin: KeyOrigin,
+  account?: KnownAccount,
+): Promise<void> {
+  const { keys, accounts } = await readOrigins(place);
+  keys.delete(nameKey(apiKey));
+  keys.set(nameKey(apiKey), origin);
+  const others = accounts.filter((one) => one.baseUrl !== account?.baseUrl || one.agentDir !== account.agentDir);
+  await writeOrigins(place, { keys, accounts: account === undefined ? accounts : [...others, account] });
+}
+
+/** Forgets where `apiKey` was issued, and not which account it was for; nothing happens when it is not known. */
 export async function forgetKeyOrigin(place: OriginPlace, apiKey: string): Promise<void> {
   const origins = await readOrigins(place);
-  if (origins.delete(nameKey(apiKey))) await writeOrigins(place, origins);
+  if (origins.keys.delete(nameKey(apiKey))) await writeOrigins(place, origins);
 }
 
 /** A key has far more than 128 random bits, so its hash tells nothing about it. */
@@ -167,21 +198,39 @@ function nameKey(apiKey: string): string {
 
 const findOrigins = ({ state }: OriginPlace) => join(state, "key-origins.json");
 
-async function writeOrigins(place: OriginPlace, origins: ReadonlyMap<string, KeyOrigin>): Promise<void> {
+interface Origins {
+  readonly keys: Map<string, KeyOrigin>;
+  readonly accounts: readonly KnownAccount[];
+}
+
+async function writeOrigins(place: OriginPlace, { keys, accounts }: Origins): Promise<void> {
   const { replaceFile } = await import("../../../base/disk.ts");
-  const keys = Object.fromEntries([...origins].slice(-MOST));
-  await replaceFile(findOrigins(place), `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
+  const kept = { version: 1, keys: Object.fromEntries([...keys].slice(-MOST)), accounts: accounts.slice(-MOST) };
+  await replaceFile(findOrigins(place), `${JSON.stringify(kept, null, 2)}\n`);
 }
 
 /** A missing or damaged file knows no key. */
-async function readOrigins(place: OriginPlace): Promise<Map<string, KeyOrigin>> {
+async function readOrigins(place: OriginPlace): Promise<Origins> {
   const content = parseJson(await readFile(findOrigins(place), "utf8").catch(() => ""));
-  const keys = isRecord(content) && content.version === 1 && isRecord(content.keys) ? content.keys : {};
-  return new Map(Object.entries(keys).filter((entry): entry is [string, KeyOrigin] => isOrigin(entry[1])));
+  const { keys, accounts } = isRecord(content) && content.version === 1 ? content : {};
+  const known = Object.entries(isRecord(keys) ? keys : {});
+  return {
+    keys: new Map(known.filter((entry): entry is [string, KeyOrigin] => isOrigin(entry[1]))),
+    accounts: Array.isArray(accounts) ? accounts.filter(isKnownAccount) : [],
+  };
 }
 
 function isOrigin(value: unknown): value is KeyOrigin {
-  return isRecord(value) && typeof value.baseUrl === "string" && typeof value.pairedAt === "string";
+  if (!isRecord(value) || typeof value.baseUrl !== "string" || typeof value.pairedAt !== "string") return false;
+  return value.principal === undefined || isPrincipal(value.principal);
+}
+
+/** It names a folder, too. */
+const isPrincipal = (value: unknown) => typeof value === "string" && /^[0-9a-f]{16}$/.test(value);
+
+function isKnownAccount(value: unknown): value is KnownAccount {
+  if (!isRecord(value) || !isPrincipal(value.principal) || !Array.isArray(value.connections)) return false;
+  return typeof value.baseUrl === "string" && typeof value.agentDir === "string";
 }
 
 /** How a model says what the user has to do; there is no command `svc` in an OpenClaw. */

@@ -1,8 +1,9 @@
 import { hostname } from "node:os";
 import { isSvcError } from "../../../errors.ts";
-import { checkServiceAt } from "../../../pairing/check-service.ts";
+import { checkServiceAt, type Reach, readReach } from "../../../pairing/check-service.ts";
 import { type CredentialStore, type Credentials, openCredentialStore } from "../../../pairing/credentials.ts";
 import { type PairAtOptions, type PairProgress, pairAt } from "../../../pairing/pair.ts";
+import { readActions } from "../actions/actions-file.ts";
 import {
   type HostAuthContext,
   type HostAuthResult,
@@ -13,7 +14,7 @@ import {
 } from "../host/host-api.ts";
 import { loadSdk } from "../host/load-sdk.ts";
 import type { SvcHost } from "../svc-host.ts";
-import { explainPairing, rememberKeyOrigin } from "./find-key.ts";
+import { explainPairing, type KnownAccount, listKnownAccounts, rememberKeyOrigin } from "./find-key.ts";
 import { DEFAULT_BASE_URL } from "./plugin-settings.ts";
 
 /**
@@ -41,12 +42,16 @@ export async function pairWithHost(
     });
     context.assertCurrent?.();
     const { apiKey: key, ...origin } = paired;
-    await rememberKeyOrigin(host.places, key, origin);
+    // Without an answer the key has an account of its own: nothing of an earlier one is taken over unseen.
+    const reach = await readReach(paired, { signal: screen.signal }).catch(() => undefined);
+    const account = reach && (await recogniseAccount(host.places, paired.baseUrl, reach, context.agentDir ?? ""));
+    const principal = account?.principal === reach?.principal ? undefined : account?.principal;
+    await rememberKeyOrigin(host.places, key, { ...origin, ...(principal && { principal }) }, account);
     await screen.close("Approved.");
     const metadata = { baseUrl: paired.baseUrl };
     return {
       profiles: [{ profileId: PROFILE_ID, credential: { type: "api_key", provider: PROVIDER_ID, key, metadata } }],
-      notes: [`Paired with ${paired.baseUrl}.`, "Next: `openclaw svc sync` gives each of your apps' actions a tool."],
+      notes: [`Paired with ${paired.baseUrl}.`, tellNext(host, account?.principal, context)],
     };
   } catch (error) {
     await screen.close("Not paired.");
@@ -57,6 +62,32 @@ export async function pairWithHost(
     }
     throw failure;
   }
+}
+
+/**
+ * The account of a new key: the one that this agent was paired with before at this address, when both reach the same
+ * accounts of apps, whose ids are the service's; else one of its own.
+ */
+async function recogniseAccount(
+  places: SvcHost["places"],
+  baseUrl: string,
+  { principal, connections }: Reach,
+  agentDir: string,
+): Promise<KnownAccount> {
+  const known = await listKnownAccounts(places);
+  const before = known.find((one) => one.baseUrl === baseUrl && one.agentDir === agentDir);
+  const isSame = before?.connections.some((id) => connections.includes(id)) === true;
+  return { baseUrl, agentDir, connections, principal: isSame ? before.principal : principal };
+}
+
+/** In a chat its own command. */
+function tellNext({ places }: SvcHost, principal: string | undefined, { credentialOnly }: HostAuthContext): string {
+  const file = readActions(places.actions);
+  if (file !== undefined && file.principal === principal) {
+    return "The tools of your apps, and what you always allowed, are as they were before.";
+  }
+  const command = credentialOnly === true ? "/svc sync" : "openclaw svc sync";
+  return `Next: \`${command}\` gives each of your apps' actions a tool.`;
 }
 
 /** The address from the settings; else the one of the last pairing, else a service on this machine, as the human likes. */
@@ -155,13 +186,17 @@ function createPairingScreen(context: HostAuthContext) {
 }
 
 async function showLink(
-  { prompter, openUrl }: HostAuthContext,
+  { prompter, openUrl, credentialOnly }: HostAuthContext,
   { pairUrl, displayCode, expiresAt }: PairProgress & { kind: "started" },
 ): Promise<void> {
-  // No browser, no display: the link is written out in any case.
-  await openUrl(pairUrl).catch(() => undefined);
+  const isOpened = await openUrl(pairUrl).then(
+    () => true,
+    () => false,
+  );
   const title = "Pair with svc";
-  const message = `Open this link and approve the device: ${pairUrl}`;
+  // A chat and the host's pages have shown the link by now; a terminal may have no browser and no display.
+  const isShown = isOpened && credentialOnly === true;
+  const message = isShown ? "Approve the device on that page." : `Open this link and approve the device: ${pairUrl}`;
   if (displayCode === undefined) return prompter.note(message, title);
   const compare = "Approve only if the page shows this code.";
   if (prompter.deviceCode === undefined) {

@@ -42,6 +42,19 @@ it("offers every action of the connected apps with its own schema, 321 of them f
   });
 });
 
+it("says in a tool's description that its app has several accounts, and how to use another than the default", async () => {
+  kit = await openSyncKit([app("app", { id: "a" })]);
+  const alone = await plan();
+  expect(alone.next.actions[0]?.description).not.toContain("Accounts");
+  const { id } = await kit.service.service.connections.add({ integration: "app", label: "Work app", settings: {} });
+  const { next } = await plan(alone.next);
+  expect(next.actions[0]?.description).toMatch(
+    new RegExp(
+      `Accounts: app account .*Work app \\(${id}\\)\\. .*; to name one, call svc_call_tool .*connectionId\\.$`,
+    ),
+  );
+});
+
 it("tells what came, what went and what is another tool now, and nothing else", async () => {
   kit = await openSyncKit([app("app", { id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }, { id: "e" })]);
   const first = await plan();

@@ -75,6 +75,10 @@ describe("openclaw svc", () => {
     await kit.offer(createManyApp("crm", createNumberedActions(1)));
   });
 
+  test("unpair forgets nothing that nobody agreed to forget", async () => {
+    expect(await run("unpair")).toMatchObject({ exit: 4, stderr: expect.stringMatching(/forgets the key.*--yes/) });
+  });
+
   test("sync applies nothing that nobody agreed to", async () => {
     const { exit, stderr } = await run("sync");
     expect(exit).toBe(4);
@@ -107,7 +111,7 @@ describe("openclaw svc", () => {
     [["approve", "ABCD2345"], 4, /needs a terminal.*\/svc approve/],
     [["pending"], 1, /gateway/],
     [["decline", "ABCD2345"], 1, /gateway/],
-    [["unpair"], 1, /openclaw models auth logout svc:default/],
+    [["unpair", "--yes"], 1, /openclaw models auth logout svc:default/],
     [["pair"], 1, /models auth login --provider svc --method pair/],
     [
       ["pair", "--base-url", "https://other.example"],

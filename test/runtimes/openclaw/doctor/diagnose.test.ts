@@ -53,6 +53,8 @@ describe("openclaw svc status", () => {
     const { exit, findings, text } = await look(host, "key", loading());
     expect(findings.map(({ level }) => level)).toEqual(findings.map(() => "ok"));
     expect(exit).toBe(0);
+    const short = await showStatus(host, { config: loading(), isShort: true });
+    expect(short.text).toMatch(/^All well: \d+ tools of 3 apps\. Each check: openclaw svc status$/);
     expect(text).toMatch(/key is from the plugin's settings.*\n.*answers.*\n.*accepted; the account has \d+ tools/);
   });
 
@@ -63,6 +65,7 @@ describe("openclaw svc status", () => {
       fix: expect.stringMatching(/openclaw svc pair.*models auth login.*\/login svc/),
     });
     expect(findings).toContainEqual(expect.objectContaining({ id: "service", level: "ok" }));
+    expect(findings, "a sync cannot work yet").not.toContainEqual(expect.objectContaining({ id: "actions" }));
     expect(exit).toBe(3);
   });
 
