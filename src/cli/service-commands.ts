@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { knownApps } from "../service/added/known-apps.ts";
 import type { Run } from "./context.ts";
 
@@ -24,6 +24,76 @@ const levelOption = () =>
     "level of an action, or of all whose ids match, e.g. 'search_*=read' (read, write, delete, admin; own: as without one); the last one that matches holds; repeatable",
   ).argParser(collect);
 
+/** Loads variables from a file; those that are set already stay. Options take theirs after the command line was read. */
+function loadConfig(file: string): string {
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+  return file;
+}
+
+const dataOption = (description = "data folder of the service") =>
+  new Option("--data <dir>", description).env("SVC_DATA");
+
+/** Options of `svc serve`; each can be set by its variable, too. */
+function listServeOptions(): Option[] {
+  return [
+    new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig),
+    new Option("--port <number>", "port to listen on, 0 for any free one").env("SVC_PORT").default("8790"),
+    new Option("--host <address>", "address to listen on").env("SVC_HOST").default("127.0.0.1"),
+    dataOption("data folder (default: below your home folder)"),
+    databaseOption(),
+    new Option(
+      "--files <place>",
+      "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
+    ).env("SVC_FILES"),
+    new Option("--public-url <url>", "address people open, when it is not the listening one").env("SVC_PUBLIC_URL"),
+    new Option("--usage-limit <number>", "executions allowed per day and account").env("SVC_USAGE_LIMIT"),
+    new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
+      "SVC_KEEP_DAYS",
+    ),
+    new Option("--provider-timeout <seconds>", "longest time an action of an app may take (default: 60)").env(
+      "SVC_PROVIDER_TIMEOUT",
+    ),
+    new Option(
+      "--allow-host <host:port>",
+      "let files be fetched from this host of yours, over http too; repeatable, or several with spaces in the variable",
+    )
+      .env("SVC_ALLOW_HOST")
+      .argParser(collectWords),
+    new Option(
+      "--approvals <who>",
+      "who approves calls that change something: device (a paired device asks its human) or owner (each waits in the inbox)",
+    )
+      .env("SVC_APPROVALS")
+      .choices(["device", "owner"])
+      .default("device"),
+    new Option(
+      "--flow-approvals <where>",
+      "where a waiting flow may be approved: api (by a paired device too) or dashboard (by the owner's browser only)",
+    )
+      .env("SVC_FLOW_APPROVALS")
+      .choices(["api", "dashboard"])
+      .default("api"),
+    new Option(
+      "--notify <target>",
+      "tell you what waits: ntfy:https://HOST/TOPIC, webhook:https://HOST/PATH or mail:ADDRESS; repeatable, or several with spaces in the variable",
+    )
+      .env("SVC_NOTIFY")
+      .argParser(collectWords),
+    new Option("--notify-arguments", "put the arguments of calls into these notes too").env("SVC_NOTIFY_ARGUMENTS"),
+    new Option(
+      "--otel",
+      "make spans of requests and calls with the OpenTelemetry of this process (@opentelemetry/api)",
+    ).env("SVC_OTEL"),
+    new Option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first").env(
+      "SVC_NO_FILE_ENVELOPES",
+    ),
+  ];
+}
+
 /** Commands that run the service. */
 export function addServiceCommands(program: Command, run: Run): void {
   program
@@ -33,55 +103,9 @@ export function addServiceCommands(program: Command, run: Run): void {
     .option("--model <provider:name>", "use a real model instead of the scripted one, e.g. openai:gpt-5-mini")
     .option("--unattended", "play the human's part too, and say so on every such line")
     .action(run(async () => (await import("./commands/demo.ts")).demo));
-  program
-    .command("serve")
-    .description("run the embedded service on this machine")
-    .option("--port <number>", "port to listen on, 0 for any free one", "8790")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--data <dir>", "data folder (default: below your home folder)")
-    .addOption(databaseOption())
-    .addOption(
-      new Option(
-        "--files <place>",
-        "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
-      ).env("SVC_FILES"),
-    )
-    .option("--public-url <url>", "address people open, when it is not the listening one")
-    .option("--usage-limit <number>", "executions allowed per day and account")
-    .option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)")
-    .option(
-      "--allow-host <host:port>",
-      "let files be fetched from this host of yours, over http too; repeatable",
-      collect,
-    )
-    .addOption(
-      new Option(
-        "--approvals <who>",
-        "who approves calls that change something: device (a paired device asks its human) or owner (each waits in the inbox)",
-      )
-        .choices(["device", "owner"])
-        .default("device"),
-    )
-    .addOption(
-      new Option(
-        "--flow-approvals <where>",
-        "where a waiting flow may be approved: api (by a paired device too) or dashboard (by the owner's browser only)",
-      )
-        .choices(["api", "dashboard"])
-        .default("api"),
-    )
-    .addOption(
-      new Option(
-        "--notify <target>",
-        "tell you what waits: ntfy:https://HOST/TOPIC, webhook:https://HOST/PATH or mail:ADDRESS; repeatable, or several with spaces in the variable",
-      )
-        .env("SVC_NOTIFY")
-        .argParser(collectWords),
-    )
-    .option("--notify-arguments", "put the arguments of calls into these notes too")
-    .option("--otel", "make spans of requests and calls with the OpenTelemetry of this process (@opentelemetry/api)")
-    .option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first")
-    .action(run(async () => (await import("./commands/serve.ts")).serve));
+  const serve = program.command("serve").description("run the embedded service on this machine");
+  for (const option of listServeOptions()) serve.addOption(option);
+  serve.action(run(async () => (await import("./commands/serve.ts")).serve));
 }
 
 /** Commands of the owner for a service that runs on this machine. */
@@ -89,7 +113,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
   program
     .command("login-link")
     .description("print a new one-time sign-in link for a service on this machine")
-    .option("--data <dir>", "data folder of the service")
+    .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/serve.ts")).loginLink));
   program
@@ -97,7 +121,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .description("the notes that a service on this machine sends to its owner")
     .command("test")
     .description("send a test note to each target, and see which arrived and why not")
-    .option("--data <dir>", "data folder of the service")
+    .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/notify.ts")).notifyTest));
   program
@@ -113,32 +137,31 @@ export function addOwnerCommands(program: Command, run: Run): void {
     .option("--status <status>", "only lines of this status, e.g. failed or expired")
     .option("--full", "with arguments and results, as the dashboard's log shows them")
     .option("--file <path>", "write to this file, readable by you alone (default: standard output)")
-    .option("--data <dir>", "data folder of the service")
+    .addOption(dataOption())
     .addOption(databaseOption())
     .action(run(async () => (await import("./commands/log-export.ts")).logExport));
 }
 
 /** `svc backup`, `svc restore`, `svc compact`: the data folder of a service on this machine. */
 export function addDataCommands(program: Command, run: Run): void {
-  const data = ["--data <dir>", "data folder of the service"] as const;
   program
     .command("backup")
     .description("write the data folder of a service to one file, also while it runs")
     .argument("[file]", "new file (default: svc-backup-<time>.tar.gz here)")
-    .option(...data)
+    .addOption(dataOption())
     .action(run(async () => (await import("./commands/backup.ts")).backup));
   program
     .command("restore")
     .description("make a data folder of such a file, after checking it; the service must not run")
     .argument("<file>", "what svc backup wrote")
-    .option(...data)
+    .addOption(dataOption())
     .addOption(new Option("--check", "only check the file").conflicts("replace"))
     .option("--replace", "move a folder that has content out of the way")
     .action(run(async () => (await import("./commands/backup.ts")).restore));
   program
     .command("compact")
     .description("give the disk back what the database no longer needs; the service must not run")
-    .option(...data)
+    .addOption(dataOption())
     .action(run(async () => (await import("./commands/backup.ts")).compact));
 }
 
@@ -152,7 +175,7 @@ function nameArgument(): Argument {
 /** Options of every command that looks into a service on this machine. */
 function inService(command: Command): Command {
   return command
-    .option("--data <dir>", "data folder of the service")
+    .addOption(dataOption())
     .addOption(
       new Option("--database <url>", "its database, when that is not a file in the folder").env("SVC_DATABASE"),
     );

@@ -14,6 +14,7 @@ interface ServeFlags {
   readonly publicUrl?: string;
   readonly usageLimit?: string;
   readonly keepDays?: string;
+  readonly providerTimeout?: string;
   readonly allowHost?: readonly string[];
   readonly flowApprovals: "api" | "dashboard";
   readonly approvals: "device" | "owner";
@@ -26,6 +27,7 @@ interface ServeFlags {
 /** `svc serve`: runs until interrupted; prints the address and a one-time sign-in link. */
 export async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const { terminal } = context;
+  checkSwitches(context.env);
   const dataDir = flags.data ?? context.places.service;
   // Loaded here, because "svc login-link" does not need it.
   const { createService } = await import("../../service/create-service.ts");
@@ -52,6 +54,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     ...(flags.keepDays === undefined
       ? {}
       : { retentionDays: wholeNumber(flags.keepDays, "--keep-days", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.providerTimeout === undefined
+      ? {}
+      : { providerTimeoutMs: wholeNumber(flags.providerTimeout, "--provider-timeout", 1, 86_400) * 1000 }),
   });
   terminal.say(`Listening on ${service.url}`);
   terminal.say(`Sign in: ${await service.signInUrl()}`);
@@ -64,6 +69,16 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
   terminal.say(running === 0 ? "Stopping." : `Stopping: ${waits}`);
   await service.close();
   return EXIT.ok;
+}
+
+/** Variables that turn something on by being there, so that "0" would, too. */
+const SWITCHES = ["SVC_NOTIFY_ARGUMENTS", "SVC_OTEL", "SVC_NO_FILE_ENVELOPES"];
+
+function checkSwitches(env: NodeJS.ProcessEnv): void {
+  const wrong = SWITCHES.find((name) => ![undefined, "1", "true"].includes(env[name]));
+  if (wrong === undefined) return;
+  const hint = `Set it to 1 to turn it on; leave it out to keep it off.`;
+  throw new SvcError("invalid_config", `${wrong} is "${env[wrong]}".`, { field: wrong, hint });
 }
 
 interface LoginLinkFlags {

@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runSvc, startSvc } from "../e2e/run-svc.ts";
+
+let home: string;
+let config: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "svc-serve-"));
+  config = join(home, "svc.env");
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+test("a flag goes before its variable, and a variable before the file", async () => {
+  await writeFile(
+    config,
+    `SVC_PORT=none\nSVC_HOST=::1\nSVC_DATA=${join(home, "file")}\nSVC_PUBLIC_URL=https://one.example\n`,
+  );
+  const env = { SVC_DATA: join(home, "variable"), SVC_HOST: "not.an.address" };
+  const running = startSvc(["serve", "--config", config, "--port", "0", "--host", "127.0.0.1"], home, env);
+  await running.waitFor(/Listening on https:\/\/one\.example/);
+  await running.waitFor(new RegExp(`Data folder: ${join(home, "variable")}\n`));
+  running.kill("SIGTERM");
+  expect(await running.done).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ["SVC_KEEP_DAYS=many", 2, '--keep-days is "many"'],
+  ["SVC_PROVIDER_TIMEOUT=0", 2, '--provider-timeout is "0"; it must be a whole number from 1 to 86400'],
+  ["SVC_APPROVALS=nobody", 2, "'SVC_APPROVALS'"],
+  ["SVC_OTEL=0", 1, 'SVC_OTEL is "0". Set it to 1 to turn it on; leave it out to keep it off.'],
+])("a wrong line of the file is named: %s", async (line, code, text) => {
+  await writeFile(config, `SVC_PORT=0\n${line}\n`);
+  const run = await runSvc(["serve", "--config", config], home);
+  expect([run.code, run.stderr]).toEqual([code, expect.stringContaining(text)]);
+});
+
+test("a file that is not there is named", async () => {
+  const run = await runSvc(["serve", "--config", join(home, "gone.env")], home);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("gone.env")]);
+});
