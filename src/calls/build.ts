@@ -51,6 +51,24 @@ export function buildTools(
   }));
 }
 
+const CHARS_PER_TOKEN = 4;
+
+/**
+ * The tools, if a model reads all of them within a budget of tokens, and else none: it then searches. A tool counts by its
+ * name, description and schema, at four characters for a token.
+ */
+export function keepWithin<Tool extends Pick<ToolDefinition, "name" | "description" | "schema">>(
+  tools: readonly Tool[],
+  tokens: number,
+): readonly Tool[] {
+  let left = tokens * CHARS_PER_TOKEN;
+  for (const { name, description, schema } of tools) {
+    left -= name.length + description.length + JSON.stringify(schema).length;
+    if (left < 0) return [];
+  }
+  return tools;
+}
+
 function describeEntry(entry: CatalogEntry): string {
   const asks = mustAskFirst(entry) ? "Asks the user for approval before it runs." : "";
   const learn = entry.schemaHash === undefined ? "Call svc_describe_tool first to learn its arguments." : "";

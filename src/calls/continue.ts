@@ -46,7 +46,7 @@ export interface ContinuedCall {
 /** Calls whose question leaves the process. */
 export interface CallContinuation {
   prepare(call: ToolCall): Promise<PreparedCall>;
-  reopen(state: string): Promise<PreparedCall | undefined>;
+  reopen(state: string, expected?: ContinueOptions["expected"]): Promise<PreparedCall | undefined>;
   continue(state: string, answer?: ContinueAnswer, options?: ContinueOptions): Promise<ContinuedCall>;
 }
 
@@ -60,9 +60,10 @@ interface Parts {
 export function createContinuation(parts: Parts): CallContinuation {
   return {
     prepare: (call) => prepare(parts, call),
-    async reopen(state) {
+    async reopen(state, expected) {
       const sealed = await openState(parts, state);
-      return sealed && (sealed.request === undefined ? { kind: "none", state } : describe(sealed.request, state));
+      if (sealed === undefined || !isExpected(parts, sealed, expected)) return undefined;
+      return sealed.request === undefined ? { kind: "none", state } : describe(sealed.request, state);
     },
     continue: (state, answer, options) => goOn(parts, { state, answer, options }),
   };
@@ -113,7 +114,7 @@ async function goOn(parts: Parts, { state, answer, options = {} }: Continuing): 
   const sealed = await openState(parts, state);
   if (sealed === undefined) return refuse(expected?.toolName, STRANGE);
   const { call, request, answers } = sealed;
-  if (expected !== undefined && !isSame(call, readTarget(parts, expected))) return refuse(expected.toolName, OTHER);
+  if (!isExpected(parts, sealed, expected)) return refuse(expected?.toolName, OTHER);
   const decisions = [...answers];
   if (request !== undefined) {
     const decision = { id: request.id, fingerprint: request.fingerprint, ...answer };
@@ -151,14 +152,10 @@ async function run(
   return { outcome, asked };
 }
 
-function readTarget(parts: Parts, { toolName, arguments: args }: Pick<ToolCall, "toolName" | "arguments">) {
-  return findTool(parts, toolName)?.readTarget(args) ?? { toolName, arguments: args };
-}
-
-type Target = Pick<ToolCall, "toolName" | "arguments">;
-
-function isSame(one: Target, other: Target): boolean {
-  return one.toolName === other.toolName && toText(one.arguments) === toText(other.arguments);
+function isExpected(parts: Parts, { call }: SealedCall, expected: ContinueOptions["expected"]): boolean {
+  if (expected === undefined) return true;
+  const { toolName, arguments: args } = findTool(parts, expected.toolName)?.readTarget(expected.arguments) ?? expected;
+  return call.toolName === toolName && toText(call.arguments) === toText(args);
 }
 
 /** Never equal to another when it cannot be written. */

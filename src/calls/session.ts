@@ -102,8 +102,8 @@ export interface ToolSession {
    * questions are not known beforehand: the service may object later.
    */
   prepare(call: ToolCall): Promise<PreparedCall>;
-  /** A prepared call as it was prepared; undefined for a text that is no `state` of this service, key and state folder. */
-  reopen(state: string): Promise<PreparedCall | undefined>;
+  /** A prepared call as it was prepared; undefined for a text that is no `state` of this service, key and state folder, or of another call than `expected`. */
+  reopen(state: string, expected?: ContinueOptions["expected"]): Promise<PreparedCall | undefined>;
   /**
    * Runs a prepared call, or ends it, as the human answered; also in another process. The same `state` never makes a call
    * twice: it is answered with what came of it. Throws like `call`.

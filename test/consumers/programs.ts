@@ -92,8 +92,11 @@ export const wrong: number = await createApprovalMiddleware(toolkit);
 
 const DOORS = Object.keys(EXPORTS);
 
-/** For a project with no optional peer: every door but LangChain's. */
-export const WITHOUT_PEERS = PLAIN + nameAll(DOORS.filter((door) => door !== "./langchain"));
+/** Doors that need a peer. */
+const OF_PEERS = ["./langchain", "./ai-sdk", "./openai-agents"];
+
+/** For a project with no optional peer: every door but theirs. */
+export const WITHOUT_PEERS = PLAIN + nameAll(DOORS.filter((door) => !OF_PEERS.includes(door)));
 
 /** For a project with `@langchain/core` alone: the toolkit; the middlewares can be named, but need `langchain`. */
 export const WITH_CORE = `${TOOLKIT}export const middlewares = [createApprovalMiddleware, createDynamicToolsMiddleware];`;

@@ -8,7 +8,9 @@ import { runBlock } from "./run-block.ts";
 
 /** Every block of these guides is run and prints what the guide says. */
 
-const GUIDES = ["approvals", "concepts", "files", "flows", "many-tools", "testing"].map((name) => `docs/${name}.md`);
+const GUIDES = ["agent-sdks", "approvals", "concepts", "files", "flows", "many-tools", "testing"].map(
+  (name) => `docs/${name}.md`,
+);
 
 let service: TestService;
 beforeEach(async () => {
@@ -49,7 +51,7 @@ describe("a guide", () => {
     const languages = blocks
       .map(({ language }) => language)
       .filter((language) => [...PROGRAMS, "sh"].includes(language));
-    expect(languages.sort()).toEqual([...Array.from({ length: 8 }, () => "js"), "sh", "ts"]);
+    expect(languages.sort()).toEqual([...Array.from({ length: 10 }, () => "js"), "sh", "ts"]);
   });
 });
 

@@ -21,6 +21,7 @@ const PAGES = [...DOCS.map((name) => `docs/${name}`), ...ROOT_PAGES];
 /** The test that runs or compares the blocks of a page. */
 const TESTED_BY: Readonly<Record<string, string>> = {
   "README.md": "test/package/pack.long.test.ts",
+  "docs/agent-sdks.md": "test/docs/guides.test.ts",
   "docs/approvals.md": "test/docs/guides.test.ts",
   "docs/concepts.md": "test/docs/guides.test.ts",
   "docs/files.md": "test/docs/guides.test.ts",

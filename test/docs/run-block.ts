@@ -5,7 +5,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** Runs a `js` block of a page with the sources in the place of the package, and gives what it printed. */
 export async function runBlock(code: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const source = code.replaceAll(/"svc-agent-plugin(?:\/(\w+))?"/g, (_match, door = "index") =>
+  const source = code.replaceAll(/"svc-agent-plugin(?:\/([\w-]+))?"/g, (_match, door = "index") =>
     JSON.stringify(new URL(`src/${door}.ts`, ROOT).href),
   );
   const args = ["--input-type=module", "--eval", source];

@@ -11,7 +11,9 @@ const DECLARATIONS = /\.d\.ts$/;
 const ENTRIES = {
   bin: "src/bin.ts",
   index: "src/index.ts",
+  "ai-sdk": "src/ai-sdk.ts",
   langchain: "src/langchain.ts",
+  "openai-agents": "src/openai-agents.ts",
   openclaw: "src/openclaw.ts",
   service: "src/service.ts",
   testing: "src/testing.ts",

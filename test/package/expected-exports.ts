@@ -13,6 +13,8 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "pairDevice",
     "projectToolSchema",
   ],
+  "./ai-sdk": ["openAiSdkTools"],
+  "./openai-agents": ["openAgentTools"],
   "./langchain": ["SvcToolkit", "createApprovalMiddleware", "createDynamicToolsMiddleware"],
   "./openclaw": ["default"],
   "./service": [

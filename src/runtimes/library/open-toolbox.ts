@@ -1,6 +1,6 @@
 import { checkNumbers } from "../../base/check-settings.ts";
 import { createEmitter } from "../../base/concurrency.ts";
-import { buildTools, type ToolDefinition } from "../../calls/build.ts";
+import { buildTools, keepWithin, type ToolDefinition } from "../../calls/build.ts";
 import { describeTools, readAllowed } from "../../calls/catalog/limit-catalog.ts";
 import { describeUnlisted, MAX_OFFERED, MissingReport, selectEntries } from "../../calls/catalog/offer-tools.ts";
 import { type OutcomeStatus, renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
@@ -15,6 +15,11 @@ export type ToolboxOptions = ToolSessionOptions & {
   readonly integrations?: readonly string[] | undefined;
   /** Most actions to offer under their own names, 0 to 117. Default 64; svc_call_tool reaches the others. */
   readonly limit?: number | undefined;
+  /**
+   * Most tokens of their names, descriptions and schemas, at four characters each; with more no action is offered under
+   * its own name. Default 20,000.
+   */
+  readonly maxToolTokens?: number | undefined;
 };
 
 /** A host's call without tool and arguments. */
@@ -33,6 +38,8 @@ export interface ToolReply {
 export interface OfferedTool {
   /** Legal for every model provider: at most 64 of `[A-Za-z0-9_-]`, unique in the toolbox. */
   readonly name: string;
+  /** Full name on the service, or that of a tool of the plugin itself. */
+  readonly toolName: string;
   readonly description: string;
   readonly schema: ToolDefinition["schema"];
   /** Runs the tool. Throws only for an aborted call; everything else is a reply. */
@@ -54,6 +61,7 @@ export interface Toolbox {
   close(): Promise<void>;
 }
 
+const MAX_TOOL_TOKENS = 20_000;
 const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
 
 /**
@@ -68,9 +76,12 @@ const RESERVED_NAMES = [...STATIC_TOOL_NAMES, ...FLOW_TOOL_NAMES];
  * @throws SvcError for bad settings, an unreachable service or a key it does not accept
  */
 export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
-  const { limit, integrations: _, ...settings } = options;
-  checkSettingNames(options, ["limit", "integrations"]);
-  checkNumbers(options, { limit: { min: 0, max: MAX_OFFERED, isWhole: true } });
+  const { limit, maxToolTokens = MAX_TOOL_TOKENS, integrations: _, ...settings } = options;
+  checkSettingNames(options, ["limit", "maxToolTokens", "integrations"]);
+  checkNumbers(options, {
+    limit: { min: 0, max: MAX_OFFERED, isWhole: true },
+    maxToolTokens: { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true },
+  });
   const allow = readAllowed(options);
   const session = await createToolSession({ ...settings, allow });
   try {
@@ -85,15 +96,17 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
     const always = [...session.staticTools, ...session.flowTools];
     return {
       get tools() {
-        const actions = buildTools(select(), { profile: session.profile, reserved: RESERVED_NAMES });
+        const built = buildTools(select(), { profile: session.profile, reserved: RESERVED_NAMES });
+        const actions = keepWithin(built, maxToolTokens);
         const leftOut = describeUnlisted(session.catalog, actions.length);
         return [
-          ...actions.map(({ toolName, ...tool }) =>
-            offer(tool, (args, call) => session.call({ ...call, toolName, arguments: args })),
+          ...actions.map((tool) =>
+            offer(tool, (args, call) => session.call({ ...call, toolName: tool.toolName, arguments: args })),
           ),
-          ...always.map(({ run, ...tool }) =>
-            offer(tool.name === "svc_search_tools" ? { ...tool, description: tool.description + leftOut } : tool, run),
-          ),
+          ...always.map(({ name, description, schema, run }) => {
+            const shown = name === "svc_search_tools" ? description + leftOut : description;
+            return offer({ name, toolName: name, description: shown, schema }, run);
+          }),
         ];
       },
       session,
@@ -106,10 +119,10 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 }
 
 function offer(
-  { name, description, schema }: Omit<OfferedTool, "run">,
+  { name, toolName, description, schema }: Omit<OfferedTool, "run">,
   run: (args: unknown, call: OfferedCall) => Promise<ToolOutcome>,
 ): OfferedTool {
-  return { name, description, schema, run: async (args, call) => toReply(await run(args, call)) };
+  return { name, toolName, description, schema, run: async (args, call) => toReply(await run(args, call)) };
 }
 
 function toReply(outcome: ToolOutcome): ToolReply {

@@ -1,5 +1,7 @@
 /** Which part of `src` may import which: the table behind `npm run check`. Type imports count as well. */
 
+const FOR_RUNTIMES = ["base", "wire", "client/redact.ts", "media/open/roots.ts", "calls", "pairing", "errors.ts"];
+
 /** What each room may import; a path with an ending stands for that file alone. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: ["errors.ts"],
@@ -9,7 +11,11 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   media: ["base", "wire", "client", "errors.ts"],
   calls: ["base", "wire", "client", "schema", "media", "errors.ts"],
   pairing: ["base", "wire", "client", "errors.ts"],
-  "runtimes/*": ["base", "wire", "client/redact.ts", "media/open/roots.ts", "calls", "pairing", "errors.ts"],
+  ...Object.fromEntries(
+    // Both are the library in the shapes of another package.
+    ["ai-sdk", "openai-agents"].map((name) => [`runtimes/${name}`, [...FOR_RUNTIMES, "runtimes/library"]]),
+  ),
+  "runtimes/*": FOR_RUNTIMES,
   service: ["base", "wire", "schema/check", "errors.ts"],
 };
 

@@ -66,7 +66,7 @@ export async function loadExample(folder: string): Promise<HostExample> {
   await writeFile(join(installed, "plugin.manifest.json"), JSON.stringify(readJson("plugin.manifest.json")));
   const doors = Object.entries(exports).map(([door, target]) => {
     const path = typeof target === "string" ? target : target.default;
-    return [door, path.replace(/^\.\/dist\/(\w+)\.js$/, "./src/$1.ts")];
+    return [door, path.replace(/^\.\/dist\/([\w-]+)\.js$/, "./src/$1.ts")];
   });
   const packageJson = { name, type: "module", exports: Object.fromEntries(doors) };
   await writeFile(join(installed, "package.json"), JSON.stringify(packageJson));

@@ -1,0 +1,1 @@
+export { type AiSdkTools, openAiSdkTools } from "./runtimes/ai-sdk/ai-sdk-tools.ts";

@@ -1,0 +1,186 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startTestService, type TestService } from "../../src/testing.ts";
+import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
+import type { Answer, Door, Host, ModelCall, OpenDoor, Turn } from "./door.ts";
+
+/** One contract for every way from a model to its human and back. The service's effect log is the judge. */
+
+let service: TestService;
+let host: Host;
+
+const note = (id: string, title = id): ModelCall => ({ id, name: "notes_create_page", args: { title, body: "text" } });
+const list = (id: string): ModelCall => ({ id, name: "drive_list_files", args: {} });
+
+async function readTitles(): Promise<unknown[]> {
+  return (await service.effects()).map((effect) => effect.arguments.title ?? effect.arguments.folder).sort();
+}
+
+/** Answers every question by its text until none is left. */
+async function answerAll(door: OpenDoor, first: Turn, decide: (question: string) => Answer): Promise<string[]> {
+  const told = [...first.told];
+  let turn = first;
+  for (let round = 0; turn.questions.length > 0; round += 1) {
+    if (round > 6) throw new Error("The questions do not end.");
+    turn = await door.resume(turn.saved, turn.questions.map(decide));
+    told.push(...turn.told);
+  }
+  return told;
+}
+
+/** The tests of one door. */
+export function describeDoor(door: Door): void {
+  /** Each is a process of its own, as far as one process can play several. */
+  const open = async (change: Partial<Host> = {}) => closeLater(await door.open({ ...host, ...change }));
+  /** The process that takes the answer. */
+  const openLater = async (asking: OpenDoor, change: Partial<Host> = {}) => {
+    if (!door.outlives) return asking;
+    await asking.close();
+    return open(change);
+  };
+
+  describe(door.name, () => {
+    beforeEach(async () => {
+      service = closeLater(await startTestService());
+      const { url: baseUrl, apiKey } = service;
+      // Without keys the journal alone keeps a write from being made twice.
+      host = { baseUrl, apiKey, stateDir: await makeFolder(), media: await makeFolder(), idempotencyKeys: "off" };
+    });
+    afterEach(closeAll);
+
+    it("reads without asking", async () => {
+      const turn = await (await open()).start([list("r1")]);
+      expect(turn.questions).toEqual([]);
+      expect(turn.told.join()).toContain("succeeded");
+      expect(await service.effects()).toEqual([]);
+    });
+
+    it("shows the whole call and runs it once after a yes, in another process", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      expect(turn.questions).toHaveLength(1);
+      expect(turn.questions[0]).toMatch(/notes_create_page[\s\S]*w1[\s\S]*writes/);
+      expect(await service.effects()).toEqual([]);
+      const ended = await (await openLater(asking)).resume(turn.saved, ["approve"]);
+      expect(ended.questions).toEqual([]);
+      expect(ended.told.join()).toContain("succeeded");
+      expect(await readTitles()).toEqual(["w1"]);
+    });
+
+    it("runs nothing after a no", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      const ended = await (await openLater(asking)).resume(turn.saved, ["decline"]);
+      expect(ended.questions).toEqual([]);
+      expect(ended.told).toHaveLength(1);
+      expect(ended.told[0]).not.toContain("succeeded");
+      expect(await service.effects()).toEqual([]);
+    });
+
+    it.runIf(door.canEdit)("runs what the human typed", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      const edit = { title: "typed", body: "text" };
+      await (await openLater(asking)).resume(turn.saved, [{ edit }]);
+      expect(await readTitles()).toEqual(["typed"]);
+    });
+
+    it("runs nothing for a yes that comes too late", async () => {
+      if (door.expiresAfterMs === undefined) return;
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      const late = Date.now() + door.expiresAfterMs + 60_000;
+      await (await openLater(asking, { now: () => late })).resume(turn.saved, ["approve"]);
+      expect(await service.effects()).toEqual([]);
+    });
+
+    it("runs nothing for a yes to a file that has changed since", async () => {
+      const path = join(host.media, "a.txt");
+      await writeFile(path, "shown");
+      const asking = await open();
+      const args = { folder: "In", file: path };
+      const turn = await asking.start([{ id: "f1", name: "drive_upload_file", args }]);
+      expect(turn.questions[0]).toContain("a.txt, text/plain, 5 bytes");
+      await writeFile(path, "other bytes");
+      await (await openLater(asking)).resume(turn.saved, ["approve"]);
+      expect(await service.effects()).toEqual([]);
+    });
+
+    it("sends the file that was shown", async () => {
+      const path = join(host.media, "a.txt");
+      await writeFile(path, "shown");
+      const asking = await open();
+      const turn = await asking.start([{ id: "f1", name: "drive_upload_file", args: { folder: "In", file: path } }]);
+      const ended = await (await openLater(asking)).resume(turn.saved, ["approve"]);
+      expect(ended.told.join()).toContain("succeeded");
+      expect(await readTitles()).toEqual(["In"]);
+    });
+
+    it("takes separate answers for calls made at once", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("yes"), list("r1"), note("no"), note("also")]);
+      const told = await answerAll(await openLater(asking), turn, (question) =>
+        /title: no$/m.test(question) ? "decline" : "approve",
+      );
+      expect(await readTitles()).toEqual(["also", "yes"]);
+      expect(told).toHaveLength(4);
+    });
+
+    it("keeps calls of different conversations apart that the model gave one id", async () => {
+      const asking = await open();
+      const first = await asking.start([note("c1", "one")]);
+      const second = await asking.start([note("c1", "two")]);
+      const third = await asking.start([note("c1", "two")]);
+      const answering = await openLater(asking);
+      await answering.resume(second.saved, ["approve"]);
+      expect(await readTitles()).toEqual(["two"]);
+      await answering.resume(first.saved, ["approve"]);
+      expect(await readTitles()).toEqual(["one", "two"]);
+      if (!door.hasModel) return;
+      await answerAll(answering, third, () => "approve");
+      expect(await readTitles()).toEqual(["one", "two", "two"]);
+    });
+
+    it.runIf(door.hasModel)("runs no call unasked that has the id of an earlier one of its conversation", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("c1", "one")]);
+      const answering = await openLater(asking);
+      // Some runtimes drop such a call, or refuse it.
+      const second = await answering.resume(turn.saved, ["approve"], [note("c1", "two")]).catch(() => undefined);
+      expect(await readTitles()).toEqual(["one"]);
+      if (second === undefined || second.questions.length === 0) return;
+      const third = await (await openLater(answering)).resume(second.saved, ["approve"], [note("c1", "two")]);
+      expect(await readTitles()).toEqual(["one", "two"]);
+      await answerAll(await open(), third, () => "decline");
+      expect(await readTitles()).toEqual(["one", "two"]);
+    });
+
+    it("runs a call once, however often its answer is given", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      const answering = await openLater(asking);
+      await answering.resume(turn.saved, ["approve"]);
+      await answering.resume(turn.saved, ["approve"]).catch(() => undefined);
+      await (await openLater(answering)).resume(turn.saved, ["approve"]).catch(() => undefined);
+      expect(await readTitles()).toEqual(["w1"]);
+    });
+
+    it.runIf(door.outlives)("runs a call once, when several processes take its answer at once", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1")]);
+      const doors = await Promise.all([open(), open(), open()]);
+      await Promise.allSettled(doors.map((one) => one.resume(turn.saved, ["approve"])));
+      expect(await readTitles()).toEqual(["w1"]);
+    });
+
+    it("runs nothing for a yes to what was altered after it was asked", async () => {
+      const asking = await open();
+      const turn = await asking.start([note("w1", "shown")]);
+      const altered = turn.saved.replaceAll("shown", "other");
+      if (altered === turn.saved) return;
+      await (await openLater(asking)).resume(altered, ["approve"]).catch(() => undefined);
+      expect(await service.effects()).toEqual([]);
+    });
+  });
+}
