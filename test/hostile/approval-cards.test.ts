@@ -48,11 +48,7 @@ function readHostCard(description: string): Record<string, unknown> {
 const showInTerminal = (request: ApprovalRequest) =>
   createApprovalCard(request, { maxRows: 20, howToSeeAll: SEE_ALL }).join("\n");
 const showInHost = (request: ApprovalRequest) => createHostCard(request, CODE).card.description;
-const showInGraph = (request: ApprovalRequest) => {
-  return createInterruptPayload([createApprovalQuestion(request)]) as {
-    action_requests: { description: string; args: unknown }[];
-  };
-};
+const showInGraph = (request: ApprovalRequest) => createInterruptPayload([createApprovalQuestion(request)]);
 const SEE_ALL = "There is more.";
 const SAYS_CUT = /\nThere is more\.|\nNOT COMPLETE: /;
 const COUNT = /^\[cut: (?:([\d,]+) of ([\d,]+)|\d+ more, ([\d,]+)) characters\]$/;
@@ -124,14 +120,14 @@ describe("the card of an interrupted graph", () => {
   it("has the arguments whole beside the text, and the text says so where it is cut", () => {
     fc.assert(
       fc.property(hostileArguments, (args) => {
-        const [shown] = showInGraph(createRequest(args)).action_requests;
+        const [shown] = showInGraph(createRequest(args)).actionRequests;
         expect(canonicalJson(shown?.args)).toBe(canonicalJson(args));
         expect(shown?.description).not.toMatch(UNSEEN);
         expect(shown?.description).toMatch(/^```\n(?:(?!```)[\s\S])*\n```$/);
       }),
       RUNS,
     );
-    const [long] = showInGraph(createRequest({ text: "x".repeat(9_000) })).action_requests;
+    const [long] = showInGraph(createRequest({ text: "x".repeat(9_000) })).actionRequests;
     expect(long?.description).toContain("\nThe arguments of this action are complete.\n");
   });
 });

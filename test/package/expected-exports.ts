@@ -15,7 +15,13 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "./ai-sdk": ["openAiSdkTools"],
   "./openai-agents": ["openAgentTools"],
-  "./langchain": ["SvcToolkit", "createApprovalMiddleware", "createDynamicToolsMiddleware"],
+  "./langchain": [
+    "SvcToolkit",
+    "createApprovalMiddleware",
+    "createDynamicToolsMiddleware",
+    "isApprovalInterrupt",
+    "readOutcome",
+  ],
   "./openclaw": ["default"],
   "./service": [
     "ServiceError",

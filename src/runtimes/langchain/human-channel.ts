@@ -5,7 +5,7 @@ import type { ConnectionAnswer, ConnectionChooser, ConnectionQuestion, HumanChan
 import { fence, IN_FENCE, layOutFacts } from "../../wire/card-layout.ts";
 import { drawPart, drawText } from "../../wire/card-text.ts";
 import { readText } from "./graph-config.ts";
-import type { Answer, Question } from "./interrupt-answer.ts";
+import { type Answer, Misread, type Question } from "./interrupt-answer.ts";
 
 /** Puts one question to a human; undefined without an answer. */
 export type AskQuestion = (question: Question) => Promise<unknown>;
@@ -45,13 +45,13 @@ const COLUMNS = 64;
 
 /** "May this call be made?" as a question of a graph. */
 export function createApprovalQuestion(request: ApprovalRequest): Question {
-  const { id, expiresAt, ...rest } = request;
+  const { id, expiresAt, arguments: args, ...rest } = request;
   return {
     id,
     expiresAt,
     action: {
       name: request.tool,
-      args: request.arguments,
+      args,
       description: drawCard(request),
       decisions: request.canEdit === false ? ["approve", "reject"] : ["approve", "edit", "reject"],
     },
@@ -66,7 +66,10 @@ function drawCard(request: ApprovalRequest): string {
   return createApprovalCard(request, { columns: COLUMNS, howToSeeAll, isMarkdown: true }).join("\n");
 }
 
-function readApproval({ id, fingerprint, tool }: ApprovalRequest, answer: Answer): ApprovalDecision | undefined {
+function readApproval(
+  { id, fingerprint, tool }: ApprovalRequest,
+  answer: Answer,
+): ApprovalDecision | Misread | undefined {
   const { decision, raw } = answer;
   if (decision === undefined) {
     // Words instead of a decision: nothing is run, and the model hears them.
@@ -82,7 +85,9 @@ function readApproval({ id, fingerprint, tool }: ApprovalRequest, answer: Answer
     return { type: "decline", id, fingerprint, ...(message === undefined ? {} : { message }) };
   }
   // Another tool is another call, which only the model can make.
-  if (decision.name !== undefined && decision.name !== tool) return undefined;
+  if (decision.name !== undefined && decision.name !== tool) {
+    return new Misread(`An edit cannot change the tool: edit the arguments of ${tool}, or reject the call.`);
+  }
   return { type: "edit", id, fingerprint, arguments: decision.arguments };
 }
 
@@ -117,16 +122,19 @@ function createConnectionQuestion(callId: string, question: ConnectionQuestion, 
         ...fence(layOutFacts(facts, { columns: COLUMNS, rows: Number.POSITIVE_INFINITY }).rows),
         'Set "connection" to an id or a label. Set "remember" to true to use it from now on.',
       ].join("\n"),
-      decisions: ["approve", "edit", "reject"],
+      decisions: preset === "" ? ["edit", "reject"] : ["approve", "edit", "reject"],
     },
     details: { kind: "connection", tool: toolName, integration, choices: choices.map((choice) => ({ ...choice })) },
     read: (answer) => readChoice(answer, question, preset),
   };
 }
 
-function readChoice(answer: Answer, question: ConnectionQuestion, preset: string): AccountChoice | undefined {
+function readChoice(answer: Answer, question: ConnectionQuestion, preset: string): AccountChoice | Misread | undefined {
   const { raw, decision } = answer;
-  if (decision?.type === "approve") return preset === "" ? { none: true } : { id: preset, remember: decision.always };
+  if (decision?.type === "approve") {
+    if (preset !== "") return { id: preset, remember: decision.always };
+    return new Misread('No account is chosen: answer with an edit that sets "connection" to an id or a label.');
+  }
   if (decision?.type === "edit") return findChoice(decision.arguments, question);
   if (decision?.type === "decline") return findChoice({ connection: decision.message }, question) ?? { none: true };
   return findChoice(isRecord(raw) ? raw : { connection: raw }, question);

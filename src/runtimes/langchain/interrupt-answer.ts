@@ -8,7 +8,16 @@ export interface Answer {
   readonly decision: PlainDecision | undefined;
 }
 
-/** A question to a human through a graph. `read` interprets an answer; undefined if it has no meaning. */
+/** Says why an answer has no meaning for its question. */
+export class Misread {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+/** A question to a human through a graph. `read` interprets an answer; {@link Misread} or undefined if it has no meaning. */
 export interface Question {
   /** The same each time the call is made again. */
   readonly id: string;
@@ -165,7 +174,9 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], show
   const { named, plain } = splitInterruptAnswer(value, order, shown.interruptId);
   const isPlain = named.size === 0;
   if (isPlain && shown.earlier.includes(digest(value))) {
-    return refuse("The same answer came for another question. Name this question's id in the answer.");
+    return refuse(
+      "The same answer came for another question. Name this question's id in the answer, or have the program use createApprovalMiddleware, which asks for all calls at once.",
+    );
   }
   if (isPlain && plain.length !== order.length) {
     return refuse(`${order.length} answers are needed, in the order of the questions; ${plain.length} came.`);
@@ -184,6 +195,7 @@ export function judgeAnswer(value: unknown, questions: readonly Question[], show
     } else {
       const meaning = question.read(answer);
       if (meaning === undefined) notices.add("The answer could not be understood.");
+      else if (meaning instanceof Misread) notices.add(meaning.why);
       else counted.set(question.id, meaning);
     }
   }

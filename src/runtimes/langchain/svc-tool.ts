@@ -2,6 +2,7 @@ import { type CallbackManagerForToolRun, parseCallbackConfigArg } from "@langcha
 import { ToolMessage } from "@langchain/core/messages";
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
 import { z } from "zod";
+import { isRecord } from "../../base/json.ts";
 import { isAbort, isControlFlow, throwIfAborted } from "../../calls/ask/abort.ts";
 import { renderOutcome, type ToolOutcome } from "../../calls/outcome.ts";
 import type { SessionEvent } from "../../calls/session-events.ts";
@@ -35,6 +36,13 @@ const ANYTHING: ToolSchema = z.any();
 /** LangChain's own tools end with the TimeoutError of their run's signal, and with an AbortError otherwise. */
 function nameTimeout(error: unknown, { reason }: AbortSignal): unknown {
   return isAbort(error) && reason instanceof Error && reason.name === "TimeoutError" ? reason : error;
+}
+
+/** How the call ended that a tool message answers; undefined for messages of other tools. */
+export function readOutcome(message: unknown): ToolOutcome | undefined {
+  const artifact: unknown = isRecord(message) ? message.artifact : undefined;
+  const isOurs = isRecord(artifact) && typeof artifact.status === "string" && typeof artifact.toolName === "string";
+  return isOurs && Array.isArray(artifact.notes) ? (artifact as unknown as ToolOutcome) : undefined;
 }
 
 /** Parts of a {@link SvcTool}. */

@@ -228,6 +228,19 @@ describe("several accounts", () => {
     expect(again.__interrupt__).toHaveLength(1);
   });
 
+  it("are asked about again after a bare approval, which chooses none", async () => {
+    const { probe } = await startTwo();
+    const toolkit = await open({}, probe);
+    const agent = await start(PLAIN, { toolkit, model: script([echo("a")]), integrations: ["probe"] });
+    const stopped = await agent.invoke(ask, config);
+    expect(stopped.__interrupt__?.[0]?.value.reviewConfigs).toMatchObject([{ allowedDecisions: ["edit", "reject"] }]);
+    const again = await agent.invoke(resume(yes), config);
+    expect(again.__interrupt__?.[0]?.value.svc).toMatchObject({
+      notice: expect.stringContaining("No account is chosen"),
+    });
+    expect(probe.probe.calls).toEqual([]);
+  });
+
   it("that came in the place of the approved one are asked about once, then the call with the picked one", async () => {
     const probe = closeLater(await startProbeService());
     const toolkit = await open({}, probe);

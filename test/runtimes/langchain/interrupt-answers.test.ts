@@ -1,6 +1,7 @@
 import { MemorySaver } from "@langchain/langgraph";
+import type { HITLRequest } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SvcToolkit } from "../../../src/langchain.ts";
+import { isApprovalInterrupt, readOutcome, SvcToolkit } from "../../../src/langchain.ts";
 import { splitInterruptAnswer } from "../../../src/runtimes/langchain/interrupt-answer.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater } from "../../calls/open-test-session.ts";
@@ -16,12 +17,21 @@ beforeEach(async () => {
 });
 afterEach(closeAll);
 
-async function start(name: string, ...titles: string[]): Promise<{ agent: RunningAgent; stopped: AgentState }> {
+const start = (way: string, ...titles: string[]) =>
+  startWith(
+    way,
+    titles.map((title) => note(title)),
+  );
+
+async function startWith(
+  name: string,
+  calls: ReturnType<typeof note>[],
+): Promise<{ agent: RunningAgent; stopped: AgentState }> {
   const options = { baseUrl: service.url, apiKey: service.apiKey, integrations: ["notes"] };
   const toolkit = closeLater(await SvcToolkit.create(options));
   const adapter = ADAPTERS.find((candidate) => candidate.name === name);
   if (adapter === undefined) throw new Error(`No adapter ${name}`);
-  const model = script(titles.map((title) => note(title)));
+  const model = script(calls);
   const agent = await adapter.start({ toolkit, model, checkpointer: new MemorySaver() });
   return { agent, stopped: await agent.invoke(ask, config) };
 }
@@ -51,6 +61,66 @@ describe("the payload", () => {
     for (const show of [showInChatUi, showInInbox, showInLangChain]) {
       expect(show(value)).toMatchObject([{ args: args("a") }, { args: args("b") }]);
     }
+  });
+});
+
+describe("its size", () => {
+  const body = "x".repeat(100_000);
+
+  it.each(["createAgent", "createAgent with the approval middleware"])(
+    "is at most twice that of long arguments: %s",
+    async (way) => {
+      const { stopped } = await startWith(way, [{ ...note("w1"), args: { title: "w1", body } }]);
+      const value = stopped.__interrupt__?.[0]?.value;
+      expect(JSON.stringify(value).length).toBeLessThan(2 * body.length + 16_000);
+      for (const show of [showInChatUi, showInLangChain]) expect(show(value)).toMatchObject([{ args: { body } }]);
+    },
+  );
+});
+
+describe("our own words for it", () => {
+  it("are known by a guard, and fit LangChain's type", async () => {
+    const { stopped } = await start("createAgent", "w1");
+    const value: unknown = stopped.__interrupt__?.[0]?.value;
+    if (!isApprovalInterrupt(value)) throw new Error("not ours");
+    const request: HITLRequest = value;
+    expect(request.actionRequests).toHaveLength(1);
+    const [question] = value.svc.questions;
+    expect(question?.kind === "approval" && question.effect).toBe("write");
+    expect(question?.id).toBe(value.actionRequests[0]?.id);
+    for (const other of [undefined, null, "text", {}, { actionRequests: [] }, { ...value, svc: { version: 2 } }]) {
+      expect(isApprovalInterrupt(other)).toBe(false);
+    }
+  });
+
+  it("tell how a call ended", async () => {
+    const { agent } = await start("createAgent", "w1");
+    const { messages } = await agent.invoke(resume(true), config);
+    expect(messages.map((message) => readOutcome(message)?.status)).toEqual([
+      undefined,
+      undefined,
+      "succeeded",
+      undefined,
+    ]);
+    expect(readOutcome({ artifact: { status: "success" } })).toBeUndefined();
+  });
+
+  it("name the way out when the same words come for two questions", async () => {
+    const { agent } = await start("createAgent", "a", "b");
+    await agent.invoke(resume({ decisions: [{ type: "approve" }] }), config);
+    const again = await agent.invoke(resume({ decisions: [{ type: "approve" }] }), config);
+    expect(again.__interrupt__?.[0]?.value.svc).toMatchObject({
+      notice: expect.stringContaining("createApprovalMiddleware"),
+    });
+  });
+
+  it("say that an edit cannot change the tool", async () => {
+    const { agent } = await start("createAgent", "w1");
+    const edit = { type: "edit", editedAction: { name: "notes_delete_page", args: {} } };
+    const again = await agent.invoke(resume({ decisions: [edit] }), config);
+    expect(again.__interrupt__?.[0]?.value.svc).toMatchObject({
+      notice: "An edit cannot change the tool: edit the arguments of notes_create_page, or reject the call.",
+    });
   });
 });
 
