@@ -1,11 +1,14 @@
-import { readdir, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { bundle } from "./bundle.ts";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { type BundledPackage, bundle } from "./bundle.ts";
+import { createLicenceText } from "./bundled-licences.ts";
+import { listOutside, planPackageFiles } from "./bundled-packages.ts";
 import { followImports } from "./follow-imports.ts";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { runCommand } from "./run-command.ts";
 
 const DECLARATIONS = /\.d\.ts$/;
+const PACKAGE_NAME = /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /** What is imported or started by its name: doors, the command, and a thread. */
 const ENTRIES = {
@@ -24,7 +27,7 @@ const ENTRIES = {
  * Files of the package, each with what its roots need and no earlier one holds; what is loaded later is in files of its
  * own. The order keeps a door from loading what another is for: a file uses earlier ones only.
  */
-const PARTS = [
+const OWN_PARTS = [
   { name: "openclaw-entry", roots: ["src/openclaw.ts"] },
   {
     name: "base",
@@ -61,15 +64,22 @@ const PARTS = [
   { name: "server", roots: ["src/service.ts"] },
 ];
 
-/** Packages stay imports; a helper of the compiler is no package of ours. */
-const isPackage = (specifier: string) => !/^[./\0]|^@oxc-project\//.test(specifier);
+/** Files of their own for packages, before all of ours. */
+const createPackageParts = () =>
+  [...planPackageFiles()].map(([name, packages]) => ({
+    name,
+    holds: (path: string) => packages.includes(PACKAGE_NAME.exec(path)?.[1] ?? ""),
+  }));
 
 /**
  * Builds the sources in `folder` into its `dist`, anew: declarations, and programs in few files, which start faster than
- * many. Leaves out the declarations that no door leads to: only doors can be imported, so that nobody's compiler would
- * ever read the others.
+ * many. Packages that npm does not install beside ours become part of it, as far as they are used, and with their
+ * licences. Leaves out the declarations that no door leads to: only doors can be imported, so that nobody's compiler
+ * would ever read the others.
+ *
+ * @returns the packages that are part of it
  */
-export async function build(folder: string): Promise<void> {
+export async function build(folder: string): Promise<BundledPackage[]> {
   const dist = join(folder, "dist");
   await rm(dist, { recursive: true, force: true });
   const tsc = join(PACKAGE_ROOT, "node_modules/typescript/bin/tsc");
@@ -81,17 +91,46 @@ export async function build(folder: string): Promise<void> {
     const file = join(dist, path);
     if (DECLARATIONS.test(path) && !reached.has(file)) await rm(file);
   }
-  const plan = { folder, out: dist, entries: ENTRIES, parts: PARTS, isExternal: isPackage, entriesMayGrow: false };
-  const bundled = await bundle(plan);
-  if (bundled.length > 0) throw new Error(`The package holds others: ${bundled.map(({ name }) => name).join(", ")}`);
+  await takeZodTypes(folder, reached);
+  const outside = listOutside();
+  const bundled = await bundle({
+    folder,
+    out: dist,
+    entries: ENTRIES,
+    parts: [...createPackageParts(), ...OWN_PARTS],
+    isExternal: (specifier) => outside.some((name) => specifier === name || specifier.startsWith(`${name}/`)),
+    entriesMayGrow: false,
+  });
+  await writeFile(join(dist, "packages/licences.txt"), await createLicenceText(bundled));
+  return bundled;
 }
+
+/** Copies the types of zod that our declarations name, so that nobody's compiler looks for a zod of theirs. */
+async function takeZodTypes(folder: string, declarations: ReadonlySet<string>): Promise<void> {
+  const from = join(folder, "node_modules/zod");
+  const to = join(folder, "dist/packages/zod");
+  const { files } = await followImports([join(from, "index.d.ts")], toDeclaration);
+  for (const file of files) {
+    const copy = join(to, relative(from, file));
+    await mkdir(dirname(copy), { recursive: true });
+    await copyFile(file, copy);
+  }
+  for (const file of declarations) {
+    const text = await readFile(file, "utf8");
+    const path = relative(dirname(file), join(to, "index.js"));
+    const own = text.replaceAll('from "zod"', `from "${path.startsWith(".") ? path : `./${path}`}"`);
+    if (own !== text) await writeFile(file, own);
+  }
+}
+
+const toDeclaration = (module: string) => module.replace(/\.[jt]s$/, ".d.ts");
 
 /** Absolute paths of the declarations that the doors of the package in `folder` lead to. */
 export async function findDeclarations(folder: string): Promise<ReadonlySet<string>> {
   const doors = Object.values(readPackage().exports).flatMap((door) => (typeof door === "string" ? [] : [door.types]));
   const { files } = await followImports(
     doors.map((door) => resolve(folder, door)),
-    (module) => module.replace(/\.[jt]s$/, ".d.ts"),
+    toDeclaration,
   );
   return files;
 }

@@ -4,13 +4,14 @@ import { join, relative, sep } from "node:path";
 import { decode, encode, type SourceMapLine } from "@jridgewell/sourcemap-codec";
 import { type OutputChunk, rolldown } from "rolldown";
 import { z } from "zod";
+import { toFileName } from "./bundled-packages.ts";
 
 /** A file of a bundle and what belongs into it, unless an earlier one has taken it. */
 interface Part {
   readonly name: string;
   /** Sources that belong here with everything they import statically; a folder, ending in `/`, stands for its files. */
   readonly roots?: readonly string[];
-  /** For what no root reaches: true for modules that belong here. Gets a path below the package's folder. */
+  /** True for modules that belong here unless a root of an earlier part reaches them. Gets a path below the folder. */
   readonly holds?: (path: string) => boolean;
 }
 
@@ -60,8 +61,9 @@ export async function bundle(plan: BundlePlan): Promise<BundledPackage[]> {
     input: plan.entries,
     platform: "node",
     external: (specifier) => specifier.startsWith("node:") || plan.isExternal(specifier),
-    // Paths in the bundle are those below the folder, also where node_modules is a link.
-    resolve: { symlinks: false },
+    // Paths in the bundle are those below the folder, also where node_modules is a link. A package that names modules is
+    // taken at its word: its other form may load files of its own by a function that no bundler follows.
+    resolve: { symlinks: false, mainFields: ["module", "main"] },
     preserveEntrySignatures: plan.entriesMayGrow ? "allow-extension" : "exports-only",
     checks: { ineffectiveDynamicImport: false },
     logLevel: "warn",
@@ -71,7 +73,7 @@ export async function bundle(plan: BundlePlan): Promise<BundledPackage[]> {
   });
   const { output } = await build.generate({
     entryFileNames: "[name].js",
-    chunkFileNames: "[name].js",
+    chunkFileNames: ({ facadeModuleId }) => `${nameFacade(plan.folder, facadeModuleId) ?? "[name]"}.js`,
     sourcemap: true,
     sourcemapExcludeSources: true,
     minifyInternalExports: false,
@@ -99,15 +101,22 @@ function createGroups({ folder, parts }: BundlePlan) {
   }));
 }
 
+/** A file that only hands on what a package exports is named after it. */
+function nameFacade(folder: string, id: string | null): string | undefined {
+  const [, , name] = id === null ? [] : (PACKAGE_FOLDER.exec(toPath(folder, id)) ?? []);
+  return name === undefined ? undefined : `${toFileName(name)}-[name]`;
+}
+
 type GetModule = (id: string) => { readonly importedIds: readonly string[] } | null;
 
 /** The part of every module that is reached from a root without an import that waits. */
 function findPlaces(folder: string, parts: readonly Part[], getModule: GetModule): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
-  for (const { name, roots = [] } of parts) {
+  for (const [index, { name, roots = [] }] of parts.entries()) {
+    const earlier = parts.slice(0, index);
     const queue = roots.flatMap((root) => listSources(join(folder, root)));
     for (const id of queue) {
-      if (places.has(id)) continue;
+      if (places.has(id) || earlier.some(({ holds }) => holds?.(toPath(folder, id)))) continue;
       places.set(id, name);
       queue.push(...(getModule(id)?.importedIds ?? []));
     }

@@ -1,7 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,6 +12,7 @@ import { startTestService, type TestService } from "../../src/testing.ts";
 import { readFences } from "../docs/read-page.ts";
 import { findDeclarations } from "./build.ts";
 import { EXPORTS } from "./expected-exports.ts";
+import { followImports } from "./follow-imports.ts";
 import { installPacked } from "./install-packed.ts";
 import { listBiggest } from "./list-biggest.ts";
 import type { PackedPackage } from "./pack-checkout.ts";
@@ -44,17 +46,19 @@ async function runModule(source: string): Promise<unknown> {
 const printNames = (specifier: string) =>
   `const door = await import(${JSON.stringify(specifier)}); console.log(JSON.stringify(Object.keys(door).sort()));`;
 
-/** Files of the package that an entry comes to load at once, and the packages they name, each sorted. */
+/** Files of the package that an entry comes to load at once, and the packages, bundled or not, each sorted. */
 function listLoaded(entry: string): { files: string[]; packages: string[] } {
   const files = new Set<string>([`dist/${entry}.js`]);
   const packages = new Set<string>();
   for (const file of files) {
     const text = readFileSync(join(installed, file), "utf8");
     for (const [, name = ""] of text.matchAll(/^(?:import|export) (?:.* from )?"(.+)";$/gm)) {
-      if (name.startsWith("./")) files.add(`dist/${name.slice(2)}`);
+      if (name.startsWith(".")) files.add(join(dirname(file), name));
       else if (!name.startsWith("node:")) packages.add(name);
     }
   }
+  for (const file of files) packages.add(/^dist\/packages\/(.*)\.js$/.exec(file)?.[1] ?? "");
+  packages.delete("");
   return { files: [...files].sort(), packages: [...packages].sort() };
 }
 
@@ -64,7 +68,7 @@ describe("the packed tarball", () => {
       .map((file) => file.path)
       .filter(
         (path) =>
-          !/^dist\/[a-z0-9-]+\.js(\.map)?$|^dist\/.+\.d\.ts$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png|svg)$/.test(
+          !/^dist\/[a-z0-9-]+\.js(\.map)?$|^dist\/packages\/([a-z0-9.-]+\.js|licences\.txt)$|^dist\/.+\.d\.ts$|^skills\/[a-z-]+\/SKILL\.md$|^docs\/[A-Za-z/-]+\.(md|png|svg)$/.test(
             path,
           ),
       );
@@ -87,6 +91,7 @@ describe("the packed tarball", () => {
     const reached = [...(await findDeclarations(installed))].map((file) => relative(installed, file));
     const held = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".d.ts"));
     expect(held.sort()).toEqual(reached.sort());
+    expect(held).toContain("dist/packages/zod/index.d.ts");
     expect(held).toContain("dist/runtimes/langchain/toolkit.d.ts");
   });
 
@@ -94,12 +99,59 @@ describe("the packed tarball", () => {
     const biggest = `The biggest parts:\n${listBiggest(packed.files).join("\n")}`;
     const sizes = new Map(packed.files.map(({ path, size }) => [path, size]));
     const sum = (paths: Iterable<string>) => [...paths].reduce((total, path) => total + (sizes.get(path) ?? 0), 0);
-    // What agents load, what people read, and the whole with the service in it.
-    expect(sum(listLoaded("langchain").files), biggest).toBeLessThan(560_000);
-    expect(sum([...sizes.keys()].filter((path) => path.startsWith("docs/"))), biggest).toBeLessThan(600_000);
-    expect(packed.files.length, biggest).toBeLessThan(340);
-    expect(packed.unpackedSize, biggest).toBeLessThan(3_090_000);
-    expect(packed.size, biggest).toBeLessThan(970_000);
+    const isPackage = (path: string) => path.startsWith("dist/packages/");
+    const ours = [...sizes.keys()].filter((path) => !isPackage(path));
+    // What agents load, what people read, our own part with the service in it, and what is taken from packages: without
+    // it npm would bring the whole of those, which is five times as much.
+    expect(sum(listLoaded("langchain").files.filter((path) => !isPackage(path))), biggest).toBeLessThan(560_000);
+    expect(sum(ours.filter((path) => path.startsWith("docs/"))), biggest).toBeLessThan(600_000);
+    expect(ours.length, biggest).toBeLessThan(360);
+    expect(sum(ours), biggest).toBeLessThan(3_090_000);
+    expect(sum([...sizes.keys()].filter(isPackage)), biggest).toBeLessThan(5_600_000);
+    expect(packed.size, biggest).toBeLessThan(2_400_000);
+  });
+
+  test("brings few packages with it, in few megabytes", async () => {
+    const lock = JSON.parse(await readFile(join(consumer, "package-lock.json"), "utf8")) as { packages: object };
+    const places = Object.keys(lock.packages).filter((place) => place !== "");
+    const files = await readdir(join(consumer, "node_modules"), { recursive: true, withFileTypes: true });
+    const sizes = files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name)));
+    const bytes = (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
+    expect(places.length, places.join("\n")).toBeLessThanOrEqual(45);
+    expect(bytes, places.join("\n")).toBeLessThan(14_000_000);
+  });
+
+  test("names no package in code or declarations but those that come with it, and peers", async () => {
+    const { dependencies, peerDependencies } = packageJson;
+    const known = [...Object.keys(dependencies), ...Object.keys(peerDependencies), "supports-color"];
+    const isKnown = (name: string) => known.some((one) => name === one || name.startsWith(`${one}/`));
+    const doors = Object.keys(EXPORTS).map((door) => join(installed, `dist/${door.slice(2) || "index"}.d.ts`));
+    const modules = packed.files.map(({ path }) => join(installed, path)).filter((path) => path.endsWith(".js"));
+    const declared = await followImports(doors, (path) => path.replace(/\.[jt]s$/, ".d.ts"));
+    const foreign = [...declared.packages].filter((name) => !isKnown(name) && !isBuiltin(name));
+    // In examples above the code.
+    expect(foreign).toEqual(["vitest", "zod/compile"]);
+    const named = await Promise.all(modules.map(async (path) => readFile(path, "utf8")));
+    expect(named.filter((text) => /\brequire\("\./.test(text))).toEqual([]);
+    const imports = named.flatMap((text) => [
+      ...text.matchAll(/^(?:import|export) [^"'\n]*from "([^".][^"]*)";$|\bimport\("([^".][^"]*)"\)/gm),
+    ]);
+    const wanted = new Set(imports.map(([, name = "", later = ""]) => name || later));
+    expect([...wanted].filter((name) => !isKnown(name) && !isBuiltin(name))).toEqual([]);
+  });
+
+  test("tells the licence of every package that is part of it", async () => {
+    const text = await readFile(join(installed, "dist/packages/licences.txt"), "utf8");
+    const held = packed.bundled.map(({ name }) => name);
+    expect(held).toEqual(expect.arrayContaining(["hono", "imapflow", "kysely", "zod"]));
+    for (const { name, version } of packed.bundled) expect(text).toContain(`\n## ${name} ${version}\n`);
+    const lines = packed.files.filter(({ path }) => /^dist\/packages\/.*\.js$/.test(path));
+    const code = await Promise.all(lines.map(({ path }) => readFile(join(installed, path), "utf8")));
+    const regions = code.flatMap((one) => [
+      ...one.matchAll(/^\s*\/\/(?:#region)? node_modules\/((?:@[^/\s]+\/)?[^/\s]+)/gm),
+    ]);
+    expect(regions.length).toBeGreaterThan(100);
+    expect([...new Set(regions.map(([, name]) => name))].filter((name = "") => !held.includes(name))).toEqual([]);
   });
 
   test("loads for each door what it is for, and no package that another one needs", () => {
@@ -107,7 +159,7 @@ describe("the packed tarball", () => {
     expect(listLoaded("bin")).toEqual({ files: ["dist/bin.js"], packages: [] });
     expect(listLoaded("cli").packages).toEqual(["commander"]);
     expect(listLoaded("tools").packages).toEqual(["commander", "spark-md5", "undici", "zod"]);
-    const ofPlugin = ["@cfworker/json-schema", "file-type", "mime", "spark-md5", "undici", "zod"];
+    const ofPlugin = ["cfworker-json-schema", "file-type", "mime", "spark-md5", "undici", "zod"];
     expect(listLoaded("index").packages).toEqual(ofPlugin);
     const { packages, files } = listLoaded("langchain");
     expect(packages.filter((name) => !name.startsWith("@langchain/core/"))).toEqual(ofPlugin);
@@ -474,11 +526,31 @@ describe("the README's code, run by an installed package", () => {
         expect(readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8")).toContain(path);
         expect((await fetch(url + path)).status, path).toBe(200);
       }
+      expect((await fetch(`${url}/.well-known/oauth-authorization-server`)).status).toBe(200);
     } finally {
       const ended = once(served, "exit");
       served.kill("SIGTERM");
       await ended;
     }
+  });
+
+  test("other apps are added with nothing else installed", async () => {
+    const home = { ...process.env, SVC_HOME: join(folder, "served") };
+    const operation = { operationId: "listPets", responses: { 200: { description: "Pets" } } };
+    const pets = { info: { title: "Pets", version: "1" }, paths: { "/pets": { get: operation } } };
+    const documents = {
+      "new.yaml": `openapi: 3.0.3\nservers: [{ url: "http://127.0.0.1:9" }]\n${JSON.stringify(pets).slice(1, -1).replace('"info":', "info: ").replace(',"paths":', "\npaths: ")}\n`,
+      "old.json": JSON.stringify({ swagger: "2.0", host: "127.0.0.1:9", schemes: ["http"], ...pets }),
+    };
+    for (const [name, text] of Object.entries(documents)) await writeFile(join(consumer, name), text);
+    await writeFile(join(consumer, "tools.mjs"), TOOL_SERVER);
+    const added = await runShell(
+      `svc add openapi pets new.yaml --private --yes
+       svc add openapi old old.json --private --yes
+       svc add mcp greet --yes -- "${process.execPath}" tools.mjs`,
+      home,
+    );
+    for (const tool of ["pets_listPets", "old_listPets", "greet_hello"]) expect(added.stdout).toContain(tool);
   });
 
   test("no block of code is left out", () => {
@@ -491,6 +563,18 @@ describe("the README's code, run by an installed package", () => {
     expect(left).toEqual([]);
   });
 });
+
+/** An MCP server with one tool, in plain JavaScript. */
+const TOOL_SERVER = `import { createInterface } from "node:readline";
+const tools = [{ name: "hello", description: "Says hello.", inputSchema: { type: "object" } }];
+const info = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "greet", version: "1" } };
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  const result = { initialize: info, "tools/list": { tools } }[method];
+  const error = { code: -32601, message: "no such method" };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
+});
+`;
 
 /** Nodes on the PATH that are older than this package needs. */
 async function findOldNodes(): Promise<string[]> {

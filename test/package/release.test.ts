@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { listBundledNames } from "./bundled-packages.ts";
 import { readPackage } from "./read-package.ts";
 import { AUDIT_EXCEPTIONS, type AuditException, findAuditProblems } from "./release/audit.ts";
 import { findLicenceProblems } from "./release/licences.ts";
@@ -8,6 +9,8 @@ import { findVersionProblems } from "./release/versions.ts";
 
 const own = readPackage();
 const packages = listRuntimePackages(Object.keys(own.dependencies));
+/** With what is bundled, and what that would bring along. */
+const all = [...packages, ...listRuntimePackages(listBundledNames())];
 const NOW = new Date("2026-11-20T12:00:00Z");
 
 describe("packages that are installed with this one", () => {
@@ -19,7 +22,7 @@ describe("packages that are installed with this one", () => {
   });
 
   test("have allowed licences only", () => {
-    expect(findLicenceProblems(packages)).toEqual([]);
+    expect(findLicenceProblems(all)).toEqual([]);
   });
 
   test.each([
@@ -35,7 +38,7 @@ describe("packages that are installed with this one", () => {
   });
 
   test("run no script when they are installed", () => {
-    expect(packages.filter((one) => one.hasInstallScript)).toEqual([]);
+    expect(all.filter((one) => one.hasInstallScript)).toEqual([]);
     // The tool that brings Node for development does: the lock file tells them apart.
     expect(listRuntimePackages(["node"]).map((one) => one.hasInstallScript)).toContain(true);
   });
@@ -89,6 +92,7 @@ describe("the software bill of a bundle", () => {
 });
 
 describe("the audit", () => {
+  const ours = [{ id: "inner@1.0.0", license: "MIT", hasInstallScript: false }];
   const advisory = "https://example.test/advisories/1";
   const report = JSON.stringify({
     vulnerabilities: {
@@ -99,31 +103,35 @@ describe("the audit", () => {
   const exception = (until: string): AuditException => ({ advisory, reason: "Never called.", until });
 
   test("stops at any advisory, once", () => {
-    expect(findAuditProblems(report, NOW, [])).toEqual([`inner (low): Reads too far, ${advisory}`]);
-    expect(findAuditProblems('{"vulnerabilities":{}}', NOW, [])).toEqual([]);
+    expect(findAuditProblems(report, NOW, ours, [])).toEqual([`inner (low): Reads too far, ${advisory}`]);
+    expect(findAuditProblems('{"vulnerabilities":{}}', NOW, ours, [])).toEqual([]);
+  });
+
+  test("leaves out what only the tools for development bring", () => {
+    expect(findAuditProblems(report, NOW, [], [])).toEqual([]);
   });
 
   test("stops when there was no report", () => {
     const problem = ["npm audit gave no report: the registry does not answer it."];
-    expect(findAuditProblems('{"message":"405 Method Not Allowed"}', NOW, [])).toEqual(problem);
-    expect(findAuditProblems("", NOW, [])).toEqual(problem);
+    expect(findAuditProblems('{"message":"405 Method Not Allowed"}', NOW, ours, [])).toEqual(problem);
+    expect(findAuditProblems("", NOW, ours, [])).toEqual(problem);
   });
 
   test("lets an exception hold to its day, and no longer than 90 days", () => {
-    expect(findAuditProblems(report, NOW, [exception("2026-11-20")])).toEqual([]);
-    expect(findAuditProblems(report, NOW, [exception("2026-11-19")])).toEqual([
+    expect(findAuditProblems(report, NOW, ours, [exception("2026-11-20")])).toEqual([]);
+    expect(findAuditProblems(report, NOW, ours, [exception("2026-11-19")])).toEqual([
       `The exception for ${advisory} ended on 2026-11-19.`,
     ]);
-    expect(findAuditProblems(report, NOW, [exception("2027-06-01")])).toEqual([
+    expect(findAuditProblems(report, NOW, ours, [exception("2027-06-01")])).toEqual([
       `The exception for ${advisory} holds longer than 90 days.`,
     ]);
-    expect(findAuditProblems(report, NOW, [exception("soon")])).toEqual([
+    expect(findAuditProblems(report, NOW, ours, [exception("soon")])).toEqual([
       `The exception for ${advisory} ended on soon.`,
     ]);
   });
 
   test("has only exceptions that hold", () => {
-    expect(findAuditProblems('{"vulnerabilities":{}}', new Date(), AUDIT_EXCEPTIONS)).toEqual([]);
+    expect(findAuditProblems('{"vulnerabilities":{}}', new Date(), ours, AUDIT_EXCEPTIONS)).toEqual([]);
   });
 });
 

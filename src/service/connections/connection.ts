@@ -14,7 +14,7 @@ export interface Connection extends ConnectionView {
 }
 
 /** Input to connect an account. */
-export interface NewConnection {
+interface NewConnection {
   /** Slug of an installed integration. */
   readonly integration: string;
   readonly label: string;

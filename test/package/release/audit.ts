@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RuntimePackage } from "./runtime-packages.ts";
 
 /** What `npm audit --json` answers. */
 const reportSchema = z.looseObject({
@@ -28,14 +29,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LONGEST_DAYS = 90;
 
 /**
- * Why a release has to wait: every advisory against a package that is installed with ours, whatever its severity,
- * unless an exception holds; an exception that has run out, or holds for too long; an answer that is no report.
+ * Why a release has to wait: every advisory against a package that comes with ours, installed or bundled, whatever its
+ * severity, unless an exception holds; an exception that has run out, or holds for too long; an answer that is no report.
  *
- * @param text output of `npm audit --omit=dev --json`
+ * @param text output of `npm audit --json`
  */
 export function findAuditProblems(
   text: string,
   now: Date,
+  packages: readonly RuntimePackage[],
   exceptions: readonly AuditException[] = AUDIT_EXCEPTIONS,
 ): string[] {
   const stale = exceptions.flatMap(({ advisory, until }) => {
@@ -46,9 +48,10 @@ export function findAuditProblems(
   const report = reportSchema.safeParse(parse(text));
   if (!report.success) return [...stale, "npm audit gave no report: the registry does not answer it."];
   const excepted = new Set(exceptions.map(({ advisory }) => advisory));
+  const names = new Set(packages.map(({ id }) => id.replace(/@[^@]*$/, "")));
   const found = Object.entries(report.data.vulnerabilities).flatMap(([name, { severity, via }]) =>
     via.flatMap((cause) =>
-      typeof cause === "string" || excepted.has(cause.url)
+      !names.has(name) || typeof cause === "string" || excepted.has(cause.url)
         ? []
         : [`${name} (${severity}): ${cause.title}, ${cause.url}`],
     ),

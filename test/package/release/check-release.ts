@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { listBundledNames } from "../bundled-packages.ts";
 import { PACKAGE_ROOT, readJson, readPackage } from "../read-package.ts";
 import { runCommand } from "../run-command.ts";
 import { findAuditProblems } from "./audit.ts";
@@ -45,14 +46,14 @@ await check("one version everywhere", () =>
 await check("a repository for the provenance to name", () =>
   "repository" in readPackage() ? [] : ['npm refuses provenance without "repository" in package.json.'],
 );
-const packages = listRuntimePackages(Object.keys(readPackage().dependencies));
+const packages = listRuntimePackages([...Object.keys(readPackage().dependencies), ...listBundledNames()]);
 await check(`licences of ${packages.length} packages`, () => findLicenceProblems(packages));
 await check("no install scripts", () => packages.filter((one) => one.hasInstallScript).map(({ id }) => id));
 await check("npm audit", async () =>
-  findAuditProblems((await run("npm", "audit", "--omit=dev", "--json")).stdout, new Date()),
+  findAuditProblems((await run("npm", "audit", "--json")).stdout, new Date(), packages),
 );
 await check("npm audit signatures", async () => {
-  const { code, stderr, stdout } = await run("npm", "audit", "signatures", "--omit=dev");
+  const { code, stderr, stdout } = await run("npm", "audit", "signatures");
   return code === 0 ? [] : [`${stdout}${stderr}`.trim() || "No answer."];
 });
 await check("every test", async () => {

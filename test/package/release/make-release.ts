@@ -75,7 +75,13 @@ async function packBoth(work: string): Promise<readonly Tarball[]> {
   const packed = await packCheckout(work);
   const { path, files, bundled } = await packForOpenClaw(join(work, "copy"), work);
   return [
-    { name, path: join(work, packed.filename), biggest: listBiggest(packed.files), dependencies, bundled: [] },
+    {
+      name,
+      path: join(work, packed.filename),
+      biggest: listBiggest(packed.files),
+      dependencies,
+      bundled: packed.bundled,
+    },
     { name: OPENCLAW_PACKAGE, path, biggest: listBiggest(files), dependencies: {}, bundled },
   ];
 }

@@ -6,7 +6,7 @@ import { PASSWORDS, type TestDovecot, type TestUser } from "./start-dovecot.ts";
 import { ADDRESSES, type TestSmtp } from "./start-smtp.ts";
 
 /** Settings of an account on the test servers. */
-function createAccount(user: TestUser, { dovecot, smtp }: { dovecot: TestDovecot; smtp: TestSmtp }) {
+export function createAccount(user: TestUser, { dovecot, smtp }: { dovecot: TestDovecot; smtp: TestSmtp }) {
   return {
     address: ADDRESSES[user],
     imapHost: `127.0.0.1:${dovecot.tlsPort}`,
