@@ -751,7 +751,7 @@ const LIMITS: readonly Sabotage[] = [
   {
     name: "limits: an expired key is let in",
     file: "src/service/auth/api-keys.ts",
-    original: "isExpired(row.expires_at, now())",
+    original: "isExpired(row.expires_at, time)",
     sabotaged: "false",
     suite: "test/service/access/grant-limits.test.ts",
   },
@@ -853,7 +853,7 @@ const MEMORY: readonly Sabotage[] = [
   {
     name: "memory: an app changes the settings of later calls",
     file: "src/service/executions/execute-tool.ts",
-    original: "settings: structuredClone(kept.settings)",
+    original: 'settings: cloneJson(kept.settings) as Connection["settings"]',
     sabotaged: "settings: kept.settings",
     suite: "test/service/executions/odd-apps.test.ts",
   },
