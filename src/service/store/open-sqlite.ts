@@ -39,7 +39,7 @@ const NOTHING_CHANGED = { changes: 0, lastInsertRowid: 0 } as const;
 /** Compiled statements that are kept: more than the service has; only lists of values have many forms. */
 const MAX_KEPT = 200;
 /** Statements that may be kept: others are rare, and a pragma may act when it is compiled. */
-const KEPT = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
+const KEPT = /^\s*(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
 
 /** Gives a node:sqlite database the better-sqlite3 shape that Kysely's dialect expects; compiles each text once. */
 function asKyselyDatabase(database: sqlite.DatabaseSync): SqliteDatabase {
