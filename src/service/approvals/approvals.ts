@@ -19,12 +19,14 @@ export interface Approvals extends ApprovalList, Decisions {
   /**
    * Holds the calls of a caller whose own confirmation does not count; undefined where it counts.
    *
+   * @param chosen who approves them by the grant of the caller
    * @param request the shape in which the caller expects the result, and its idempotency key
    */
   findHold(
     principal: Principal,
+    chosen: ApprovalMode | undefined,
     request: Pick<ApprovalRow, "shape"> & Partial<Pick<ApprovalRow, "idempotency_key" | "input_hash">>,
-  ): Promise<Hold | undefined>;
+  ): Hold | undefined;
   /** True where the service holds every call that needs an approval, whatever the mode of its caller. */
   readonly isFixed: boolean;
   /** Who approves the calls of a key or OAuth client. */
@@ -85,8 +87,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     ...createDecisions(parts, runs.start),
     urlOf,
 
-    async findHold(principal, request) {
-      if ((await modes.readMode(principal.apiKeyId)) === "device") return undefined;
+    findHold(principal, chosen, request) {
+      if (modes.chooseMode(principal.apiKeyId, chosen) === "device") return undefined;
       return (call) => holdCall({ ...parts, urlOf }, { ...call, principal, ...request });
     },
 

@@ -29,8 +29,9 @@ interface CanonicalParts extends FileAccessParts {
   /** Holds the calls of a caller for the owner, with the key that they use; see `Approvals.findHold`. */
   findHold(
     principal: Principal,
+    approvals: AccessView["approvals"],
     request: { readonly shape: "summary"; readonly idempotency_key: string | null; readonly input_hash: string | null },
-  ): Promise<Hold | undefined>;
+  ): Hold | undefined;
   readonly now: () => number;
   /** Milliseconds to wait for an equal request that another process runs. */
   readonly waitForTwinMs: number;
@@ -121,8 +122,8 @@ async function run(
     arguments: input,
     connectionId,
     confirmed: confirm,
-    findHold: () =>
-      parts.findHold(principal, {
+    findHold: (approvals) =>
+      parts.findHold(principal, approvals, {
         shape: "summary",
         idempotency_key: use?.key ?? null,
         input_hash: use?.inputHash ?? null,

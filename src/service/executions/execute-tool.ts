@@ -27,10 +27,10 @@ export interface ToolCall {
   /** True only when a human approved this very call. */
   readonly confirmed: boolean;
   /**
-   * Finds who keeps the call for the owner, whatever `confirmed` says: asked for calls that need a confirmation. Undefined,
-   * or an undefined answer, where the confirmation of the caller counts.
+   * Finds who keeps the call for the owner, whatever `confirmed` says: asked for calls that need a confirmation, with who
+   * approves them by the view of the caller. Undefined, or an undefined answer, where the confirmation of the caller counts.
    */
-  readonly findHold: (() => Promise<Hold | undefined>) | undefined;
+  readonly findHold: ((approvals: AccessView["approvals"]) => Hold | undefined) | undefined;
   /** Runs in the transaction that records the start; a ServiceError it throws blocks the call. */
   readonly onStart?: OnStart;
   readonly clientGone: AbortSignal;
@@ -149,7 +149,7 @@ async function prepare(
   const args = checkArguments(entry, call.arguments);
   await parts.log.checkUsage(call.principal.accountId);
   const mustAsk = needsConfirmation(entry);
-  const hold = mustAsk ? await call.findHold?.() : undefined;
+  const hold = mustAsk ? call.findHold?.(view.approvals) : undefined;
   if (mustAsk && hold === undefined && !call.confirmed) {
     const why = entry.ruled === "ask" ? ": its owner wants to be asked" : "";
     throw new ServiceError(

@@ -67,7 +67,7 @@ function createProcess(onSleep: () => Promise<void>, waitForTwinMs = 60_000) {
     executor,
     log,
     now,
-    findHold: async () => undefined,
+    findHold: () => undefined,
     waitForTwinMs,
     sleep: onSleep,
     idempotencyKeys: createIdempotencyKeys(store, now),

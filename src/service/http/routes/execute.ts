@@ -84,7 +84,7 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
         ...readToolRequest(request.body),
         toolName,
         principal,
-        findHold: () => parts.approvals.findHold(principal, { shape: "envelope", idempotency_key }),
+        findHold: (chosen) => parts.approvals.findHold(principal, chosen, { shape: "envelope", idempotency_key }),
         clientGone,
         ...createFileAccess(parts, { account, toolName, received }),
       });
