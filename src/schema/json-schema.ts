@@ -89,7 +89,10 @@ export function showFileSchema(node: Readonly<Record<string, unknown>>): SchemaD
     if (typeof text === "string") shown[keyword] = text;
   }
   shown.properties = {
-    s3key: { type: "string", description: "A public HTTPS URL, or the path of a file in the media directory." },
+    s3key: {
+      type: "string",
+      description: "A public HTTPS URL, media://inbound/… as a message names it, or the path of a media file.",
+    },
     name: { type: "string", description: "File name. Left out: taken from the file." },
     mimetype: { type: "string", description: "MIME type. Left out: found out from the file." },
   };

@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../base/hash.ts";
+import { getAt, isRecord } from "../../base/json.ts";
 import { locateFiles } from "../../media/locate/locate-files.ts";
 import { findPlaceholderArguments, isPlaceholderSchema } from "../../schema/check/placeholders.ts";
 import { createArgumentGuard } from "../../schema/repair/argument-guard.ts";
@@ -105,21 +106,23 @@ export function repairForSchema(schema: JsonSchema, args: unknown): RepairedArgu
   return { args: checked.args, wrongNulls };
 }
 
-/** True when the arguments fit the schema, as far as it can be checked. */
+/** True when the arguments fit the schema as they are, as far as it can be checked; a file must be an object, too. */
 export function fitsSchema(schema: JsonSchema, args: unknown): boolean {
-  return isPlaceholderSchema(schema) || getGuard(schema)(args).ok;
+  if (isPlaceholderSchema(schema)) return true;
+  const { args: checked, problems } = checkWithFiles(schema, args);
+  return problems.length === 0 && checked === args;
 }
 
-/** What does not fit may be a file in a form that only the search for files knows. */
+/** The check takes any form of a file; who reads the schema alone takes an object with its `s3key`. */
 function checkWithFiles(schema: JsonSchema, args: unknown) {
   const guard = getGuard(schema);
   const checked = guard(args);
-  const given = checked.repairs.length === 0 ? args : checked.args;
-  if (checked.ok) return { args: given, problems: [] };
   const located = locateFiles(schema, checked.args);
-  if (located.files.length === 0) return { args: given, problems: checked.problems };
-  const again = guard(located.args);
-  return again.ok || again.problems.length < checked.problems.length
-    ? { args: again.args, problems: again.ok ? [] : again.problems }
-    : { args: given, problems: checked.problems };
+  const isOther = located.files.some(({ path, reference }) => {
+    const isObject = isRecord(getAt(located.args, path));
+    return isObject && getAt(checked.args, [...path, "s3key"]) !== reference;
+  });
+  const given = isOther ? guard(located.args) : checked;
+  const isAsGiven = !isOther && checked.repairs.length === 0;
+  return { args: isAsGiven ? args : given.args, problems: given.ok ? [] : given.problems };
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { fitsSchema } from "../../../src/calls/steps/check.ts";
 import { loadRepair, repairDirectParams, repairSearchedParams } from "../../../src/runtimes/openclaw/translate-tool.ts";
 
 const schema = {
@@ -46,7 +47,14 @@ describe("once it is loaded", () => {
         properties: { name: { type: "string" }, mimetype: { type: "string" }, s3key: { type: "string" } },
         required: ["s3key"],
       },
-      more: { type: "array", items: { $ref: "#/properties/file" } },
+      more: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: { s3key: { type: "string" }, name: { type: "string" }, mimetype: { type: "string" } },
+          required: ["s3key"],
+        },
+      },
     },
     required: ["file"],
     additionalProperties: false,
@@ -59,6 +67,8 @@ describe("once it is loaded", () => {
     ["files as texts", { file: pdf, more: ["media://inbound/x.pdf"] }, { file: pdf, more: [pdf] }],
     ["one file for a list", { file: pdf, more: "media://inbound/x.pdf" }, { file: pdf, more: [pdf] }],
   ])("takes %s on both ways", async (_what, given, meant) => {
+    expect(fitsSchema(files, given), "the host would refuse it").toBe(false);
+    expect(fitsSchema(files, meant)).toBe(true);
     expect(repairDirectParams(files, given)).toEqual(meant);
     expect(await repairSearchedParams(files, given)).toEqual(meant);
   });

@@ -150,7 +150,10 @@ export const uploadFile = defineDriveAction({
     { file: { name: "a.png", mimetype: "image/png", s3key: "a" }, name: "logo.png", if_exists: "replace" },
   ],
   preconditions: ["The file is at most 25 MB."],
-  askBefore: ["Into which folder and under which name is this file saved?", "May a file of that name be replaced?"],
+  askBefore: [
+    "Into which folder and under which name is this file saved?",
+    "If it says if_exists: replace, may a file of that name be replaced?",
+  ],
   async run({ file, folder, name, if_exists }, { connection, file: findFile, signal }) {
     const parts = parseFolderPath(folder, "folder");
     const field = name === undefined ? "file.name" : "name";
