@@ -41,9 +41,14 @@ export async function pairInTerminal(call: CliCall, { baseUrl, agent }: Flags): 
     throw new Error(`The sign-in ended with code ${code}; see its error above.`);
   };
   const runtime = { log: say, error: say, exit };
-  const owner = typeof agent === "string" ? agent : await findDefaultAgent(config);
+  const main = await findDefaultAgent(config);
+  const owner = typeof agent === "string" ? agent : main;
   const prompter = createTerminalPrompter(wanted);
   await signIn({ provider: PROVIDER_ID, method: "pair", agent: owner, runtime, prompter });
+  if (main !== undefined && owner !== main) {
+    const text = `Paired agent ${owner} with a key of its own: svc_call_tool reaches its tools. Action tools are for the key of ${main}.`;
+    return answer(text, { paired: true, agent: owner });
+  }
   return (await import("./sync-command.ts")).offerSync(call);
 }
 
