@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { addCommands } from "./commands.ts";
 import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
+import { addExamples } from "./examples.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
@@ -67,6 +68,7 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
     .description("print a completion script: add it to your shell's start file")
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) => finish(printCompletion(program, shell)));
+  addExamples(program);
   nameHelpAfterErrors(program, "svc");
   return program;
 }
