@@ -1,6 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { placesUnder } from "../../src/cli/context.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { closeAll, closeLater, makeFolder } from "../calls/open-test-session.ts";
 import type { Answer, Door, Host, ModelCall, OpenDoor, Turn } from "./door.ts";
@@ -29,6 +30,14 @@ async function answerAll(door: OpenDoor, first: Turn, decide: (question: string)
   return told;
 }
 
+/** A host of a service. Without keys the journal alone keeps a write from being made twice. */
+export async function makeHost({ url: baseUrl, apiKey }: TestService): Promise<Host> {
+  const home = await makeFolder();
+  const { state: stateDir, media } = placesUnder(home);
+  for (const folder of [stateDir, media]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  return { baseUrl, apiKey, home, stateDir, media, idempotencyKeys: "off" };
+}
+
 /** The tests of one door. */
 export function describeDoor(door: Door): void {
   /** Each is a process of its own, as far as one process can play several. */
@@ -43,9 +52,7 @@ export function describeDoor(door: Door): void {
   describe(door.name, () => {
     beforeEach(async () => {
       service = closeLater(await startTestService());
-      const { url: baseUrl, apiKey } = service;
-      // Without keys the journal alone keeps a write from being made twice.
-      host = { baseUrl, apiKey, stateDir: await makeFolder(), media: await makeFolder(), idempotencyKeys: "off" };
+      host = await makeHost(service);
     });
     afterEach(closeAll);
 

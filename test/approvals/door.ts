@@ -4,6 +4,8 @@ import type { SessionEvent } from "../../src/calls/session-events.ts";
 export interface Host {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Folder of the two below, as `svc` lays them out. */
+  readonly home: string;
   readonly stateDir: string;
   readonly media: string;
   readonly now?: () => number;
@@ -55,7 +57,7 @@ export interface Door {
 }
 
 /** Settings of a session in a host. */
-export function toSettings({ media, ...host }: Host) {
+export function toSettings({ media, home: _, ...host }: Host) {
   return { ...host, mediaRoots: [media], allow: { integrations: ["notes", "drive"] } } as const;
 }
 

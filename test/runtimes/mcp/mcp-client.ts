@@ -78,13 +78,18 @@ export async function connectClient(
 export async function connectHere(
   home: string,
   { url: baseUrl, apiKey }: { url: string; apiKey: string },
-  { waitMs = 50_000, tools = [], ...options }: ClientOptions & Partial<Pick<McpServing, "waitMs" | "tools">> = {},
+  {
+    waitMs = 50_000,
+    tools = [],
+    session = {},
+    ...options
+  }: ClientOptions & Partial<Pick<McpServing, "waitMs" | "tools">> & { readonly session?: object } = {},
 ): Promise<TestClient> {
   const { media, state } = placesUnder(home);
   const [input, output] = [new PassThrough(), new PassThrough()];
   let stderr = "";
   const served = serveMcp({
-    session: { baseUrl, apiKey, mediaRoots: [media], stateDir: state },
+    session: { baseUrl, apiKey, mediaRoots: [media], stateDir: state, ...session },
     version: "1.0.0",
     tools,
     waitMs,
