@@ -1,6 +1,7 @@
 import type { Effect } from "./ask/request.ts";
 import type { PinChange } from "./catalog/pins.ts";
 import type { OutcomeStatus } from "./outcome.ts";
+import type { UploadMode } from "./pipeline.ts";
 
 /** How the schema of a tool changed between two descriptions. */
 export interface SchemaChange {
@@ -33,7 +34,18 @@ export type SessionEvent =
       readonly url: string | undefined;
     }
   | { readonly type: "sending"; readonly callId: string; readonly toolName: string; readonly confirmed: boolean }
-  | { readonly type: "uploading"; readonly callId: string; readonly toolName: string; readonly field: string }
+  /** At the start of each file with `sentBytes` 0, then for each piece of about half a megabyte that was sent of it. */
+  | {
+      readonly type: "uploading";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly field: string;
+      /** Inside the request, or before it. */
+      readonly way: UploadMode;
+      readonly sentBytes: number;
+      /** Size of the file. */
+      readonly totalBytes: number;
+    }
   | {
       readonly type: "flow_progress";
       readonly callId: string;

@@ -23,6 +23,11 @@ async function store(session: TestSession, name = "a.txt", content: string | Buf
   return path;
 }
 
+/** How the uploads began that came before the request. */
+function readUploads({ events }: TestSession) {
+  return events.filter((event) => event.type === "uploading" && event.way === "ingest" && event.sentBytes === 0);
+}
+
 const FILE_TOOL = createTool("probe_store_file", "write", {
   inputSchema: {
     type: "object",
@@ -47,6 +52,21 @@ describe("a local file in a write", () => {
     expect(service.probe.calls[0]?.files).toEqual([{ sha256: SHA256, mimetype: "text/plain", name: "a.txt" }]);
     expect(session.asked).toHaveLength(1);
     expect(session.events.filter((event) => event.type === "sending")).toHaveLength(1);
+  });
+
+  it.each(["envelope", "ingest"] as const)("is reported in bytes as it is sent: %s", async (upload) => {
+    const service = closeLater(await startProbeService());
+    const session = await openTestSession(service, { answer: sayYes, upload });
+    const content = Buffer.alloc(1_500_000, "a line of text\n");
+    const path = await store(session, "long.txt", content);
+    const outcome = await session.call({ callId: "1", toolName: "probe_store_file", arguments: { file: path } });
+    expect(outcome.status).toBe("succeeded");
+    const told = session.events.flatMap((event) => (event.type === "uploading" ? [event] : []));
+    const sent = told.map(({ sentBytes }) => sentBytes);
+    expect([sent[0], sent.at(-1)]).toEqual([0, content.length]);
+    expect(sent.length).toBeGreaterThan(3);
+    expect(sent).toEqual(sent.toSorted((a, b) => a - b));
+    for (const event of told) expect(event).toMatchObject({ field: "file", way: upload, totalBytes: content.length });
   });
 
   it("is shown with the type that is sent, in the arguments too", async () => {
@@ -75,7 +95,7 @@ describe("a local file in a write", () => {
       [{ sha256: SHA256, mimetype: "text/plain", name: "a.txt" }],
     ]);
     expect(session.asked).toHaveLength(1);
-    expect(session.events.filter((event) => event.type === "uploading")).toHaveLength(1);
+    expect(readUploads(session)).toHaveLength(1);
   });
 
   it("uploads each of several files once, equal ones together", async () => {
@@ -90,7 +110,7 @@ describe("a local file in a write", () => {
       "image/png",
       "text/plain",
     ]);
-    expect(session.events.filter((event) => event.type === "uploading")).toHaveLength(2);
+    expect(readUploads(session)).toHaveLength(2);
   });
 
   it("falls back to the envelope when ingest is not configured", async () => {

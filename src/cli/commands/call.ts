@@ -49,11 +49,12 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
           return presentLink(link, options);
         }),
       onEvent: (event) => {
-        if (event.type === "sending" || event.type === "uploading") terminal.progress(`  ${event.type} …`);
+        const isStart = event.type === "uploading" && event.sentBytes === 0;
+        if (event.type === "sending" || isStart) terminal.progress(`  ${event.type} …`);
         if (event.type === "awaiting_owner")
           terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
-        // Any later step means that this request has been answered.
-        isSending = event.type === "sending";
+        // Any later step means that this request has been answered, but for the bytes that are part of it.
+        isSending = event.type === "sending" || (event.type === "uploading" && event.way === "envelope");
         if (event.type === "finished") terminal.endProgress();
       },
     });

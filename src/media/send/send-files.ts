@@ -31,6 +31,7 @@ export function createFilesBody(
   request: FilesRequest,
   files: readonly InspectedFile[],
   roots: MediaRoots,
+  onBytes?: OnBytes,
 ): RequestBody {
   const distinct = [...Map.groupBy(files, ({ pointer }) => pointer).values()].flatMap((equal) => equal.slice(0, 1));
   const { connectionId, confirmed } = request;
@@ -45,12 +46,30 @@ export function createFilesBody(
     yield Buffer.from(open);
     for (const { file, before, between, after } of entries) {
       yield Buffer.from(before);
-      for await (const piece of readInspected(file, roots)) yield encode(piece);
+      for await (const piece of countBytes(readInspected(file, roots), file, onBytes)) yield encode(piece);
       yield Buffer.from(between + file.md5 + after);
     }
     yield Buffer.from("]}");
   }
   return { contentType: "application/json", contentLength, open: stream };
+}
+
+/** Told when a file is begun, with 0, and when a piece of it was taken to be sent, with its bytes so far. */
+export type OnBytes = (file: InspectedFile, sentBytes: number) => void;
+
+async function* countBytes(
+  pieces: AsyncIterable<Buffer>,
+  file: InspectedFile,
+  onBytes: OnBytes | undefined,
+): AsyncGenerator<Buffer> {
+  let sent = 0;
+  onBytes?.(file, sent);
+  for await (const piece of pieces) {
+    yield piece;
+    // Asked for more: the piece before was taken. Its memory may be used again by now.
+    sent += piece.length;
+    onBytes?.(file, sent);
+  }
 }
 
 /** Text around the data of one `files[]` entry; data goes after `before`, the digest after `between`. */
@@ -137,14 +156,14 @@ export async function ingestFile(
   roots: MediaRoots,
   file: InspectedFile,
   plan: UploadPlan,
-  options: CallOptions = {},
+  { onBytes, ...options }: CallOptions & { readonly onBytes?: OnBytes } = {},
 ): Promise<string> {
   if (spent.has(plan)) throw new SvcError("unsupported", "This upload token was used already.", { field: file.field });
   if (plan.maxBytes !== undefined && file.size > plan.maxBytes) throw refuseLarge(file, plan.maxBytes);
   spent.add(plan);
   const { url, method } = plan;
   const headers = { accept: "application/json", ...plan.headers, "x-file-name": toHeaderText(file.name) };
-  const body = { contentType: file.mimetype, contentLength: file.size, open: () => copyPieces(file, roots) };
+  const body = { contentType: file.mimetype, contentLength: file.size, open: () => copyPieces(file, roots, onBytes) };
   const reply = await client.ingestFile({ url, method, headers, body }, options);
   const key = reply.s3key;
   if (looksLocal(key) || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(key)) {
@@ -172,6 +191,6 @@ function toHeaderText(name: string): string {
 }
 
 /** Copies: the reader reuses its buffers while a socket may still hold earlier bytes. */
-async function* copyPieces(file: InspectedFile, roots: MediaRoots): AsyncGenerator<Uint8Array> {
-  for await (const piece of readInspected(file, roots)) yield new Uint8Array(piece);
+async function* copyPieces(file: InspectedFile, roots: MediaRoots, onBytes?: OnBytes): AsyncGenerator<Uint8Array> {
+  for await (const piece of countBytes(readInspected(file, roots), file, onBytes)) yield new Uint8Array(piece);
 }

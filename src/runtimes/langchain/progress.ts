@@ -13,6 +13,9 @@ export interface ProgressEvent {
   readonly url?: string | undefined;
   /** Which file is uploaded, e.g. `attachments[0]`. */
   readonly field?: string;
+  /** Bytes of this file that were sent so far, and its size. */
+  readonly sentBytes?: number;
+  readonly totalBytes?: number;
   /** How the call ended, or how the flow stands. */
   readonly status?: string;
   readonly flowId?: string;
@@ -100,8 +103,10 @@ function toProgress(event: SessionEvent, toolCallId: string | undefined): Progre
       return { ...base, step: "waiting_for_approval" };
     case "awaiting_owner":
       return { ...base, step: "waiting_for_approval", url: event.url };
-    case "uploading":
-      return { ...base, step: "uploading", field: event.field };
+    case "uploading": {
+      const { field, sentBytes, totalBytes } = event;
+      return { ...base, step: "uploading", field, sentBytes, totalBytes };
+    }
     case "sending":
       return { ...base, step: "sending" };
     case "flow_progress":

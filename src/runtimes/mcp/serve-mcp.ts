@@ -126,7 +126,7 @@ function loadCatalog(session: ToolSession, { log, signal }: McpServing): void {
 function report({ log }: McpServing, calls: ReadonlyMap<string, OpenCall>, event: SessionEvent): void {
   const call = "callId" in event ? calls.get(event.callId) : undefined;
   if (event.type === "sending") call?.tell(`Sending ${event.toolName}`);
-  if (event.type === "uploading") call?.tell(`Uploading ${event.field} for ${event.toolName}`);
+  if (event.type === "uploading" && event.sentBytes === 0) call?.tell(`Uploading ${event.field} for ${event.toolName}`);
   if (event.type === "flow_progress")
     call?.tell(`The flow is ${event.status}${event.step === null ? "" : `, step ${event.step}`}`);
   if (event.type === "finished") log(`${event.toolName}: ${event.status}`);

@@ -103,6 +103,7 @@ export function reportProgress(callId: string, onUpdate: (partial: HostToolResul
   return {
     listen(event: SessionEvent): void {
       if (!("callId" in event) || event.callId !== callId) return;
+      if (event.type === "uploading" && event.sentBytes > 0) return;
       stopWaiting?.();
       const text = STEPS[event.type];
       if (text !== undefined && text !== shown) stopWaiting = delay(SHOWN_AFTER_MS, () => show(text));

@@ -3,6 +3,7 @@ import { ingestFile } from "../../../media/send/send-files.ts";
 import { readUploadHint } from "../../../media/send/upload-hint.ts";
 import { toFailure } from "../../ask/abort.ts";
 import { cleanText, createOutcome } from "../../outcome.ts";
+import { reportUpload } from "../attach.ts";
 import { askForConnection, choose, findGivenConnection, forgetConnection } from "../choose.ts";
 import { describeFailure, describeSvcError, isLostAnswer } from "../outcome.ts";
 import { again, type CallContext, type CallPlan, isApproved, isPlainRead, proceed, type Step, stop } from "../plan.ts";
@@ -111,9 +112,9 @@ async function uploadFile(context: CallContext, plan: CallPlan, failure: Failure
     const outcome = describeFailure(plan, failure, [`the upload instruction was not followed: ${reading.reason}`]);
     return stop({ ...outcome, retryable: false });
   }
-  context.emit({ type: "uploading", callId: context.call.callId, toolName: plan.entry.name, field: file.field });
   try {
-    const options = { signal: context.signal, timeoutMs: context.settings.timeoutMs };
+    const onBytes = reportUpload(context, plan, "ingest");
+    const options = { signal: context.signal, timeoutMs: context.settings.timeoutMs, onBytes };
     const key = await ingestFile(context.client, context.roots, file, reading.plan, options);
     return proceed({ ...plan, upload: "ingest", uploaded: new Map([...plan.uploaded, [file.reference, key]]) });
   } catch (error) {
