@@ -1,10 +1,11 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
 import { checkNumbers, countFrom, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { sha256Hex } from "../base/hash.ts";
 import { SvcError } from "../errors.ts";
 import { isLoopbackHost, parseBaseUrl } from "./base-url.ts";
+import { Agent, EnvHttpProxyAgent } from "./http-agents.ts";
 import { type RetryTools, type Sleep, sleepFor } from "./retry.ts";
 
 export interface SvcClientOptions {
@@ -47,9 +48,10 @@ function namePrincipal(baseUrl: string, apiKey: string): string {
 /**
  * Checks the settings of a client and fills in the defaults.
  *
- * @throws SvcError `invalid_config` naming the wrong setting
+ * @throws SvcError `invalid_config` naming the wrong setting, `unsupported` on a Node that is too old
  */
 export function readClientOptions(options: SvcClientOptions): ClientSettings {
+  checkNode(process.versions.node);
   const baseUrl = parseBaseUrl(options.baseUrl, options.allowInsecure);
   checkNumbers(options, { timeoutMs: WAIT_BOUNDS, maxReplyBytes: { ...countFrom(1), max: Number.MAX_SAFE_INTEGER } });
   const apiKey = readApiKey(options.apiKey);
@@ -64,6 +66,16 @@ export function readClientOptions(options: SvcClientOptions): ClientSettings {
     random: options.random ?? Math.random,
     now: options.now ?? Date.now,
   };
+}
+
+/** Runtimes beside Node name the version that they are like. */
+function checkNode(version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 19)) return;
+  throw new SvcError("unsupported", `svc-agent-plugin needs Node 22.19 or newer, and this is Node ${version}.`, {
+    hint: "Install a newer Node.",
+    sent: false,
+  });
 }
 
 function readApiKey(text: string | undefined): string | undefined {

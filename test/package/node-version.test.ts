@@ -3,15 +3,11 @@ import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT, readPackage } from "./read-package.ts";
 import { runCommand } from "./run-command.ts";
 
-/** Runs the command under this Node while it reports another version. */
-function runAs(version: string) {
+/** Runs the command, or a program, under this Node while it reports another version. */
+function runAs(version: string, program = [join(PACKAGE_ROOT, "src/bin.ts"), "--version"]) {
   const disguise = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
   const preload = `data:text/javascript,${encodeURIComponent(disguise)}`;
-  return runCommand(
-    process.execPath,
-    ["--import", preload, join(PACKAGE_ROOT, "src/bin.ts"), "--version"],
-    PACKAGE_ROOT,
-  );
+  return runCommand(process.execPath, ["--import", preload, ...program], PACKAGE_ROOT);
 }
 
 describe("the command", () => {
@@ -29,5 +25,21 @@ describe("the command", () => {
 
   test("asks for the version that package.json declares", () => {
     expect(readPackage().engines.node).toBe(">=22.19");
+  });
+});
+
+describe("a program", () => {
+  const DOOR = JSON.stringify(new URL("../../src/index.ts", import.meta.url).href);
+  const code = `import { SvcClient } from ${DOOR};
+    try { await new SvcClient({ baseUrl: "http://127.0.0.1:9" }).close(); console.log("made"); }
+    catch ({ code, message }) { console.log(code, message); }`;
+
+  test.each([
+    ["20.20.2", "unsupported svc-agent-plugin needs Node 22.19 or newer, and this is Node 20.20.2.\n"],
+    ["22.18.0", "unsupported svc-agent-plugin needs Node 22.19 or newer, and this is Node 22.18.0.\n"],
+    ["22.19.0", "made\n"],
+    ["26.3.0", "made\n"],
+  ])("under Node %s", async (version, stdout) => {
+    expect(await runAs(version, ["--input-type=module", "--eval", code])).toMatchObject({ stdout });
   });
 });
