@@ -30,7 +30,7 @@ export interface SvcHost {
    * synchronously.
    */
   readonly seenAccounts: Map<string | undefined, string>;
-  /** Puts a line before the next turn in an agent's main conversation, and asks the host for that turn. Never throws. */
+  /** Puts a line before the next turn of an agent's main conversation, and asks for that turn. Never throws. */
   wakeAgent(text: string, agentId: string | undefined): void;
   /** The host's log, with keys and tokens taken out. */
   readonly log: HostLogger;
