@@ -54,11 +54,24 @@ export interface ApprovalKit {
   close(): Promise<void>;
 }
 
+/** Another service, and another human, than the kit's own. */
+interface OtherParts {
+  readonly service: Pick<ProbeService, "url" | "apiKey">;
+  readonly mediaRoots: readonly string[];
+  readonly ask: (card: HostApproval) => Promise<CardAnswer>;
+}
+
 /** Opens the kit. */
-export async function openApprovalKit(): Promise<ApprovalKit> {
-  const service = await startProbeService();
+export async function openApprovalKit(other?: OtherParts): Promise<ApprovalKit> {
+  const service =
+    other === undefined
+      ? await startProbeService()
+      : // Tests that bring their own service use no more of it here.
+        ({ ...other.service, close: async () => undefined } as unknown as ProbeService);
   const folder = createStateFolder();
-  const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl: service.url, apiKey: service.apiKey } });
+  const { url: baseUrl, apiKey } = service;
+  const { mediaRoots } = other ?? {};
+  const { api, recorded } = createFakeApi({ pluginConfig: { baseUrl, apiKey, ...(mediaRoots && { mediaRoots }) } });
   const shared = shareHost(api, folder.environment);
   const host = { ...shared, ...(await shared.openAskState()) };
   const cards: HostApproval[] = [];
@@ -66,7 +79,7 @@ export async function openApprovalKit(): Promise<ApprovalKit> {
   const answers: CardAnswer[] = [];
   const show = async (approval: HostApproval) => {
     cards.push(approval);
-    const answer = answers.shift() ?? "timeout";
+    const answer = (await other?.ask(approval)) ?? answers.shift() ?? "timeout";
     await approval.onResolution?.(RESOLUTION[answer]);
     return answer;
   };
