@@ -65,7 +65,7 @@ test("/svc sync gives the actions tools after it has shown them", async () => {
   const apply = shown.match(/\/svc sync apply \w+$/)?.[0] ?? "";
   expect(await throughReload(host.state, () => say(apply))).toContain("offers the tools");
   expect((await invoke("drive_list_files")).status).toBe(200);
-  expect(await say("/svc status")).toMatch(/All \d+ tools of svc are offered in the conversation/);
+  expect(await say("/svc status")).toMatch(/^All well: \d+ tools of \d+ apps\./);
   const { findings } = JSON.parse(await mustRunOpenClaw(host.state, ["svc", "status", "--json"]));
   expect(findings).toContainEqual(
     expect.objectContaining({ id: "tools", text: expect.stringMatching(/^All \d+ tools/) }),
