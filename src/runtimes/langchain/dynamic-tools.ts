@@ -71,7 +71,7 @@ function callByFullName<Call extends { readonly name: string; readonly args: unk
   messages: unknown,
 ) {
   const tool = toolkit.findTool("svc_call_tool");
-  const [name] = findFullNames(toolCall.name, messages);
+  const [name] = findFullNames(toolkit, toolCall.name, messages);
   if (tool === undefined || name === undefined) return undefined;
   return { tool, toolCall: { ...toolCall, name: tool.name, args: { name, arguments: toolCall.args } } };
 }
@@ -88,11 +88,15 @@ export async function findOfferedTool(toolkit: SvcToolkit, modelName: string, me
 async function findCalledTool(toolkit: SvcToolkit, modelName: string, messages: unknown) {
   const known = toolkit.findTool(modelName);
   if (known !== undefined) return known;
-  return (await toolkit.loadTools(findFullNames(modelName, messages)))[0];
+  return (await toolkit.loadTools(findFullNames(toolkit, modelName, messages)))[0];
 }
 
-function findFullNames(modelName: string, messages: unknown): string[] {
-  return findNamedTools(messages).filter((name) => toModelName(name) === modelName);
+/** Models also call what they were not shown yet, by a name they know: `svc_call_tool` would run it, too. */
+function findFullNames({ session }: SvcToolkit, modelName: string, messages: unknown): string[] {
+  const listed = () => session.catalog.heads.map(({ name }) => name);
+  const isCalled = (name: string) => toModelName(name) === modelName;
+  const found = findNamedTools(messages).filter(isCalled);
+  return found.length > 0 ? found : listed().filter(isCalled).slice(0, 1);
 }
 
 /** Full names of the tools that searches and descriptions in this conversation gave, the latest first. */

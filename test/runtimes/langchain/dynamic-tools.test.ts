@@ -165,6 +165,21 @@ describe("the middleware", () => {
     for (const names of turns) expect(new Set(names).size).toBe(names.length);
   });
 
+  it("runs a tool of the service that the model calls before it has found it, and no other", async () => {
+    const service = closeLater(await startTestService());
+    const toolkit = await open(service);
+    const model = fakeModel()
+      .respondWithTools([
+        { name: "notes_create_page", args: { title: "T", body: "b" }, id: "1" },
+        { name: "notes_crete_page", args: {}, id: "2" },
+      ])
+      .respond(new AIMessage("Done."));
+    const agent = createAgent({ model, middleware: [await createDynamicToolsMiddleware(toolkit)] });
+    const { messages } = await agent.invoke(ask("create it"));
+    expect(results(messages).map(({ status }) => status)).toEqual(["success", "error"]);
+    expect(await service.effects()).toHaveLength(1);
+  });
+
   it("asks through the approval middleware, with a retry middleware around, and writes once", async () => {
     const service = closeLater(await startTestService());
     const toolkit = await open(service, { askThrough: "interrupt" });
