@@ -35,14 +35,36 @@ export function hasNodes(): boolean {
   return Object.values(NODES).every((file) => existsSync(file));
 }
 
+/** What runs JavaScript and is not Node, as the words before a file. */
+export const ENGINES: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  "Deno 2.9": [join(PINNED, "deno-linux/deno"), "run", "--allow-all", "--quiet"],
+  "Bun 1.4": [join(PINNED, "bun-linux/bin/bun")],
+};
+
+/** True when it has been run where npm has these engines: on Linux, x64. */
+export function hasEngines(): boolean {
+  return Object.values(ENGINES).every(([program]) => existsSync(program));
+}
+
 /** Which optional peers a project has besides the package. */
 export type Peers = "no peers" | "core 1.1 alone" | "oldest peers" | "newest peers";
+
+/** Their oldest and newest versions are what `npm run test:peers` is for. */
+const OTHER_PEERS = { ai: join(OWN, "ai"), "@openai/agents": join(OWN, "@openai/agents") };
 
 const PEERS: Readonly<Record<Peers, Readonly<Record<string, string>>>> = {
   "no peers": {},
   "core 1.1 alone": { "@langchain/core": join(PINNED, "core-alone") },
-  "oldest peers": { "@langchain/core": join(PINNED, "@langchain/core"), langchain: join(PINNED, "langchain") },
-  "newest peers": { "@langchain/core": join(OWN, "@langchain/core"), langchain: join(OWN, "langchain") },
+  "oldest peers": {
+    ...OTHER_PEERS,
+    "@langchain/core": join(PINNED, "@langchain/core"),
+    langchain: join(PINNED, "langchain"),
+  },
+  "newest peers": {
+    ...OTHER_PEERS,
+    "@langchain/core": join(OWN, "@langchain/core"),
+    langchain: join(OWN, "langchain"),
+  },
 };
 
 /**

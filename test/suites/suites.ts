@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { hasConsumers, hasNodes } from "../consumers/consumer.ts";
+import { hasConsumers, hasEngines, hasNodes } from "../consumers/consumer.ts";
 import { hasServers } from "../e2e/added-apps/find-servers.ts";
 import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
 import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
@@ -105,6 +105,12 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     name: "nodes (the packed package under Node 22.19, 24 and 26)",
     files: "test/consumers/nodes.test.ts",
     present: hasNodes,
+    provide: "npm run consumers:install, on Linux x64",
+  },
+  {
+    name: "engines (the packed package under Deno and Bun)",
+    files: "test/consumers/engines.test.ts",
+    present: hasEngines,
     provide: "npm run consumers:install, on Linux x64",
   },
 ];

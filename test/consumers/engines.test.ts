@@ -1,0 +1,89 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openCredentialStore } from "../../src/pairing/credentials.ts";
+import { startTestService, type TestService } from "../../src/testing.ts";
+import { EXPORTS } from "../package/expected-exports.ts";
+import { installPacked } from "../package/install-packed.ts";
+import { readPackage } from "../package/read-package.ts";
+import { scriptReadmeAgent } from "../package/readme-blocks.ts";
+import { runCommand } from "../package/run-command.ts";
+import { createConsumer, ENGINES } from "./consumer.ts";
+
+/** The packed package under Deno and Bun: what nodes.test.ts shows for every Node. */
+
+let folder: string;
+let home: string;
+let consumer: string;
+let service: TestService;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-engines-"));
+  consumer = await createConsumer(await installPacked(folder), "newest peers");
+  home = join(folder, "home");
+  const inbound = join(home, ".local/share/svc/media/inbound");
+  await mkdir(inbound, { recursive: true });
+  await writeFile(join(inbound, "hello.txt"), "Hello\n");
+}, 240_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  service = await startTestService();
+});
+
+afterEach(() => service.close());
+
+describe.each(Object.entries(ENGINES))("%s", (name, [program, ...flags]) => {
+  const bin = `node_modules/${readPackage().name}/dist/bin.js`;
+  const run = (args: readonly string[], added: Record<string, string> = {}, input?: string) =>
+    runCommand(program, [...flags, ...args], consumer, { HOME: home, ...added }, input);
+
+  async function runModule(source: string, added?: Record<string, string>, input?: string) {
+    await writeFile(join(consumer, "module.mjs"), source);
+    return run(["module.mjs"], added, input);
+  }
+
+  test("opens every door of the plugin", async () => {
+    const doors = Object.keys(EXPORTS).filter((door) => !["./service", "./testing"].includes(door));
+    const source = `const names = {};
+      for (const door of ${JSON.stringify(doors)}) names[door] = Object.keys(await import("${readPackage().name}" + door.slice(1))).sort();
+      console.log(JSON.stringify(names));`;
+    const result = await runModule(source);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(result.stdout)).toEqual(Object.fromEntries(doors.map((door) => [door, EXPORTS[door]])));
+  });
+
+  test("runs the command line", async () => {
+    const result = await run([bin, "--help"]);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(result.stdout).toContain("Usage: svc");
+    const read = await run([bin, "call", "drive_list_files"], {
+      SVC_BASE_URL: service.url,
+      SVC_API_KEY: service.apiKey,
+    });
+    expect(read, read.stderr).toMatchObject({ code: 0 });
+  });
+
+  test("runs the README's agent against a service", async () => {
+    const { url: baseUrl, apiKey } = service;
+    await openCredentialStore(join(home, ".config/svc")).write({
+      baseUrl,
+      apiKey,
+      apiKeyId: "1",
+      pairedAt: "2026-11-26T00:00:00Z",
+    });
+    const result = await runModule(scriptReadmeAgent(), {}, "a\n");
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(result.stdout).toMatch(/\nSaved\.\n$/);
+    expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
+  });
+
+  // Bun has no service: its HTTP client is not the one that the service calls others with.
+  test.skipIf(name.startsWith("Bun"))("serves: the whole product once", async () => {
+    const result = await run([bin, "demo", "--unattended"]);
+    expect(result, result.stderr).toMatchObject({ code: 0 });
+    expect(result.stdout).toContain("equal to the source");
+  });
+});
