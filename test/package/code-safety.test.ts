@@ -4,8 +4,15 @@ import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "./read-package.ts";
 import { scanCode } from "./scan-code.ts";
 
-/** They start the MCP servers that the owner of a service added. The package for OpenClaw holds nothing of the service. */
-const STARTS_PROGRAMS = ["src/service/added/mcp/child-transport.ts", "src/service/added/mcp/group-watch.ts"];
+/**
+ * They start the MCP servers that the owner of a service added, and the `tar` of a backup. The package for OpenClaw holds
+ * nothing of the service.
+ */
+const STARTS_PROGRAMS = [
+  "src/service/backup/archive.ts",
+  "src/service/added/mcp/child-transport.ts",
+  "src/service/added/mcp/group-watch.ts",
+];
 
 describe("the code scan of a host", () => {
   test("finds nothing in the package, whatever part of it is looked at", () => {
