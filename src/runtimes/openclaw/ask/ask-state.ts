@@ -105,13 +105,10 @@ export function mayStand(request: Pick<ApprovalRequest, "effect" | "connection">
   return request.effect === "write" && request.connection !== undefined;
 }
 
-/** Cards the host shows cut, in full. In memory, like everything that waits for a human. */
-export type ShownCards = ReturnType<typeof createShownCards>;
-
 const CARD_MS = 60 * 60 * 1_000;
 const MOST_CARDS = 100;
 
-/** Starts without cards; keeps at most 100 for an hour, the oldest are dropped. */
+/** Cards the host shows cut, in full: at most 100 for an hour, in memory, like everything that waits for a human. */
 export function createShownCards({ now = Date.now }: { readonly now?: () => number } = {}) {
   const cards = createExpiringMap<ApprovalRequest>(now, MOST_CARDS);
   const read = createExpiringMap<true>(now, MOST_CARDS);
