@@ -1,11 +1,10 @@
 import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import type { Dispatcher } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { checkNumbers, countFrom, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { sha256Hex } from "../base/hash.ts";
 import { SvcError } from "../errors.ts";
 import { isLoopbackHost, parseBaseUrl } from "./base-url.ts";
-import { Agent, EnvHttpProxyAgent } from "./http-agents.ts";
 import { type RetryTools, type Sleep, sleepFor } from "./retry.ts";
 
 export interface SvcClientOptions {
@@ -48,10 +47,10 @@ function namePrincipal(baseUrl: string, apiKey: string): string {
 /**
  * Checks the settings of a client and fills in the defaults.
  *
- * @throws SvcError `invalid_config` naming the wrong setting, `unsupported` on a Node that is too old
+ * @throws SvcError `invalid_config` naming the wrong setting, `unsupported` on Bun and on a Node that is too old
  */
 export function readClientOptions(options: SvcClientOptions): ClientSettings {
-  checkNode(process.versions.node);
+  checkRuntime(process.versions);
   const baseUrl = parseBaseUrl(options.baseUrl, options.allowInsecure);
   checkNumbers(options, { timeoutMs: WAIT_BOUNDS, maxReplyBytes: { ...countFrom(1), max: Number.MAX_SAFE_INTEGER } });
   const apiKey = readApiKey(options.apiKey);
@@ -68,12 +67,14 @@ export function readClientOptions(options: SvcClientOptions): ClientSettings {
   };
 }
 
-/** Runtimes beside Node name the version that they are like. */
-function checkNode(version: string): void {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 19)) return;
-  throw new SvcError("unsupported", `svc-agent-plugin needs Node 22.19 or newer, and this is Node ${version}.`, {
-    hint: "Install a newer Node.",
+/** Deno names the Node version that it is like. Bun answers the import of undici with a stand-in that sends nothing. */
+function checkRuntime({ node, bun }: NodeJS.ProcessVersions): void {
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const isNew = major > 22 || (major === 22 && minor >= 19);
+  if (isNew && bun === undefined) return;
+  const found = bun === undefined ? `Node ${node}` : `Bun ${bun}`;
+  throw new SvcError("unsupported", `svc-agent-plugin needs Node 22.19 or newer, and this is ${found}.`, {
+    hint: "Run the program with a newer Node, or with Deno.",
     sent: false,
   });
 }
