@@ -1,3 +1,4 @@
+import { isRecord } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/constants.ts";
 import { type IngestReply, ingestReplySchema } from "../wire/file.ts";
@@ -66,12 +67,14 @@ export async function ingestFile(
   });
 }
 
+/** Members in which services put the facts of an answer. */
+const WRAPPERS = ["data", "file", "result"] as const;
+
 /** The shape of this answer is not shown in the document: `s3key` is ours, the others are what services use. */
 function withStorageKey(json: unknown): unknown {
-  if (typeof json !== "object" || json === null || "s3key" in json) return json;
-  const members = json as Record<string, unknown>;
-  if (typeof members.data === "object" && members.data !== null) return withStorageKey(members.data);
-  return { ...members, s3key: members.key ?? members.storage_key };
+  if (!isRecord(json) || "s3key" in json) return json;
+  const inner = WRAPPERS.map((name) => json[name]).find(isRecord);
+  return inner === undefined ? { ...json, s3key: json.key ?? json.storage_key } : withStorageKey(inner);
 }
 
 function refuse(field: string, reason: string): SvcError {

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { isRecord } from "../base/json.ts";
 import { SvcError } from "../errors.ts";
+import { API_KEY_HEADER, API_KEY_PREFIX } from "../wire/constants.ts";
 import {
   type BootstrapPollReply,
   bootstrapPollReplySchema,
@@ -102,5 +104,24 @@ export async function pollBootstrap(
     credential: "none",
     options,
   });
-  return readResource(reply, bootstrapPollReplySchema);
+  const given =
+    reply.status < 300 && isRecord(reply.json) ? { ...reply, json: withInstall(transport, reply.json) } : reply;
+  return readResource(given, bootstrapPollReplySchema);
+}
+
+/** The shape of `install` is ours. Of another one the key is taken, which is handed out once. */
+function withInstall({ baseUrl }: Transport, json: Record<string, unknown>): Record<string, unknown> {
+  if (bootstrapPollReplySchema.shape.install.safeParse(json.install).data != null) return json;
+  const key = findKey(json);
+  if (key === undefined) return json;
+  const install = { server_name: "svc", url: `${baseUrl}/api/mcp`, headers: { [API_KEY_HEADER]: key } };
+  return { ...json, status: json.status ?? "approved", install };
+}
+
+function findKey(value: unknown): string | undefined {
+  if (typeof value === "string") return new RegExp(`^(?:Bearer )?(${API_KEY_PREFIX}\\S+)$`).exec(value)?.[1];
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.values(value)
+    .map(findKey)
+    .find((key) => key !== undefined);
 }

@@ -34,6 +34,19 @@ describe("how a call ended", () => {
     expect((await callWrite(timedOut, "read")).outcome.status).toBe("failed");
   });
 
+  it.each([true, undefined])(
+    "of a read is tried again when the service says that this helps: %s",
+    async (retryable) => {
+      const service = closeLater(await startScriptedService());
+      service.offer(createTool("probe_write", "read"));
+      service.answer(EXECUTE, fail(500, { code: "provider_timeout", retryable }));
+      const session = await openTestSession(service, { answer: sayYes });
+      const outcome = await session.call({ callId: "c1", toolName: "probe_write", arguments: { text: "a" } });
+      expect(outcome.status).toBe("failed");
+      expect(service.executed()).toHaveLength(retryable === true ? 3 : 1);
+    },
+  );
+
   it("is told in other words than the service's when it asks for the yes that it was given", async () => {
     const asks = fail(412, { code: "confirmation_required" }, { hint: "Send it again with confirmed set to true." });
     const { outcome, session } = await callWrite(asks);

@@ -47,6 +47,17 @@ describe("ingestFile", () => {
     expect(JSON.stringify(server.requests[0])).not.toContain(KEY);
   });
 
+  test.each([
+    { data: { s3key: "9" } },
+    { file: { s3key: "9", name: "a.png" } },
+    { ok: true, result: { s3key: "9" } },
+    { ok: true, result: { file: { key: "9" } } },
+    { storage_key: "9" },
+  ])("reads the storage key of another service's answer: %j", async (json) => {
+    server.answer = () => ({ status: 201, json });
+    expect(await upload()).toMatchObject({ s3key: "9" });
+  });
+
   test("keeps a query and a content type that the hint prescribes", async () => {
     await upload({
       url: `${server.url}/api/files/ingest?token=${TOKEN}`,

@@ -77,6 +77,17 @@ describe("bootstrapInstaller", () => {
     expect(server.requests.filter(({ headers }) => "x-svc-api-key" in headers)).toEqual([]);
   });
 
+  test.each([
+    { status: "approved", api_key: "svc_live_other" },
+    { session: { id: "bs_1", state: "approved" }, headers: { Authorization: "Bearer svc_live_other" } },
+    { status: "approved", install: { mcpServers: { svc: { env: { KEY: "svc_live_other" } } } } },
+  ])("takes the key out of another service's answer, which comes once: %j", async (json) => {
+    polls = [PENDING, { json }, { status: 410, json: { error: "gone", message: "Handed out." } }];
+    await bootstrap();
+    const headers = { "x-svc-api-key": "svc_live_other" };
+    expect(installed).toEqual([{ server_name: "svc", url: `${server.url}/api/mcp`, headers }]);
+  });
+
   test("installs what is handed out only once also when the listener fails", async () => {
     const onProgress = ({ kind }: BootstrapProgress) => {
       if (kind === "approved") throw new Error("the terminal is gone");

@@ -159,22 +159,22 @@ export class SvcToolkit extends BaseToolkit {
     return this.#give([...actions, ...(flowTools ? this.#flow : []), ...(staticTools ? this.#static : [])]);
   }
 
-  /** A tool this toolkit made, by the name a model calls it. */
+  /** A tool that `getTools` or `loadTools` has given before, or a static one, by the name a model calls it. */
   findTool(name: string): SvcTool | undefined {
     return this.#registry.find(name);
   }
 
-  /** Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withAnswers} gave. */
+  /** @internal Whether an agent can have the tool from here; false for a copy that {@link SvcTool.withAnswers} gave. */
   hasGiven(tool: SvcTool): boolean {
     return this.#given.has(tool);
   }
 
-  /** The graph's task that a call belongs to, where the human is asked through the graph. */
+  /** @internal The graph's task that a call belongs to, where the human is asked through the graph. */
   findAskingTask(config: GraphConfig): GraphTask | undefined {
     return this.#caller.findAskingTask(config);
   }
 
-  /** See {@link CallTranslator.expectInterrupts}. */
+  /** @internal See {@link CallTranslator.expectInterrupts}. */
   expectInterrupts(): void {
     this.#caller.expectInterrupts();
   }

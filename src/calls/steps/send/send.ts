@@ -167,10 +167,10 @@ function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tri
     return isTransient ? fitWait(retryAfterMs ?? jittered) : undefined;
   }
   const { reply } = sent;
-  if (reply.status !== 429 && reply.status !== 503) return undefined;
-  // A daily limit is a 429 marked as not retryable.
-  if (reply.kind === "envelope" && reply.envelope.error?.retryable === false) return undefined;
-  return fitWait(reply.retryAfterMs ?? jittered);
+  const said = reply.kind === "envelope" ? reply.envelope.error?.retryable : undefined;
+  // A daily limit is a 429 marked as not retryable; some services mark a time-out of the app with status 500.
+  const isTransient = said ?? (reply.status === 429 || reply.status === 503);
+  return isTransient ? fitWait(reply.retryAfterMs ?? jittered) : undefined;
 }
 
 function fitWait(ms: number): number | undefined {
