@@ -103,7 +103,7 @@ export class LeftOutReport {
     this.#told.add(count);
     this.#tell?.({ type: "tools_left_out", listed, count });
     if (this.#tell !== undefined || isSaid) return;
-    const text = `${count} tools are left out: the limit of getTools is ${listed}. Filter them, raise limit, or keep the static tools, which find the others.`;
+    const text = `${count} tools are left out, and ${listed} are listed. Filter them, raise the limits of getTools, or keep the static tools, which find the others.`;
     process.emitWarning(text, { type: "SvcWarning", code: "SVC_TOOLS_LEFT_OUT" });
   }
 }

@@ -1,4 +1,4 @@
-import { buildTools, type ToolDefinition } from "../../calls/build.ts";
+import { buildTools, keepWithin, type ToolDefinition } from "../../calls/build.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { projectEntry } from "../../calls/projection.ts";
 import type { ToolSession } from "../../calls/session.ts";
@@ -27,8 +27,16 @@ export class ToolRegistry {
    * @throws SvcError `unsupported` when names collide
    */
   getActions(entries: readonly CatalogEntry[], isDeferred: boolean): SvcTool[] {
-    const definitions = buildTools(entries, { profile: this.#session.profile, reserved: RESERVED_NAMES });
-    return definitions.map((definition) => this.#getAction(definition, isDeferred));
+    return this.#build(entries).map((definition) => this.#getAction(definition, isDeferred));
+  }
+
+  /** The actions, if a model reads all their tools within a budget of tokens, and else none. */
+  keepWithin(entries: readonly CatalogEntry[], tokens: number | undefined): readonly CatalogEntry[] {
+    return tokens === undefined || keepWithin(this.#build(entries), tokens).length > 0 ? entries : [];
+  }
+
+  #build(entries: readonly CatalogEntry[]): ToolDefinition[] {
+    return buildTools(entries, { profile: this.#session.profile, reserved: RESERVED_NAMES });
   }
 
   /** A tool by its name for the model, once it was made. */

@@ -46,6 +46,11 @@ export interface ToolFilter {
   /** Most action tools to return, 1 to 117, with `deferLoading` to 10,000. Default 64. */
   readonly limit?: number | undefined;
   /**
+   * Most tokens of the action tools' names, descriptions and schemas, at four characters each: with more none of them is
+   * returned, and the model searches. Default: any number.
+   */
+  readonly maxToolTokens?: number | undefined;
+  /**
    * Marks the action tools with `extras.defer_loading`, for LangChain's `providerToolSearchMiddleware`: the model is not
    * shown them until it looks for them. Use it with `loadTools`, which gives each its arguments. Default false.
    */
@@ -93,6 +98,7 @@ const FILTER: Readonly<Record<keyof ToolFilter, true>> = {
   tools: true,
   levels: true,
   limit: true,
+  maxToolTokens: true,
   deferLoading: true,
   staticTools: true,
   flowTools: true,
@@ -108,6 +114,7 @@ export function checkFilter(filter: ToolFilter): void {
   checkTypes(filter, { deferLoading: "boolean", staticTools: "boolean", flowTools: "boolean" });
   checkNumbers(filter, {
     limit: { min: 1, max: filter.deferLoading === true ? MAX_DEFERRED : MAX_OFFERED, isWhole: true },
+    maxToolTokens: { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true },
   });
   checkNames(filter, ["integrations", "tools"]);
   for (const levels of filter.levels ?? []) checkChoices({ levels }, { levels: LEVELS });

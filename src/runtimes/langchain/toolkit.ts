@@ -148,8 +148,9 @@ export class SvcToolkit extends BaseToolkit {
     return this.#give(found);
   }
 
-  #list(filter: ToolFilter, entries: readonly CatalogEntry[]): SvcTool[] {
+  #list(filter: ToolFilter, selected: readonly CatalogEntry[]): SvcTool[] {
     const { catalog } = this.session;
+    const entries = this.#registry.keepWithin(selected, filter.maxToolTokens);
     const { integrations = this.#allow?.integrations, tools = this.#allow?.tools } = filter;
     this.#missing.update(catalog, { integrations, tools });
     this.#unlisted = describeUnlisted(catalog, entries.length) + this.#missing.describe();

@@ -262,6 +262,22 @@ describe("a list of tools", () => {
     expect(toolkit.getTools({ deferLoading: true, limit: 180, staticTools: false })).toHaveLength(180);
   });
 
+  it("has all actions while they fit a budget of tokens, and none beyond it", async () => {
+    const service = closeLater(await startCatalogService(generateTools(20)));
+    const toolkit = await open(service);
+    const all = toolkit.getTools({ staticTools: false });
+    const characters = all.map(
+      ({ name, description, schema }) => `${name}${description}${JSON.stringify(schema)}`.length,
+    );
+    const tokens = Math.ceil(characters.reduce((sum, length) => sum + length, 0) / 4);
+    expect(toolkit.getTools({ staticTools: false, maxToolTokens: tokens })).toEqual(all);
+    const [search] = toolkit
+      .getTools({ maxToolTokens: tokens - 1 })
+      .filter(({ name }) => !name.startsWith("svc_") || name === "svc_search_tools");
+    expect(search?.name).toBe("svc_search_tools");
+    expect(search?.description).toContain(" 20 tools are not in your tool list");
+  });
+
   it("tells the host how many tools its limit keeps back, and the process where no model is told either", async () => {
     const service = closeLater(await startCatalogService(generateTools(100)));
     const events: unknown[] = [];
