@@ -6,7 +6,8 @@ import { readFences } from "../../docs/read-page.ts";
 import { PACKAGE_ROOT, readPackage } from "../../package/read-package.ts";
 import { runCommand } from "../../package/run-command.ts";
 
-/** The blocks of docs/langchain.md compile, strictly, as programs of this package's users. */
+/** The blocks in TypeScript compile, strictly, as programs of this package's users. */
+const PAGES = ["docs/langchain.md", "docs/other-runtimes.md"];
 
 afterEach(closeAll);
 
@@ -21,8 +22,8 @@ it.each([
     const name = door === "." ? "index" : door.slice(2);
     return [door.replace(".", "svc-agent-plugin"), [join(PACKAGE_ROOT, "src", `${name}.ts`)]];
   });
-  const blocks = readFences("docs/langchain.md").filter(({ language }) => language === "ts");
-  expect(blocks.length).toBeGreaterThan(4);
+  const blocks = PAGES.flatMap(readFences).filter(({ language }) => language === "ts");
+  expect(blocks.length).toBeGreaterThan(6);
   for (const [index, { code }] of blocks.entries()) await writeFile(join(folder, `block-${index}.ts`), code);
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
   const compilerOptions = {
@@ -35,7 +36,7 @@ it.each([
     noEmit: true,
     allowImportingTsExtensions: true,
     resolveJsonModule: true,
-    skipLibCheck: true,
+    skipLibCheck: false,
     paths: Object.fromEntries(paths),
   };
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["block-*.ts"] }));
