@@ -118,16 +118,18 @@ function createMaking({ catalog }: AccessParts, read: ReturnType<typeof createRe
   const make = {
     async view(state: StoreState, { scopes }: Subject): Promise<SharedView> {
       const rules = await read.rules(state);
+      // Taken before anything is waited for: another view may be made meanwhile, and answers are kept by it.
       made += 1;
+      const id = made;
       const listAll = () => read.connections(state);
-      if (!hasLimits(scopes)) return { id: made, catalog, connections: openList(listAll), rules, isLimited: false };
+      if (!hasLimits(scopes)) return { id, catalog, connections: openList(listAll), rules, isLimited: false };
       const { connections: allowed } = scopes;
-      const listOwn = async () => (await listAll()).filter(({ id }) => allowed?.includes(id) ?? true);
+      const listOwn = async () => (await listAll()).filter((one) => allowed?.includes(one.id) ?? true);
       const connected = allowed && new Set((await listOwn()).map((connection) => connection.integration));
       const own = narrow(scopes, connected);
       const slugs = new Set(own.integrations.map(({ slug }) => slug));
       const listSeen = async () => (await listOwn()).filter((one) => slugs.has(one.integration));
-      return { id: made, catalog: own, connections: openList(listSeen), rules, isLimited: true };
+      return { id, catalog: own, connections: openList(listSeen), rules, isLimited: true };
     },
 
     async show(state: StoreState, subject: Subject): Promise<SharedView> {

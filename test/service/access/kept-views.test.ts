@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { createAccess } from "../../../src/service/access/access-view.ts";
 import { createLiveCatalog } from "../../../src/service/catalog/catalog.ts";
+import type { KeyScopes } from "../../../src/wire/key-scopes.ts";
 import { createZoo } from "./zoo.ts";
+
+const SCOPES: Readonly<Record<string, KeyScopes>> = {
+  limited: { levels: ["read"] },
+  "one account": { connections: ["con_1"] },
+};
 
 /** Views of a store that stays the same. */
 function openViews() {
@@ -18,11 +24,7 @@ function openViews() {
     grants: {
       async read(subject) {
         reads.push(subject);
-        const scopes = subject === "limited" ? ({ levels: ["read"] } as const) : {};
-        return {
-          scopes: { ...scopes, levels: scopes.levels && [...scopes.levels] },
-          expiresAt: "2026-11-25T13:00:00Z",
-        };
+        return { scopes: SCOPES[subject] ?? {}, expiresAt: "2026-11-25T13:00:00Z" };
       },
     },
     now: () => clock.time,
@@ -42,6 +44,18 @@ test("views of keys with equal rights are one, which is made once", async () => 
   expect([b.id, again.id]).toEqual([a.id, a.id]);
   expect((await access.show({ apiKeyId: "limited" })).id).not.toBe(a.id);
   expect(reads).toEqual(["a", "b", "limited"]);
+});
+
+test.each([
+  ["one account", "all"],
+  ["all", "one account"],
+  ["limited", "one account"],
+])("views of %s and %s that are made at the same time are two", async (first, second) => {
+  const { access } = openViews();
+  const made = await Promise.all([first, second].map((apiKeyId) => access.show({ apiKeyId })));
+  const again = await Promise.all([first, second].map((apiKeyId) => access.show({ apiKeyId })));
+  expect(new Set(made.map(({ id }) => id)).size).toBe(2);
+  expect(again.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
 });
 
 test.each(["all", "limited"])("a view of %s is another one when the catalog is another one", async (apiKeyId) => {
