@@ -63,7 +63,8 @@ test(
       expect(last.journal.files).toBeLessThanOrEqual(3);
       expect(last.journal.bytes).toBeLessThan(64 * MIB);
       expect(last.results.files).toBeLessThanOrEqual(50);
-      expect(last.catalog.files).toBe(1);
+      // The file, and one that is about to take its place.
+      expect(last.catalog.files).toBeLessThanOrEqual(2);
     } finally {
       await service.close();
       await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { fuzzEndpoints, fuzzFlows } from "./fuzz-rules.ts";
 /** `fuzz-rules.long.test.ts` does the same for longer. */
 
 test("no call in any spelling passes a block, and no delete runs unasked", async () => {
-  const { ran, blocked } = await fuzzEndpoints(30);
+  const { ran, blocked } = await fuzzEndpoints(60);
   expect(ran).toBeGreaterThan(5);
   expect(blocked).toBeGreaterThan(5);
 });
