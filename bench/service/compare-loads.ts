@@ -82,6 +82,7 @@ function toMeasure(kind: LoadKind, candidates: readonly Candidate[], results: re
   const least = (limit: number, ratioTo: string): Target => ({ bound: "at least", limit, ratioTo });
   const targets = [
     ...(kind.target === undefined ? [] : [least(kind.target, BARE)]),
+    ...(kind.gain === undefined || !peers.some(({ name }) => name === BEFORE) ? [] : [least(kind.gain, BEFORE)]),
     ...(kind.name.startsWith(MCP_SEARCH) ? SDKS.map((name) => least(SDK_TARGET, name)) : []),
   ];
   return { what: kind.name, unit: "requests/s", samples, peers, targets };
