@@ -1,98 +1,13 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { knownApps } from "../service/added/known-apps.ts";
 import type { Run } from "./context.ts";
-
-const databaseOption = () =>
-  new Option(
-    "--database <url>",
-    "PostgreSQL database that several processes share, postgres://… (default: a file in the data folder)",
-  ).env("SVC_DATABASE");
-
-/** Collects the values of a repeatable option, each of several words. */
-function collectWords(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...value.split(/\s+/).filter((word) => word !== "")];
-}
-
-/** Collects the values of a repeatable option. */
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
+import { collect, databaseOption, dataOption, listServeOptions } from "./serve-options.ts";
 
 const levelOption = () =>
   new Option(
     "--level <pattern=level>",
     "level of an action, or of all whose ids match, e.g. 'search_*=read' (read, write, delete, admin; own: as without one); the last one that matches holds; repeatable",
   ).argParser(collect);
-
-/** Loads variables from a file; those that are set already stay. Options take theirs after the command line was read. */
-function loadConfig(file: string): string {
-  try {
-    process.loadEnvFile(file);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-  }
-  return file;
-}
-
-const dataOption = (description = "data folder of the service") =>
-  new Option("--data <dir>", description).env("SVC_DATA");
-
-/** Options of `svc serve`; each can be set by its variable, too. */
-function listServeOptions(): Option[] {
-  return [
-    new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig),
-    new Option("--port <number>", "port to listen on, 0 for any free one").env("SVC_PORT").default("8790"),
-    new Option("--host <address>", "address to listen on").env("SVC_HOST").default("127.0.0.1"),
-    dataOption("data folder (default: below your home folder)"),
-    databaseOption(),
-    new Option(
-      "--files <place>",
-      "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
-    ).env("SVC_FILES"),
-    new Option("--public-url <url>", "address people open, when it is not the listening one").env("SVC_PUBLIC_URL"),
-    new Option("--usage-limit <number>", "executions allowed per day and account").env("SVC_USAGE_LIMIT"),
-    new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
-      "SVC_KEEP_DAYS",
-    ),
-    new Option("--provider-timeout <seconds>", "longest time an action of an app may take (default: 60)").env(
-      "SVC_PROVIDER_TIMEOUT",
-    ),
-    new Option(
-      "--allow-host <host:port>",
-      "let files be fetched from this host of yours, over http too; repeatable, or several with spaces in the variable",
-    )
-      .env("SVC_ALLOW_HOST")
-      .argParser(collectWords),
-    new Option(
-      "--approvals <who>",
-      "who approves calls that change something: device (a paired device asks its human) or owner (each waits in the inbox)",
-    )
-      .env("SVC_APPROVALS")
-      .choices(["device", "owner"])
-      .default("device"),
-    new Option(
-      "--flow-approvals <where>",
-      "where a waiting flow may be approved: api (by a paired device too) or dashboard (by the owner's browser only)",
-    )
-      .env("SVC_FLOW_APPROVALS")
-      .choices(["api", "dashboard"])
-      .default("api"),
-    new Option(
-      "--notify <target>",
-      "tell you what waits: ntfy:https://HOST/TOPIC, webhook:https://HOST/PATH or mail:ADDRESS; repeatable, or several with spaces in the variable",
-    )
-      .env("SVC_NOTIFY")
-      .argParser(collectWords),
-    new Option("--notify-arguments", "put the arguments of calls into these notes too").env("SVC_NOTIFY_ARGUMENTS"),
-    new Option(
-      "--otel",
-      "make spans of requests and calls with the OpenTelemetry of this process (@opentelemetry/api)",
-    ).env("SVC_OTEL"),
-    new Option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first").env(
-      "SVC_NO_FILE_ENVELOPES",
-    ),
-  ];
-}
 
 /** Commands that run the service. */
 export function addServiceCommands(program: Command, run: Run): void {
