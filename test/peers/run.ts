@@ -10,7 +10,11 @@ import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 // `npm run test:peers`: the suites of the runtimes with the oldest and with the newest peers, in a copy each; or only
 // with those that are named. The versions that package.json pins are what `npm test` runs with.
 
-const SUITES = ["test/runtimes/{langchain,library,ai-sdk,openai-agents}", "test/approvals", "test/testing"];
+/** Patterns of the suites to run, by the project of the test configuration they are in. */
+const SUITES = {
+  tests: ["test/runtimes/{langchain,library,ai-sdk,openai-agents}", "test/approvals", "test/testing"],
+  long: ["test/approvals"],
+};
 const LEFT_BEHIND = new Set(["node_modules", "dist", ".git", "bench"]);
 const laneSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()) });
 
@@ -44,11 +48,11 @@ async function link(from: string, to: string): Promise<void> {
   await symlink(from, to);
 }
 
-/** Runs the suites in the copy and returns how they ended. */
-async function runSuites(folder: string): Promise<number> {
-  const suites = SUITES.flatMap((pattern) => globSync(pattern, { cwd: folder }));
+/** Runs the suites of a project in the copy and returns how they ended. */
+async function runSuites(folder: string, project: keyof typeof SUITES): Promise<number> {
+  const suites = SUITES[project].flatMap((pattern) => globSync(pattern, { cwd: folder }));
   const vitest = join(folder, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", "tests", ...suites];
+  const args = [vitest, "run", "--config", "test/vitest.config.ts", "--project", project, ...suites];
   const env = { ...process.env, SVC_TEST_ALL_SUITES: "0" };
   const [code] = await once(spawn(process.execPath, args, { cwd: folder, env, stdio: "inherit" }), "close");
   return code ?? 1;
@@ -62,8 +66,10 @@ for (const lane of lanes) {
   const folder = await mkdtemp(join(tmpdir(), `svc-${lane}-peers-`));
   try {
     await copyProject(lane, folder);
-    console.log(`With the ${lane} peers:`);
-    if ((await runSuites(folder)) !== 0) process.exitCode = 1;
+    for (const project of ["tests", "long"] as const) {
+      console.log(`With the ${lane} peers, project ${project}:`);
+      if ((await runSuites(folder, project)) !== 0) process.exitCode = 1;
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
