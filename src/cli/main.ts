@@ -69,8 +69,23 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) => finish(printCompletion(program, shell)));
   addExamples(program);
+  addHelpCommand(program);
   nameHelpAfterErrors(program, "svc");
   return program;
+}
+
+/** `svc help flows start` is `svc flows start --help`; the parser's own command takes one word. */
+function addHelpCommand(program: Command): void {
+  const help = program.helpCommand(false).command("help").argument("[command...]");
+  help.description("display help for command").action((words: readonly string[]) => {
+    let found = program;
+    for (const word of words) {
+      const next = found.commands.find((one) => one.name() === word);
+      if (next === undefined) found.error(`error: unknown command '${word}'`);
+      else found = next;
+    }
+    found.outputHelp();
+  });
 }
 
 function nameHelpAfterErrors(command: Command, words: string): void {

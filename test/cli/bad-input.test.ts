@@ -132,6 +132,8 @@ describe("an address that cannot be one", () => {
 describe("the command line itself", () => {
   test.each([
     [["frobnicate"], 2, /unknown command 'frobnicate'\nNext: "svc --help" shows how it is used\./],
+    [["help", "flows", "start"], 0, /^Usage: svc flows start \[options\] <template>/],
+    [["help", "flows", "go"], 2, /unknown command 'go'\nNext: "svc flows --help"/],
     [["call"], 2, /missing required argument 'tool'\nNext: "svc call --help"/],
     [["flows", "start", "x", "--inptu", "{}"], 2, /\(Did you mean --input\?\)\nNext: "svc flows start --help"/],
     [["call", "drive_list_files", "--args", "[1]"], 2, /--args is not a JSON object/],

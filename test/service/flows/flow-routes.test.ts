@@ -263,6 +263,7 @@ describe("start refuses", () => {
     ["notes_reminder", { text: "x" }, "`input.delaySeconds` or `input.at` is required"],
     ["notes_reminder", { text: "x", delaySeconds: 5, at: "2027-01-01T00:00:00Z" }, "`input.at` cannot be combined"],
     ["notes_reminder", { text: "x", at: "tomorrow" }, "`input.at` must be a time"],
+    ["notes_reminder", { text: "x", at: "2026-11-20T09:59:59Z" }, "`input.at` must be a time that is still to come"],
     ["notes_reminder", { text: "x", at: "2031-01-01T00:00:00Z" }, "`input.at` must not be more than a year away"],
   ])("%s with %j", async (template, input, message) => {
     verifies("decision.flow.bad-input", "flow.template-parent", "limits.max-results");
@@ -344,21 +345,24 @@ describe("a reminder", () => {
     verifies("flow.step-types", "flow.transition.running-waiting", "flow.transition.resume-waiting", "flows.resume");
     const { json } = await start("notes_reminder", { text: "Call the plumber", delaySeconds: 3600 });
     expect(json.flow.steps[0].output).toMatchObject({
-      message: 'Approve to leave a reminder in "Reminders" at 2026-11-20 11:00:00 UTC.',
+      message: 'Approve to leave a reminder in "Reminders" 1 hour after your approval.',
       text: "Call the plumber",
     });
+    // Somebody looks at it two hours later.
+    clock += 7_200_000;
     const waiting = await send(`/api/flows/${json.flowId}/approve`, {});
     expect(waiting.json.flow).toMatchObject({ status: "waiting", currentStep: "wait_until_due" });
     const early = await send(`/api/flows/${json.flowId}/resume`);
-    expect(early).toMatchObject(bare(409, expect.stringContaining("until 2026-11-20T11:00:00.000Z")));
+    expect(early).toMatchObject(bare(409, expect.stringContaining("until 2026-11-20T13:00:00.000Z")));
     clock += 3_600_000;
     const done = await send(`/api/flows/${json.flowId}/resume`);
     expect(done).toMatchObject({ status: 200, json: { flow: { status: "completed" } } });
     expect(await readdir(join(service.dataDir, "notes", "Reminders"))).toEqual(["Reminder Call the plumber.md"]);
   });
 
-  test("whose time is past is left at once", async () => {
-    const { flowId } = (await start("notes_reminder", { text: "x", at: "2026-11-20T11:00:00+02:00" })).json;
+  test("whose time is past when it is approved is left at once", async () => {
+    const { flowId } = (await start("notes_reminder", { text: "x", at: "2026-11-20T12:00:01+02:00" })).json;
+    clock += 1000;
     expect((await send(`/api/flows/${flowId}/approve`, {})).json.flow.status).toBe("completed");
   });
 });

@@ -87,29 +87,23 @@ export const notesReminder = defineTemplate({
   key: "notes_reminder",
   name: "Leave a reminder in the notes",
   description:
-    "After an approval, waits until `at` or for `delaySeconds`, then creates a page with `text` in the notes.",
+    "After an approval, waits until `at`, or for `delaySeconds` from the approval on, then creates a page with `text` in the notes.",
   connectionFields: { notes: "notesConnectionId" },
   tools: ["notes_search", "notes_create_page"],
   input: inputSchema,
   check({ at, delaySeconds, notionParent }, now) {
     if (at !== undefined && delaySeconds !== undefined) throw refuseInput("at", "cannot be combined with delaySeconds");
     if (at === undefined && delaySeconds === undefined) throw refuseInput("delaySeconds", "or `input.at` is required");
-    if (at !== undefined && Date.parse(at) > now + MAX_DELAY_SECONDS * 1000) {
+    const due = at === undefined ? undefined : Date.parse(at);
+    if (due !== undefined && due <= now) throw refuseInput("at", "must be a time that is still to come");
+    if (due !== undefined && due > now + MAX_DELAY_SECONDS * 1000) {
       throw refuseInput("at", "must not be more than a year away");
     }
     checkParent(notionParent, "notionParent");
   },
   steps: [
-    {
-      key: "approve_reminder",
-      type: "approval",
-      show: ({ input, startedAt }) => ({
-        message: `Approve to leave a reminder in "${toFolder(input.notionParent)}" at ${exactTime(toTime(input, startedAt))}.`,
-        text: input.text,
-        at: toTime(input, startedAt),
-      }),
-    },
-    { key: "wait_until_due", type: "wait", until: ({ input, startedAt }) => toDue(input, startedAt) },
+    { key: "approve_reminder", type: "approval", show: ({ input }) => describeReminder(input) },
+    { key: "wait_until_due", type: "wait", until: ({ input, outputs }) => toDue(input, outputs.approve_reminder) },
     {
       key: "create_reminder",
       type: "tool_call",
@@ -130,12 +124,31 @@ export const notesReminder = defineTemplate({
   ],
 });
 
-function toDue({ at, delaySeconds = 0 }: ReminderInput, startedAt: number): number {
-  return at === undefined ? startedAt + delaySeconds * 1000 : Date.parse(at);
+function describeReminder({ text, at, delaySeconds = 0, notionParent }: ReminderInput) {
+  const ask = (when: string) => `Approve to leave a reminder in "${toFolder(notionParent)}" ${when}.`;
+  if (at === undefined) return { message: ask(`${describeSeconds(delaySeconds)} after your approval`), text };
+  const due = new Date(at).toISOString();
+  return { message: ask(`at ${exactTime(due)}`), text, at: due };
 }
 
-function toTime(input: ReminderInput, startedAt: number): string {
-  return new Date(toDue(input, startedAt)).toISOString();
+const UNITS = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+] as const;
+
+/** Nothing is rounded: 90 seconds stay 90 seconds. */
+function describeSeconds(seconds: number): string {
+  const [size, unit] = UNITS.find(([one]) => seconds % one === 0) ?? [1, "second"];
+  return `${seconds / size} ${unit}${seconds === size ? "" : "s"}`;
+}
+
+/** `at` is what the approval showed: without one, the delay begins with the approval. */
+const approvedSchema = z.looseObject({ at: z.iso.datetime().optional(), approvedAt: z.iso.datetime() });
+
+function toDue({ delaySeconds = 0 }: ReminderInput, approval: unknown): number {
+  const { at, approvedAt } = approvedSchema.parse(approval);
+  return at === undefined ? Date.parse(approvedAt) + delaySeconds * 1000 : Date.parse(at);
 }
 
 function toTitle(text: string): string {
