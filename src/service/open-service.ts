@@ -1,6 +1,7 @@
 import type { OpenSources } from "./added/open-sources.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
+import { createFirstSteps } from "./auth/first-steps.ts";
 import type { Grants } from "./auth/grants.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
 import { createPeople } from "./auth/people.ts";
@@ -128,10 +129,11 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   const sessions = createOwnerSessions(store, o.now);
   const people = createPeople(store, o.now);
   const keys = createApiKeys(store, states, o.now);
+  const ofPages = { sessions, people, firstSteps: createFirstSteps(store, o.now) };
   const allowedHosts = listHosts(o, listener.port);
   try {
     app.resolve(
-      createApp({ ...(await createParts(o, parts, { url, keys, onClose })), keys, sessions, people, allowedHosts }),
+      createApp({ ...(await createParts(o, parts, { url, keys, onClose })), ...ofPages, keys, allowedHosts }),
     );
   } catch (error) {
     // Requests that wait for it would hold up the end.

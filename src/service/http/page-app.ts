@@ -4,6 +4,7 @@ import { addOpenApiRoute } from "./openapi/build-document.ts";
 import { addConnectPages } from "./pages/connect.ts";
 import { addConnectionPages } from "./pages/connections.ts";
 import { addDevicePages } from "./pages/devices.ts";
+import { addFirstStepsForm } from "./pages/first-steps.ts";
 import { addFlowPages } from "./pages/flows.ts";
 import { addHomePage } from "./pages/home.ts";
 import { addInboxPages } from "./pages/inbox.ts";
@@ -45,6 +46,7 @@ function addPageRoutes(app: GuardedApp, parts: ServiceParts): void {
   addSignInPages(app, parts);
   addRequestPages(app, parts);
   addHomePage(app, parts);
+  addFirstStepsForm(app, parts);
   addInboxPages(app, parts);
   addDevicePages(app, parts);
   addConnectionPages(app, parts);

@@ -3,6 +3,7 @@ import type { Rules } from "../access/rules.ts";
 import type { SourceStore } from "../added/source-store.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApiKeys } from "../auth/api-keys.ts";
+import type { FirstSteps } from "../auth/first-steps.ts";
 import type { Grants } from "../auth/grants.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
 import type { People } from "../auth/people.ts";
@@ -37,6 +38,7 @@ export interface ServiceParts {
   readonly states: StoreStates;
   readonly sessions: OwnerSessions;
   readonly people: People;
+  readonly firstSteps: FirstSteps;
   readonly pairing: Pairing;
   readonly bootstrap: Bootstrap;
   readonly grants: Grants;

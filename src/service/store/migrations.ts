@@ -143,6 +143,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
     },
   },
   "0002-watched-tables": { up: watchTables },
+  "0003-first-steps": {
+    async up(db: Kysely<unknown>) {
+      await sql.raw("alter table accounts add column first_steps_hidden_at text").execute(db);
+    },
+  },
 };
 
 /**

@@ -15,7 +15,12 @@ export type Role = "owner" | "approver";
  * dialect stores and compares them alike. Secrets are stored only as SHA-256 (hex).
  */
 export interface Tables {
-  accounts: { id: string; created_at: string };
+  accounts: {
+    id: string;
+    created_at: string;
+    /** When an owner put away the list of first steps. */
+    first_steps_hidden_at: Generated<string | null>;
+  };
   api_keys: {
     id: string;
     account_id: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listErrands } from "../../../src/service/http/pages/home.ts";
+import { listErrands } from "../../../src/service/http/pages/errands.ts";
 import type { ServiceParts } from "../../../src/service/http/service-parts.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
 import type { Flow } from "../../../src/wire/flow.ts";
@@ -8,7 +8,9 @@ function listWith(get: () => Promise<never>): ReturnType<typeof listErrands> {
   const flow = { id: "flw_old", status: "failed" } as Flow;
   const none = { listWaiting: async () => [], countWaiting: async () => 0 };
   const flows = { ...none, list: async () => [flow], get };
-  return listErrands({ flows, approvals: { ...none, list: async () => [] } } as unknown as ServiceParts, "acc", []);
+  const sources = { listMarks: async () => [] };
+  const parts = { flows, approvals: { ...none, list: async () => [] }, sources } as unknown as ServiceParts;
+  return listErrands(parts, "acc", []);
 }
 
 test("a flow that is removed while the home page is made is left out", async () => {

@@ -107,6 +107,7 @@ const ROUTES = {
   ],
   "the owner reads what they began": ["GET /oauth/approve/:uid"],
   "the owner acts": [
+    "POST /first-steps/hide",
     "POST /pair/:token",
     "POST /install/:token",
     "POST /oauth/approve/:uid",

@@ -9,6 +9,7 @@ import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import { describeApp } from "../routes/oauth.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { accessCard } from "./first-steps.ts";
 import { describeLimits, type LimitNames, limitsFields, listLimitNames, readLimits } from "./limits.ts";
 import { approvalsChoice, csrfField, type Markup, noticeLine, readApprovals } from "./page.ts";
 import { readPlace, toAddress } from "./places.ts";
@@ -40,6 +41,7 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       isFirst: after === undefined,
       next: last && { time: last.created_at, id: last.id },
       csrfToken,
+      baseUrl: parts.baseUrl,
       now: parts.now(),
       apps,
       grants: new Map([...grants].map(([subject, grant]) => [subject, withMode(parts, subject, grant)])),
@@ -105,6 +107,7 @@ interface DevicesPage {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly names: LimitNames;
   readonly csrfToken: string;
+  readonly baseUrl: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly notice: string | undefined;
@@ -117,7 +120,7 @@ ${noticeLine(o.notice)}
 <section class="card" aria-label="Keys">
 ${
   o.devices.length === 0
-    ? html`<p class="muted">No device is paired. Run <code>svc pair</code> on the device, or <code>svc install</code> for an agent client, and open the link it prints.</p>`
+    ? html`<p class="muted">No device is paired.</p>`
     : html`<ul class="rows">${o.devices.map((device) => deviceRow(device, o))}</ul>`
 }
 </section>
@@ -126,7 +129,8 @@ ${
     ? ""
     : html`<nav class="pages" aria-label="Pages of devices">${o.isFirst ? "" : html`<a href="/devices">Newest</a>`}${o.next === undefined ? "" : html`<a href="${toAddress("/devices", o.next)}">Older</a>`}</nav>`
 }
-${oauthAppsSection(o)}`;
+${oauthAppsSection(o)}
+${o.isFirst ? accessCard(o.baseUrl) : ""}`;
 }
 
 /** Rights of a key or app, with the link to change them. */

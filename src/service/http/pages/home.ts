@@ -1,25 +1,24 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { SIGNED_IN_PATH } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Problem } from "../../health/health.ts";
 import type { UnreachedTarget } from "../../notify/notes.ts";
-import { ServiceError } from "../../service-error.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
 import { isReturnPage, ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import { listProblems } from "../routes/health.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath, SESSION_PATH } from "../session-path.ts";
-import { describeStepError, findCurrentStep } from "./flows.ts";
+import { type Errand, listErrands } from "./errands.ts";
+import { drawFirstSteps } from "./first-steps.ts";
 import { logRow, type NamedExecution, nameApp, nameExecutions } from "./log.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag, timeTag } from "./values.ts";
-import { listWaiting, type WaitingItem } from "./waiting.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
+  steps: "The first steps are put away. The addresses for devices and clients stand on the devices page.",
   link: "This link leads to no page of this service where something is decided. Copy the whole link.",
 };
 
@@ -34,6 +33,8 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const connections = await parts.connections.list();
     const errands = await listErrands(parts, accountId, connections);
     const { items } = await parts.activity.list(accountId, {}, { size: RECENT });
+    const devices = isOwner ? await parts.keys.list(accountId, { limit: MAX_SEEN }) : [];
+    const facts = { accountId, connections, devices, wasUsed: items.length > 0 };
     const body = homeBody({
       problems: isOwner ? await listProblems(parts) : [],
       unsent: isOwner ? await parts.notes.listProblems() : [],
@@ -41,9 +42,11 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
       own: !isOwner
         ? undefined
         : {
-            devices: await parts.keys.list(accountId, { limit: MAX_DEVICES }),
+            devices: devices.slice(0, MAX_DEVICES),
             deviceCount: await parts.keys.count(accountId),
-            connections: connections.map((connection) => ({ connection, app: nameApp(parts, connection.integration) })),
+            connections: sampleConnections(connections, parts),
+            connectionCount: connections.length,
+            steps: await drawFirstSteps(parts, { ...facts, csrfToken }),
           },
       recent: await nameExecutions(parts, items),
       now: parts.now(),
@@ -64,93 +67,35 @@ function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string
   return isReturnPage(path) ? path : undefined;
 }
 
-/** Most calls and flows that wait for an approval; the inbox has all. */
-const MAX_WAITING = 10;
-/** Recent flows among which failed ones are looked for. */
-const MAX_FLOWS = 30;
-
-/** Tasks of the owner: approvals of calls and flows first, then connections, then failed flows. */
-export async function listErrands(
-  parts: ServiceParts,
-  accountId: string,
-  connections: readonly Connection[],
-): Promise<Errand[]> {
-  const { items, total } = await listWaiting(parts, accountId, { limit: MAX_WAITING });
-  const more = total - items.length;
-  return [
-    ...items.map(describeWaiting),
-    ...(more > 0 ? [{ ...INBOX, title: `${more} more wait for you`, text: "The inbox has all of them." }] : []),
-    ...connections.flatMap((connection) => describeConnection(parts, connection)),
-    ...(await listFailedFlows(parts, accountId)),
-  ];
-}
-
-const INBOX = { href: "/inbox", action: "Go to the inbox", isUrgent: true };
-
-function describeWaiting({ id, call, flow }: WaitingItem): Errand {
-  const errand = { action: "Review", isUrgent: true };
-  if (call === undefined) {
-    return { ...errand, title: flow.name ?? id, text: "A flow waits for your approval.", href: `/flows/${id}` };
-  }
-  const { content, toolName } = call;
-  const text = `A call waits for your approval: ${toPlainText(content?.account ?? toolName)}.`;
-  return { ...errand, title: toPlainText(content?.title ?? toolName), text, href: `/inbox/${id}` };
-}
-
-async function listFailedFlows({ flows }: ServiceParts, accountId: string): Promise<Errand[]> {
-  const failures: Errand[] = [];
-  const recent = await flows.list({ accountId }, MAX_FLOWS);
-  for (const { id, name } of recent.filter(({ status }) => status === "failed")) {
-    const view = await flows.get(accountId, id).catch(skipMissing);
-    if (view === undefined) continue;
-    const step = findCurrentStep(view);
-    const text = (step && describeStepError(step)) ?? "It failed.";
-    failures.push({ title: name ?? id, href: `/flows/${id}`, isUrgent: false, text, action: "Look at it" });
-  }
-  return failures;
-}
-
-/** An old flow may be removed at any time. */
-function skipMissing(error: unknown): undefined {
-  if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-}
-
-function describeConnection(parts: ServiceParts, { id, label, integration, state }: Connection): Errand[] {
-  if (state === "healthy") return [];
-  const app = nameApp(parts, integration);
-  return [
-    {
-      title: `“${label}” must be reconnected`,
-      text: state === "error" ? `${app} does not work at the moment.` : `${app} refused the access.`,
-      href: `/connections/${id}/reconnect`,
-      action: "Reconnect",
-      isUrgent: false,
-    },
-  ];
-}
-
 interface NamedConnection {
   readonly connection: Connection;
   readonly app: string;
 }
 
-/** A task that waits for the owner, with the page where they do it. */
-export interface Errand {
-  readonly title: string;
-  readonly text: string;
-  readonly href: string;
-  readonly action: string;
-  /** True when work stands still until somebody decides. */
-  readonly isUrgent: boolean;
+/** Connections and devices shown on the home page; their own pages have all. */
+const MAX_CONNECTIONS = 5;
+const MAX_DEVICES = 5;
+/** Newest devices that are looked at for the first steps. */
+const MAX_SEEN = 50;
+
+/** Those that need help first. */
+function sampleConnections(connections: readonly Connection[], parts: ServiceParts): NamedConnection[] {
+  const [well, unwell] = [true, false].map((wanted) =>
+    connections.filter(({ state }) => (state === "healthy") === wanted),
+  );
+  return [...(unwell ?? []), ...(well ?? [])]
+    .slice(0, MAX_CONNECTIONS)
+    .map((connection) => ({ connection, app: nameApp(parts, connection.integration) }));
 }
 
-/** Devices shown on the home page; the devices page has all. */
-const MAX_DEVICES = 5;
-
-/** The newest devices, and how many there are. */
-interface DeviceSample {
+/** Content that only an owner sees and changes. */
+interface OwnContent {
   readonly devices: readonly ApiKeyRow[];
   readonly deviceCount: number;
+  readonly connections: readonly NamedConnection[];
+  readonly connectionCount: number;
+  /** The first steps, while some are left. */
+  readonly steps: Markup | undefined;
 }
 
 function homeBody(o: {
@@ -158,8 +103,7 @@ function homeBody(o: {
   /** Targets that notes do not reach. */
   unsent: readonly UnreachedTarget[];
   errands: readonly Errand[];
-  /** Content that only an owner sees and changes. */
-  own: (DeviceSample & { readonly connections: readonly NamedConnection[] }) | undefined;
+  own: OwnContent | undefined;
   recent: readonly NamedExecution[];
   now: number;
   notice: string | undefined;
@@ -170,12 +114,13 @@ function homeBody(o: {
 ${noticeLine(o.notice)}
 ${o.problems.length === 0 ? "" : problemsCard(o.problems)}
 ${o.unsent.length === 0 ? "" : unsentCard(o.unsent)}
-${o.errands.length === 0 ? noticeLine("Nothing waits for you.") : errandsCard(o.errands)}
+${o.errands.length === 0 ? "" : errandsCard(o.errands)}
+${o.own?.steps ?? (o.errands.length === 0 ? noticeLine("Nothing waits for you.") : "")}
 ${
   o.own === undefined
     ? ""
     : html`<div class="columns">
-${connectionsCard(o.own.connections)}
+${connectionsCard(o.own)}
 ${devicesCard(o.own, o.now)}
 </div>`
 }
@@ -229,7 +174,7 @@ function errandsCard(errands: readonly Errand[]): Markup {
 </section>`;
 }
 
-function connectionsCard(connections: readonly NamedConnection[]): Markup {
+function connectionsCard({ connections, connectionCount }: OwnContent): Markup {
   return html`<section class="card" aria-labelledby="connections">
 <div class="title"><h2 id="connections">Connections</h2><a href="/connections">Manage</a></div>
 ${
@@ -240,10 +185,11 @@ ${
           html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted">${app}</span></div>${connectionTag(connection.state)}</li>`,
       )}</ul>`
 }
+${connectionCount > connections.length ? html`<p class="muted"><a href="/connections">All ${connectionCount} connections</a></p>` : ""}
 </section>`;
 }
 
-function devicesCard({ devices, deviceCount }: DeviceSample, now: number): Markup {
+function devicesCard({ devices, deviceCount }: OwnContent, now: number): Markup {
   const more = deviceCount - devices.length;
   return html`<section class="card" aria-labelledby="devices">
 <div class="title"><h2 id="devices">Devices</h2><a href="/devices">Manage</a></div>
@@ -255,6 +201,6 @@ ${
           html`<li><div><strong>${device.label}</strong><span class="muted">${device.last_used_at === null ? "not used yet" : html`last used ${timeTag(device.last_used_at, now)}`}</span></div></li>`,
       )}</ul>`
 }
-${more > 0 ? html`<p class="muted">and ${more} more</p>` : ""}
+${more > 0 ? html`<p class="muted"><a href="/devices">All ${deviceCount} devices</a></p>` : ""}
 </section>`;
 }

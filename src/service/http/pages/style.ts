@@ -8,7 +8,7 @@ const COLOURS = `
 
 const FRAME = `
 *{box-sizing:border-box}
-body{margin:0;background:var(--bg);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;-webkit-text-size-adjust:100%}
+body{margin:0;overflow-wrap:break-word;background:var(--bg);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;-webkit-text-size-adjust:100%}
 header,main,footer{max-width:40rem;margin:0 auto;padding:0 1.25rem}
 .wide header,.wide main,.wide footer{max-width:60rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:center;min-height:4.5rem}
@@ -44,6 +44,16 @@ code,pre{font-family:ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",m
 code{overflow-wrap:anywhere}
 pre{margin:0 0 1rem;padding:.875rem 1rem;border-radius:10px;background:var(--wash);overflow-x:auto;max-height:32rem}
 .copy{user-select:all}
+.line{white-space:pre-wrap;overflow-wrap:anywhere;padding:.5rem .875rem;margin:0 0 .75rem}
+h3{font-size:1rem;line-height:1.3;margin:0 0 .5rem}
+.steps{list-style:none;padding:0;margin:0}
+.steps>li{padding:1rem 0;border-top:1px solid var(--line);margin:0}
+.steps>li:last-child{padding-bottom:0}
+.steps h3{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;margin:0}
+.steps h3 .tag{font-weight:400}
+.steps h3+p{margin-top:.5rem}
+.steps p{margin-bottom:.5rem}
+.steps>li>:last-child{margin-bottom:0}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.375rem 1.5rem;margin:0 0 1.5rem}
 dt{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}

@@ -95,9 +95,13 @@ test("changes are named with the way to review them; additions alone say so; a c
   expect(await readCard("shelf")).toMatch(
     /It offers new actions; the ones you agreed to are the same[\s\S]*href="\/apps\/shelf\/review"/,
   );
+  expect((await open("/")).text).not.toContain("changed its actions");
   await propose((content) => ({ ...content, actions: [{ ...first, description: "Looks elsewhere." }] }));
   expect(await readCard("shelf")).toMatch(
     /It changed its actions\. The changed ones are not run[\s\S]*href="\/apps\/shelf\/review"/,
+  );
+  expect((await open("/")).text).toMatch(
+    /Fixture changed its actions<\/strong>[\s\S]*not run until you agree[\s\S]*href="\/apps\/shelf\/review">Review/,
   );
   await propose((content) => content);
   expect(await readCard("shelf")).not.toMatch(/It (offers|changed)/);
