@@ -1,10 +1,10 @@
 import { Command, CommanderError } from "commander";
+import { readVersion } from "../base/version.ts";
 import { addCommands } from "./commands.ts";
 import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
 import { addExamples } from "./examples.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
-import { readVersion } from "./version.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
 export async function main(argv: readonly string[]): Promise<number> {

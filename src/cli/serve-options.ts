@@ -82,6 +82,11 @@ export function listServeOptions(): Option[] {
       "--otel",
       "make spans of requests and calls with the OpenTelemetry of this process (@opentelemetry/api)",
     ).env("SVC_OTEL"),
+    new Option("--access-log", "write a line about every request to standard error").env("SVC_ACCESS_LOG"),
+    new Option("--log-format <format>", "lines on standard error: text, or json (one object a line)")
+      .env("SVC_LOG_FORMAT")
+      .choices(["text", "json"])
+      .default("text"),
     new Option("--no-file-envelopes", "refuse files inside execute requests, so that callers upload them first").env(
       "SVC_NO_FILE_ENVELOPES",
     ),

@@ -221,6 +221,7 @@ async function createParts(
     metrics,
     metricsToken: o.metricsToken,
     trace: o.trace,
+    accessLog: o.accessLog ?? false,
     mcpExtras: o.mcpExtras,
     node,
     watch,

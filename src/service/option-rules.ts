@@ -94,6 +94,7 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     schema: secret.schema.regex(/^[!-~]+$/),
     allowed: `${secret.allowed}, without spaces`,
   },
+  accessLog: { schema: z.boolean(), allowed: "true or false" },
   openTelemetry: {
     schema: z.looseObject({ trace: record, context: record, propagation: record }),
     allowed: "the module @opentelemetry/api",

@@ -86,5 +86,16 @@ export function refuseSetting(setting: string, message: string, cause?: unknown)
   });
 }
 
-/** Where the service writes what its operator should know; `cause` may hold a stack and never leaves the machine. */
-export type ServiceLog = (entry: { level: "info" | "warn" | "error"; message: string; cause?: unknown }) => void;
+/** One thing that the operator of the service should know. */
+interface LogEntry {
+  readonly level: "info" | "warn" | "error";
+  /** On one line. */
+  readonly message: string;
+  /** May hold a stack, and never leaves the machine. */
+  readonly cause?: unknown;
+  /** The same for programs, of a request or a change that a person made. `event` names its kind, e.g. `device.revoked`. */
+  readonly facts?: { readonly event: string } & Readonly<Record<string, string | number>>;
+}
+
+/** Where the service writes what its operator should know. */
+export type ServiceLog = (entry: LogEntry) => void;

@@ -98,6 +98,11 @@ export interface ServiceOptions {
    * sends them. Default: no spans.
    */
   readonly openTelemetry?: OpenTelemetryApi;
+  /**
+   * True gives `log` an entry for every request, too: method, path without secrets and query, status, milliseconds, and the
+   * beginning of the id of its key. Default false.
+   */
+  readonly accessLog?: boolean;
   /** Apps the service can act on. Default: drive, notes and mail. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */

@@ -53,6 +53,7 @@ describe("the tables", () => {
       notifyArguments: true,
       metricsToken: true,
       openTelemetry: true,
+      accessLog: true,
       providerTimeoutMs: true,
       heartbeatMs: true,
       integrations: true,

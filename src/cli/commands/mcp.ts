@@ -1,9 +1,9 @@
+import { readVersion } from "../../base/version.ts";
 import { serveMcp } from "../../runtimes/mcp/serve-mcp.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
 import { wholeNumber } from "../settings.ts";
-import { readVersion } from "../version.ts";
 
 interface McpFlags {
   readonly baseUrl?: string;

@@ -3,6 +3,7 @@ import { createSignInLink } from "../../service/create-sign-in-link.ts";
 import type { ServiceOptions } from "../../service/service-options.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { createLogPrinter, type LogFormat } from "../log-lines.ts";
 import { wholeNumber } from "../settings.ts";
 
 interface ServeFlags {
@@ -21,6 +22,8 @@ interface ServeFlags {
   readonly notify?: readonly string[];
   readonly notifyArguments?: true;
   readonly otel?: true;
+  readonly accessLog?: true;
+  readonly logFormat: LogFormat;
   readonly fileEnvelopes: boolean;
 }
 
@@ -35,7 +38,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     dataDir,
     port: wholeNumber(flags.port, "--port", 0, 65_535),
     host: flags.host,
-    log: printLog,
+    log: createLogPrinter(flags.logFormat, (line) => console.error(line)),
+    accessLog: flags.accessLog ?? false,
     fileEnvelopes: flags.fileEnvelopes,
     flowApprovals: flags.flowApprovals,
     approvals: flags.approvals,
@@ -72,7 +76,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
 }
 
 /** Variables that turn something on by being there, so that "0" would, too. */
-const SWITCHES = ["SVC_NOTIFY_ARGUMENTS", "SVC_OTEL", "SVC_NO_FILE_ENVELOPES"];
+const SWITCHES = ["SVC_NOTIFY_ARGUMENTS", "SVC_OTEL", "SVC_ACCESS_LOG", "SVC_NO_FILE_ENVELOPES"];
 
 function checkSwitches(env: NodeJS.ProcessEnv): void {
   const wrong = SWITCHES.find((name) => ![undefined, "1", "true"].includes(env[name]));
@@ -91,18 +95,6 @@ export async function loginLink(context: CliContext, flags: LoginLinkFlags): Pro
   const link = await createSignInLink({ dataDir: flags.data ?? context.places.service, database: flags.database });
   context.terminal.answer({ signInUrl: link }, () => link);
   return EXIT.ok;
-}
-
-/** Prints log entries for the operator to stderr, one line each: time, level, message and reason. */
-const printLog: NonNullable<ServiceOptions["log"]> = ({ level, message, cause }) => {
-  const reason = findReason(cause);
-  console.error(`${new Date().toISOString()} ${level}: ${message}${reason === undefined ? "" : ` (${reason})`}`);
-};
-
-/** The first line of the innermost reason; stacks are not shown. */
-function findReason(cause: unknown): string | undefined {
-  if (cause instanceof Error) return findReason(cause.cause) ?? cause.message.split("\n")[0];
-  return typeof cause === "string" ? cause : undefined;
 }
 
 /** Gives each target its secret: `SVC_NTFY_TOKEN` or `SVC_WEBHOOK_SECRET`. */

@@ -53,7 +53,7 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
   const held = new Map<string, Held>();
   const ending = new Set<Promise<void>>();
   let refreshing = Promise.resolve(true);
-  let isClosed = false;
+  let phase: "starting" | "open" | "closed" = "starting";
 
   async function openOne(listed: Listed): Promise<[slug: string, Held] | undefined> {
     const { slug, revision } = listed;
@@ -96,6 +96,7 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
     const fresh = listed.filter(({ slug, revision }) => held.get(slug)?.revision !== revision);
     if (stale.length === 0 && fresh.length === 0) return;
     const opened = await openAll(fresh);
+    if (phase === "open") tellChanges(held, wanted, parts.log);
     for (const [slug] of stale) held.delete(slug);
     for (const [slug, one] of opened) held.set(slug, one);
     parts.onChange([...held.values()].flatMap(({ open }) => (open === undefined ? [] : [open.integration])));
@@ -107,7 +108,7 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
   function refresh(): Promise<boolean> {
     refreshing = refreshing.then(async () => {
       try {
-        if (!isClosed) await follow();
+        if (phase !== "closed") await follow();
         return true;
       } catch (cause) {
         parts.log({ level: "warn", message: "Changes of added apps could not be read.", cause });
@@ -118,12 +119,13 @@ export async function openSources(parts: SourceParts): Promise<OpenSources> {
   }
 
   await refresh();
+  phase = "open";
   const timer = setInterval(refresh, parts.watchMs ?? WATCH_MS).unref();
   return {
     refresh,
     async close() {
       clearInterval(timer);
-      isClosed = true;
+      phase = "closed";
       await refreshing;
       await Promise.all([...ending, closeAll(held, parts.log)]);
       held.clear();
@@ -140,6 +142,22 @@ function standIn(source: StoppedSource, log: ServiceLog, cause?: unknown): Held 
   const { slug, revision, stopped } = source;
   log({ level: "error", message: `The app "${toPlainText(slug)}" stopped working. ${stopped}`, cause });
   return { revision, open: { integration: createStoppedIntegration(source), close: async () => {} } };
+}
+
+/** Apps that came or went while the service runs: by a page, or by a command on the machine, which no page knows of. */
+function tellChanges(
+  before: ReadonlyMap<string, unknown>,
+  wanted: ReadonlyMap<string, unknown>,
+  log: ServiceLog,
+): void {
+  const tell = (slug: string, verb: "added" | "removed") =>
+    log({
+      level: "info",
+      message: `The app "${toPlainText(slug)}" was ${verb}.`,
+      facts: { event: `app.${verb}`, id: slug },
+    });
+  for (const slug of wanted.keys()) if (!before.has(slug)) tell(slug, "added");
+  for (const slug of before.keys()) if (!wanted.has(slug)) tell(slug, "removed");
 }
 
 /** A lower level changes what runs unasked. */

@@ -7,9 +7,9 @@ import { ServiceError } from "../service-error.ts";
 import type { PageStatus } from "./pages/page.ts";
 import { renderBare } from "./render-outcome.ts";
 import { guardHost, guardOrigin, isBodyLost, type RouteEnv } from "./request.ts";
-import { watchRequests } from "./routes/metrics.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { SESSION_PATH } from "./session-path.ts";
+import { watchRequests } from "./watch-requests.ts";
 
 /** Routes behind the guards of the service. */
 export type GuardedApp = Hono<RouteEnv>;

@@ -6,6 +6,7 @@ import { mayDo } from "../auth/people.ts";
 import { isSameHash } from "../auth/secrets.ts";
 import { ServiceError } from "../service-error.ts";
 import type { Role } from "../store/schema.ts";
+import { type Change, logChange } from "./audit.ts";
 import { type Markup, messageBody, type Page, sendPage } from "./pages/page.ts";
 import { type RouteEnv, readBytes } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -50,6 +51,8 @@ export async function findOwner(c: Request, parts: ServiceParts): Promise<OwnerS
 export interface OwnForm {
   readonly owner: OwnerSession;
   readonly form: URLSearchParams;
+  /** Tells the operator that this person made a change. */
+  audit(change: Change): void;
 }
 
 /**
@@ -82,8 +85,9 @@ export function ownerPages(app: Hono<RouteEnv>, parts: ServiceParts, least: Role
       take: (c: Context<RouteEnv, Path>, sent: OwnForm) => Promise<Page | Response | string>,
     ): void {
       app.post(path, async (c) => {
-        const sent = await readOwnForm(c, parts, least);
-        return answer(c, sent.owner, await take(c, sent));
+        const { owner, form } = await readOwnForm(c, parts, least);
+        const audit = (change: Change) => logChange(parts.log, owner.person, change);
+        return answer(c, owner, await take(c, { owner, form, audit }));
       });
     },
   };
@@ -111,7 +115,7 @@ export function onlyOwner(): ServiceError {
 }
 
 /** The signed-in person and the fields of a form that one of our own pages sent; throws ServiceError 403 otherwise. */
-async function readOwnForm(c: Request, parts: ServiceParts, least: Role): Promise<OwnForm> {
+async function readOwnForm(c: Request, parts: ServiceParts, least: Role): Promise<Omit<OwnForm, "audit">> {
   const owner = await findOwner(c, parts);
   if (owner === undefined) {
     throw new ServiceError(403, "not_signed_in", "You are not signed in. Open a sign-in link first.");

@@ -81,6 +81,8 @@ export interface ServiceParts {
   readonly metrics: ServiceMetrics | undefined;
   readonly metricsToken: string | undefined;
   readonly trace: Trace;
+  /** True for a line about every request in the log. */
+  readonly accessLog: boolean;
   /** Base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */

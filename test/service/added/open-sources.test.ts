@@ -132,7 +132,13 @@ test("a source that never closes holds up neither what is followed nor the end, 
   const skip = (work: () => void, ms?: number) => start(work, ms === 15_000 ? 0 : ms);
   const timers = vi.spyOn(globalThis, "setTimeout").mockImplementation(skip as typeof setTimeout);
   await sources.refresh().finally(() => timers.mockRestore());
-  await expect.poll(() => logged).toEqual(['The app "stuck" has not closed in 15 seconds and is left as it is.']);
+  await expect
+    .poll(() => logged)
+    .toEqual([
+      'The app "stuck" was added.',
+      'The app "stuck" was removed.',
+      'The app "stuck" has not closed in 15 seconds and is left as it is.',
+    ]);
   await list.put({ slug: "good", kind: "mcp", name: "Good", definition: {}, content: contentOf("x") });
   await sources.refresh();
   expect(listInstalled()).toEqual(["good: x"]);

@@ -2,11 +2,13 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readVersion } from "../../../src/base/version.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { createVault } from "../connections/vault-integration.ts";
 import { openBrowser } from "../http/pages/browser.ts";
 import { call, execute } from "../http-calls.ts";
 
+const version = await readVersion();
 const DAY = 24 * 60 * 60_000;
 const KEY_FILE = "connection-secrets.key";
 const vault = createVault();
@@ -54,7 +56,7 @@ async function addConnection(service: TestService) {
 
 test("a service without problems answers 200 and writes no line", async () => {
   const service = await start();
-  expect(await look(service)).toEqual({ status: 200, ok: true });
+  expect(await look(service)).toEqual({ status: 200, ok: true, version });
   expect(log).toEqual([]);
 });
 
@@ -71,7 +73,12 @@ describe("a lost key of secrets", () => {
       "The key that the secrets of connections were encrypted with is lost; these connections cannot be used.";
     const health = await call(`${service.url}/health`);
     expect(health.status).toBe(503);
-    expect(health.json).toEqual({ ok: false, error: message, problems: [{ code: "secrets_key_lost", message }] });
+    expect(health.json).toEqual({
+      ok: false,
+      version,
+      error: message,
+      problems: [{ code: "secrets_key_lost", message }],
+    });
     expect(log).toEqual([
       `error: ${message} They are "Ana" (vault). Either restore ${join(dataDir, KEY_FILE)} from a backup and start again, or connect them again in the dashboard.`,
     ]);
@@ -130,7 +137,7 @@ describe("a clock that jumped", () => {
     running = undefined;
     wall -= 100 * DAY;
     service = await start();
-    expect(await look(service)).toEqual({ status: 200, ok: true });
+    expect(await look(service)).toEqual({ status: 200, ok: true, version });
     expect(await isKept()).toBe(200);
     expect(log.filter((line) => line.startsWith("error"))).toHaveLength(1);
   });

@@ -177,6 +177,7 @@ export const shapes = {
   IngestReceipt: ingestReplySchema.required({ name: true, mimetype: true, size: true, md5: true }),
   Health: z.looseObject({
     ok: z.literal(false),
+    version: z.string().optional(),
     error: z.string(),
     problems: z.array(z.looseObject({ code: z.enum(PROBLEM_CODES), message: z.string() })).min(1),
   }),

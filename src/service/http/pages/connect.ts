@@ -1,5 +1,7 @@
 import type { Hono } from "hono";
 import { isStopped } from "../../added/source.ts";
+import type { OwnerSession } from "../../auth/owner-sessions.ts";
+import type { Person } from "../../auth/people.ts";
 import { appStopped } from "../../catalog/not-found.ts";
 import type { Connection } from "../../connections/connection.ts";
 import {
@@ -13,6 +15,7 @@ import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients
 import { type FinishedSignIn, SIGNED_IN_PATH, type SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
 import type { Integration, Suggestion } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
+import { logChange } from "../audit.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -52,14 +55,15 @@ function addForms(
     const isFirstStep = target.integration.firstStep !== undefined && c.req.query("all") === undefined;
     return formPage(parts, target, { csrfToken, isFirstStep });
   });
-  addForm(path, async (c, { owner: { csrfToken }, form: sent }) => {
+  addForm(path, async (c, { owner, form: sent }) => {
+    const { csrfToken, person } = owner;
     const target = await find(c.req.param("id"));
     const form = readForm(sent, target.integration);
     if (sent.get("step") === "first") return takeFirstStep(parts, target, { form, csrfToken });
     const result = await begin(parts, target, { form, csrfToken });
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
     if (result.kind !== "connected") return stepPage(parts, result, { name: target.integration.name, csrfToken });
-    return findNext(parts, target, result);
+    return findNext(parts, target, { ...result, by: person });
   });
 }
 
@@ -129,7 +133,14 @@ function connect(
 }
 
 /** An app that was just signed in to for the first time offers something only when its owner allows it. */
-async function findNext({ sources }: ServiceParts, target: Target, { other }: Connected): Promise<string> {
+async function findNext(
+  { sources, log }: ServiceParts,
+  target: Target,
+  { connection: { id, label }, other, by }: Connected & { readonly by: Person },
+): Promise<string> {
+  const [event, verb] =
+    target.connection === undefined ? ["connection.added", "connected"] : ["connection.changed", "reconnected"];
+  logChange(log, by, { event, did: `${verb} ${target.integration.slug} as`, name: label, id });
   if (other !== undefined) return `/connections/${other}?notice=other-account`;
   const { slug, actions } = target.integration;
   const source = actions.length > 0 ? undefined : await sources.find(slug);
@@ -145,7 +156,7 @@ function donePath({ connection }: Target): string {
 
 type Problems = { readonly kind: "problems"; readonly problems: FormProblems };
 /** `other` is the id of a connection whose provider let in another account than the owner typed. */
-type Connected = { readonly kind: "connected"; readonly other?: string };
+type Connected = { readonly kind: "connected"; readonly connection: Connection; readonly other?: string };
 
 /** Signs in where the settings need it, else connects. */
 async function begin(
@@ -166,7 +177,9 @@ async function begin(
     if (step !== undefined && step.kind !== "done") return step;
     if (step !== undefined) return await settle(parts, target, step);
     const result = await connect(parts, target, form);
-    return result.ok ? { kind: "connected" } : { kind: "problems", problems: result.problems };
+    return result.ok
+      ? { kind: "connected", connection: result.connection }
+      : { kind: "problems", problems: result.problems };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return { kind: "problems", problems: toProblems(integration, error) };
@@ -183,7 +196,10 @@ async function settle(parts: ServiceParts, target: Target, end: FinishedSignIn):
   // Another account may be right: one that may use a shared mailbox, for example.
   const isOther = meant !== undefined && account.includes("@") && meant.toLowerCase() !== account.toLowerCase();
   const result = await connect(parts, target, wanted.form, signInId);
-  if (result.ok) return { kind: "connected", ...(isOther && { other: result.connection.id }) };
+  if (result.ok) {
+    const { connection } = result;
+    return { kind: "connected", connection, ...(isOther && { other: connection.id }) };
+  }
   const note = `You signed in as ${account}, which is another account than the one you typed.`;
   return { kind: "problems", problems: isOther ? new Map([["", note], ...result.problems]) : result.problems };
 }
@@ -230,27 +246,29 @@ function showSettings(integration: Integration, connection: Connection): Connect
 function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
   const { providerSignIns } = parts;
-  const end = async (finished: FinishedSignIn, csrfToken: string) => {
+  const end = async (finished: FinishedSignIn, { csrfToken, person }: OwnerSession) => {
     const { slug, connectionId, form } = finished.wanted;
     const target = connectionId === undefined ? findNew(parts, slug) : await findReconnectable(parts, connectionId);
     const result = await settle(parts, target, finished);
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
-    return findNext(parts, target, result);
+    return findNext(parts, target, { ...result, by: person });
   };
-  addPage(SIGNED_IN_PATH, async (c, { csrfToken }) => {
-    const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, csrfToken), csrfToken);
+  addPage(SIGNED_IN_PATH, async (c, owner) => {
+    const shown = await end(await providerSignIns.finish(new URL(c.req.url).searchParams, owner.csrfToken), owner);
     return typeof shown === "string" ? c.redirect(shown, 303) : shown;
   });
-  addForm("/sign-in/client", async (_c, { owner: { csrfToken }, form }) => {
+  addForm("/sign-in/client", async (_c, { owner, form }) => {
+    const { csrfToken } = owner;
     const [clientId = "", secret = ""] = ["client-id", "client-secret"].map((name) => form.get(name)?.trim());
     const client = { clientId, clientSecret: secret === "" ? undefined : secret };
     const step = await providerSignIns.nameClient(form.get("state") ?? "", csrfToken, client);
-    return step.kind === "done" ? end(step, csrfToken) : stepPage(parts, step, { name: "the provider", csrfToken });
+    return step.kind === "done" ? end(step, owner) : stepPage(parts, step, { name: "the provider", csrfToken });
   });
-  addForm("/sign-in/code", async (_c, { owner: { csrfToken }, form }) => {
+  addForm("/sign-in/code", async (_c, { owner, form }) => {
+    const { csrfToken } = owner;
     const state = form.get("state") ?? "";
     const finished = await providerSignIns.poll(state, csrfToken);
-    if (finished !== undefined) return end(finished, csrfToken);
+    if (finished !== undefined) return end(finished, owner);
     throw new ServiceError(409, "conflict", "The code has not been typed at the provider yet. Go back and try again.");
   });
 }

@@ -52,13 +52,16 @@ export function addConnectionPages(app: Hono<RouteEnv>, parts: ServiceParts): vo
     await parts.connections.update(connection.id, { label });
     return `/connections/${connection.id}?notice=renamed`;
   });
-  addForm("/connections/:id/default", async (c) => {
-    const { id } = await parts.connections.update(c.req.param("id"), { isDefault: true });
+  addForm("/connections/:id/default", async (c, { audit }) => {
+    const { id, label } = await parts.connections.update(c.req.param("id"), { isDefault: true });
+    audit({ event: "connection.default", did: "made the default connection of its app", name: label, id });
     return `/connections/${id}?notice=default`;
   });
-  addForm("/connections/:id/disconnect", async (c) => {
+  addForm("/connections/:id/disconnect", async (c, { audit }) => {
     const { connection } = await requireConnection(parts, c.req.param("id"));
+    const { id, label, integration } = connection;
     await parts.connector.disconnect(connection);
+    audit({ event: "connection.removed", did: `removed the connection of ${integration}`, name: label, id });
     return "/connections?notice=disconnected";
   });
 }

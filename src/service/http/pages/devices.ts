@@ -58,25 +58,32 @@ export function addDevicePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const body = limitsBody({ subject, label, grant, names, csrfToken, isFixed: parts.approvals.isFixed });
     return { title: "What it may do", body, section: "devices" };
   });
-  addForm("/devices/:id/limits", async (c, { owner, form }) => {
+  addForm("/devices/:id/limits", async (c, { owner, form, audit }) => {
     const subject = c.req.param("id");
-    await requireLabel(parts, owner.accountId, subject);
+    const name = await requireLabel(parts, owner.accountId, subject);
     const { scopes: base, expiresAt } = await parts.grants.read(subject);
     const limits = readLimits(form, base);
     const mode = parts.approvals.isFixed ? base.approvals : readApprovals(form, base.approvals ?? "owner");
     // A key keeps its end unless another is chosen.
     const end = form.get("ends") === "keep" ? { expiresAt } : {};
     await parts.grants.write(subject, { ...limits, approvals: mode }, end);
+    audit({ event: "device.limited", did: "changed the limits of the device", name, id: subject });
     return "/devices?notice=changed";
   });
-  addForm("/devices/:id/revoke", async (c, { owner }) => {
-    const isRevoked = await parts.keys.revoke(owner.accountId, c.req.param("id"));
+  addForm("/devices/:id/revoke", async (c, { owner, audit }) => {
+    const id = c.req.param("id");
+    const [device] = await parts.keys.listById(owner.accountId, [id]);
+    const isRevoked = await parts.keys.revoke(owner.accountId, id);
     if (!isRevoked) throw new ServiceError(404, "unknown_device", "There is no such device, or it is revoked already.");
+    audit({ event: "device.revoked", did: "revoked the device", name: device?.label, id });
     return "/devices?notice=revoked";
   });
-  addForm("/oauth/apps/:id/end", async (c, { owner }) => {
-    const isEnded = await parts.oauth.endApp(owner.accountId, c.req.param("id"));
+  addForm("/oauth/apps/:id/end", async (c, { owner, audit }) => {
+    const id = c.req.param("id");
+    const app = (await parts.oauth.listApps(owner.accountId)).find(({ clientId }) => clientId === id);
+    const isEnded = await parts.oauth.endApp(owner.accountId, id);
     if (!isEnded) throw new ServiceError(404, "unknown_app", "This app does not have access.");
+    audit({ event: "device.revoked", did: "took the access from the app", name: app?.name, id: toSubject(id) });
     return "/devices?notice=withdrawn";
   });
 }

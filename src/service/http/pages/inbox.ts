@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { z } from "zod";
 import { cleanText } from "../../../base/text.ts";
-import { findRule, type RuleContent, ruleContentSchema } from "../../access/rules.ts";
+import { describeRule, findRule, type RuleContent, ruleContentSchema } from "../../access/rules.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { toSubject } from "../../auth/grants.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
@@ -116,7 +116,7 @@ function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       return sendFile(parts.blobs, { accountId, file, asPicture: kind !== "" });
     });
   }
-  addForm("/inbox/:id", async (c, { owner, form }) => {
+  addForm("/inbox/:id", async (c, { owner, form, audit }) => {
     const id = c.req.param("id");
     const isAlways = form.get("decision") === "always";
     const decision = isAlways ? "approve" : readDecision(form);
@@ -127,7 +127,10 @@ function addCallPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       fingerprint: form.get("fingerprint") ?? "",
       reason: cleanText(form.get("reason") ?? "", MAX_REASON) ?? undefined,
     });
-    if (isDecided && isAlways) await parts.rules.add(allowRule(approval), owner.person.name);
+    if (isDecided && isAlways) {
+      const rule = await parts.rules.add(allowRule(approval), owner.person.name);
+      audit({ event: "rule.added", did: "added the rule", name: describeRule(rule), id: rule.id });
+    }
     const notice = isDecided ? `${isAlways ? "allowe" : decision}d` : "changed";
     return `/inbox/${encodeURIComponent(id)}?notice=${notice}`;
   });

@@ -28,7 +28,7 @@ function isAddableHere({ kind, options }: KnownApp): boolean {
 
 /** The form that adds a known app, and leads to the form that connects it. */
 export function addKnownAppPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
-  ownerPages(app, parts).addForm("/apps/:slug/add", async (c) => {
+  ownerPages(app, parts).addForm("/apps/:slug/add", async (c, { audit }) => {
     const known = knownApps.find(({ slug }) => slug === c.req.param("slug"));
     if (known === undefined || !isAddableHere(known)) {
       throw new ServiceError(404, "integration_not_found", "There is no app of this name that a page can add.");
@@ -37,6 +37,7 @@ export function addKnownAppPages(app: Hono<RouteEnv>, parts: ServiceParts): void
     if (!taken.includes(known.slug)) {
       const notice = await add(parts, known, taken);
       if (notice !== undefined) return `/connections?notice=${notice}`;
+      audit({ event: "app.added", did: "added the app", name: known.name, id: known.slug });
     }
     return `/connect/${known.slug}`;
   });

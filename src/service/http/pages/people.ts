@@ -29,10 +29,11 @@ export function addPeoplePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     return { title: "People", body, section: "people" };
   };
   addPage("/people", (c, owner) => show(owner, { notice: findNotice(NOTICES, c.req.query("notice")) }));
-  addForm("/people", (_c, { owner, form }) => {
+  addForm("/people", (_c, { owner, form, audit }) => {
     const invite = async () => {
       const role = readRole(form.get("role"));
       const person = await people.invite(owner.accountId, { name: form.get("name") ?? "", role });
+      audit({ event: "person.invited", did: `invited, as ${role},`, name: person.name, id: person.id });
       return linkPage(person, await makeLink(parts, person.id));
     };
     return orExplain(invite, (problem) => show(owner, { problem }));
@@ -53,22 +54,28 @@ function addPersonPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   addPage("/people/:id", (c, owner) =>
     show(owner, c.req.param("id"), { notice: findNotice(NOTICES, c.req.query("notice")) }),
   );
-  addForm("/people/:id", (c, { owner, form }) => {
+  addForm("/people/:id", (c, { owner, form, audit }) => {
     const id = c.req.param("id");
     const update = async () => {
-      await people.update(owner.accountId, id, { name: form.get("name") ?? "", role: readRole(form.get("role")) });
+      const role = readRole(form.get("role"));
+      await people.update(owner.accountId, id, { name: form.get("name") ?? "", role });
+      const { name } = await people.find(owner.accountId, id);
+      audit({ event: "person.changed", did: `set name and role (${role}) of`, name, id });
       return `/people/${id}?notice=changed`;
     };
     return orExplain(update, (problem) => show(owner, id, { problem }));
   });
-  addForm("/people/:id/link", async (c, { owner }) => {
+  addForm("/people/:id/link", async (c, { owner, audit }) => {
     const person = await people.find(owner.accountId, c.req.param("id"));
+    audit({ event: "person.link_made", did: "made a sign-in link for", name: person.name, id: person.id });
     return linkPage(person, await makeLink(parts, person.id));
   });
-  addForm("/people/:id/remove", (c, { owner }) => {
+  addForm("/people/:id/remove", (c, { owner, audit }) => {
     const id = c.req.param("id");
     const remove = async () => {
+      const { name } = await people.find(owner.accountId, id);
       await people.remove(owner.accountId, id);
+      audit({ event: "person.removed", did: "removed", name, id });
       return "/people?notice=removed";
     };
     return orExplain(remove, (problem) => show(owner, id, { problem }));

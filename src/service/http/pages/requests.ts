@@ -5,6 +5,7 @@ import type { BootstrapSession } from "../../auth/registration/bootstrap.ts";
 import type { PairingSession } from "../../auth/registration/pairing.ts";
 import type { KeyDecision } from "../../auth/registration/waiting-session.ts";
 import type { ApprovalMode } from "../../store/schema.ts";
+import type { Change } from "../audit.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -53,14 +54,16 @@ function addPages<Session extends KeyRequest>(
       body: requestBody(kind, { session, scopes, token, csrfToken, apps, approvals, names, now: parts.now() }),
     };
   });
-  addForm(`/${path}/:token`, async (c, { owner, form }) => {
+  addForm(`/${path}/:token`, async (c, { owner, form, audit }) => {
     const token = c.req.param("token");
     const decision = readDecision(form);
-    const asked = resolveApps((await sessions.open(token))?.scopes ?? {}, parts);
+    const session = await sessions.open(token);
+    const asked = resolveApps(session?.scopes ?? {}, parts);
     const approvals = parts.approvals.isFixed ? undefined : kind.approvals;
     const scopes = decision === "approve" ? readGrant(form, { asked, approvals }) : {};
     // When another decision was faster, the next page shows how the session ended.
-    await sessions.decide(token, { accountId: owner.accountId, decision, scopes });
+    const isDecided = await sessions.decide(token, { accountId: owner.accountId, decision, scopes });
+    if (isDecided && session !== undefined) audit({ ...kind.audit[decision], name: kind.nameOf(session) });
     return `/${path}/${encodeURIComponent(token)}`;
   });
 }
@@ -85,6 +88,7 @@ interface RequestKind<Session extends KeyRequest> {
   readonly approved: readonly [heading: string, text: string];
   readonly done: readonly [heading: string, text: string, link: string];
   readonly declined: string;
+  readonly audit: Readonly<Record<"approve" | "decline", Pick<Change, "event" | "did">>>;
   /** How the human asks again. */
   readonly retry: string;
 }
@@ -109,6 +113,10 @@ const DEVICE: RequestKind<PairingSession> = {
   approved: ["Device approved", "may fetch its key now. Go back to it: it continues by itself within a few seconds."],
   done: ["Device paired", "has its key.", "See or revoke paired devices"],
   declined: "Device declined",
+  audit: {
+    approve: { event: "device.approved", did: "approved the device" },
+    decline: { event: "device.declined", did: "declined the device" },
+  },
   retry: "Start pairing on the device again",
 };
 
@@ -140,6 +148,10 @@ const INSTALLER: RequestKind<BootstrapSession> = {
   ],
   done: ["Installation complete", "has its configuration.", "See or revoke keys"],
   declined: "Installation declined",
+  audit: {
+    approve: { event: "device.approved", did: "approved the installation" },
+    decline: { event: "device.declined", did: "declined the installation" },
+  },
   retry: "Start the installation again",
 };
 

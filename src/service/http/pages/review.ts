@@ -56,11 +56,13 @@ export function addReviewPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     name: "accept" | "dismiss",
     decide: (source: IntegrationSource, form: URLSearchParams) => Promise<boolean>,
   ) =>
-    addForm(`/apps/:slug/${name}`, async (c, { owner, form }) => {
+    addForm(`/apps/:slug/${name}`, async (c, { owner, form, audit }) => {
       const source = await requireSource(parts, c.req.param("slug"));
       const isDone = form.get("digest") === digestShown(source) && (await decide(source, form));
       if (!isDone) return show(await requireSource(parts, source.slug), owner.csrfToken, CHANGED_AGAIN);
       await parts.refreshApps();
+      const did = { accept: "agreed to actions and levels of the app", dismiss: "dismissed changes of the app" };
+      audit({ event: `app.${name}ed`, did: did[name], name: source.name, id: source.slug });
       return `/connections?notice=${source.proposal === undefined ? "levels" : `${name}ed`}`;
     });
   addDecision("accept", (source, form) =>

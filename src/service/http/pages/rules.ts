@@ -1,7 +1,15 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
 import { SIDE_EFFECT_LEVELS } from "../../../wire/catalog.ts";
-import { describeFate, findRule, isAbout, type Rule, type RuleContent, ruleContentSchema } from "../../access/rules.ts";
+import {
+  describeFate,
+  describeRule,
+  findRule,
+  isAbout,
+  type Rule,
+  type RuleContent,
+  ruleContentSchema,
+} from "../../access/rules.ts";
 import type { CatalogEntry } from "../../catalog/search-index.ts";
 import { findDefaultConnection } from "../../connections/connections.ts";
 import { ServiceError } from "../../service-error.ts";
@@ -38,11 +46,12 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const tried = await tryRules(parts, c.req.query());
     return render({ accountId, csrfToken, draft: {}, tried, notice: findNotice(NOTICES, c.req.query("notice")) });
   });
-  addForm("/rules", async (_c, { owner, form }) => {
+  addForm("/rules", async (_c, { owner, form, audit }) => {
     const { csrf: _, ...draft } = Object.fromEntries([...form].filter(([, value]) => value.trim() !== ""));
     const read = ruleContentSchema.safeParse(draft);
     if (read.success) {
-      await parts.rules.add(read.data, owner.person.name);
+      const { id } = await parts.rules.add(read.data, owner.person.name);
+      audit({ event: "rule.added", did: "added the rule", name: describeRule(read.data), id });
       return "/rules?notice=added";
     }
     const [issue] = read.error.issues;
@@ -52,9 +61,14 @@ export function addRulePages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       status: 400,
     };
   });
-  addForm("/rules/:id/remove", async (c) => {
-    if (await parts.rules.remove(c.req.param("id"))) return "/rules?notice=removed";
-    throw new ServiceError(404, "unknown_rule", "There is no such rule, or it is removed already.");
+  addForm("/rules/:id/remove", async (c, { audit }) => {
+    const id = c.req.param("id");
+    const rule = (await parts.rules.list()).find((one) => one.id === id);
+    const isRemoved = await parts.rules.remove(id);
+    if (rule === undefined || !isRemoved)
+      throw new ServiceError(404, "unknown_rule", "There is no such rule, or it is removed already.");
+    audit({ event: "rule.removed", did: "removed the rule", name: describeRule(rule), id });
+    return "/rules?notice=removed";
   });
 }
 

@@ -26,13 +26,14 @@ ${noticeLine(findNotice(NOTICES, c.req.query("notice")))}
 ${sessionList({ sessions: own, owner, now: parts.now() })}`;
     return { title: "Your browsers", body, section: "sessions" };
   });
-  addForm("/sessions/:id/end", async (c, { owner }) => {
+  addForm("/sessions/:id/end", async (c, { owner, audit }) => {
     const { accountId, person } = owner;
     const ended = await sessions.endListed(accountId, {
       id: c.req.param("id"),
       of: mayDo(person.role, "owner") ? undefined : person.id,
     });
     if (ended === undefined) throw new ServiceError(404, "unknown_session", "This browser is signed out already.");
+    audit({ event: "browser.signed_out", did: "signed out a browser of", id: ended });
     return ended === person.id ? "/sessions?notice=ended" : `/people/${ended}?notice=ended`;
   });
 }

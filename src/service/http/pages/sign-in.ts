@@ -4,6 +4,7 @@ import { html } from "hono/html";
 import type { Person } from "../../auth/people.ts";
 import { OWNER_SESSION_LIFETIME_MS } from "../../auth/sign-in-links.ts";
 import type { Role } from "../../store/schema.ts";
+import { logChange } from "../audit.ts";
 import {
   cookieRules,
   findOwner,
@@ -12,6 +13,7 @@ import {
   isReturnPage,
   markStranger,
   NEXT_COOKIE,
+  type OwnForm,
   ownerPages,
   readForm,
   sessionCookie,
@@ -37,15 +39,19 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   });
   app.post("/sign-in", async (c) => {
     const form = await readForm(c);
-    const secret = await parts.sessions.signIn(form.get("token") ?? "", c.req.header("user-agent"));
-    if (secret === undefined) return sendDeadLink(c, parts);
+    const token = form.get("token") ?? "";
+    const person = await parts.sessions.findInvited(token);
+    const secret = await parts.sessions.signIn(token, c.req.header("user-agent"));
+    if (secret === undefined || person === undefined) return sendDeadLink(c, parts);
+    logChange(parts.log, person, { event: "person.signed_in", did: "signed in by a link" });
     const path = findSessionPath(parts, secret);
     const maxAge = OWNER_SESSION_LIFETIME_MS / 1000;
     setCookie(c, sessionCookie(parts), secret, { ...cookieRules(parts), path: path || "/", maxAge });
     deleteCookie(c, NEXT_COOKIE, { path: "/" });
     return c.redirect(`${path}${findNext(c, form.get("next") ?? undefined)}`, 303);
   });
-  const signOut = async (c: Context<RouteEnv>) => {
+  const signOut = async (c: Context<RouteEnv>, { audit }: OwnForm) => {
+    audit({ event: "person.signed_out", did: "signed out" });
     const secret = getCookie(c, sessionCookie(parts));
     if (secret !== undefined) await parts.sessions.end(secret);
     const path = readSessionPath(c.req.url);

@@ -67,6 +67,7 @@ export function addExecuteRoute(app: Hono<RouteEnv>, parts: ServiceParts): void 
     if (typeof principal === "string") {
       return renderRefusal(parts, { toolName, entry: undefined, error: unauthorized(principal, { bare: false }) });
     }
+    c.set("principal", principal);
     const clientGone = watchClient(c.env);
     const account = principal.accountId;
     let request: ExecuteBody;

@@ -70,6 +70,7 @@ export function addExecutionRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
   app.post("/api/executions", async (c) => {
     const principal = await parts.keys.authenticate(c.req.raw.headers);
     if (typeof principal === "string") return refuseKey(principal, parts);
+    c.set("principal", principal);
     const clientGone = watchClient(c.env);
     const request = readCanonicalRequest(await readBody(c));
     const outcome = await parts.canonical.execute({ ...request, principal, clientGone });

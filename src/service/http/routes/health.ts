@@ -1,5 +1,7 @@
 import type { Hono } from "hono";
 import { z } from "zod";
+import { makeOnce } from "../../../base/concurrency.ts";
+import { readVersion } from "../../../base/version.ts";
 import type { Problem } from "../../health/health.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
@@ -19,7 +21,7 @@ export const healthOperations: readonly Operation[] = [
     tag: "Service",
     access: "anybody",
     answers: {
-      200: { description: "It can", body: z.looseObject({ ok: z.literal(true) }) },
+      200: { description: "It can", body: z.looseObject({ ok: z.literal(true), version: z.string().optional() }) },
       503: { description: "It cannot, or not fully; what is wrong, the worst first", body: shapes.Health },
     },
   },
@@ -27,12 +29,15 @@ export const healthOperations: readonly Operation[] = [
 
 /** `GET /health`, without a key: 200 while the service can work, 503 with its problems while it cannot. */
 export function addHealthRoute(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  // Unknown where a program of its owner has bundled the service: no reason to be ill.
+  const getVersion = makeOnce(() => readVersion().catch(() => undefined));
   app.get("/health", async () => {
+    const version = await getVersion();
     const problems = await listProblems(parts);
     const [first] = problems;
-    if (first === undefined) return sendJson({ ok: true });
+    if (first === undefined) return sendJson({ ok: true, version });
     const later = { "retry-after": String(RETRY_AFTER_SECONDS) };
-    return sendJson({ ok: false, error: first.message, problems }, 503, later);
+    return sendJson({ ok: false, version, error: first.message, problems }, 503, later);
   });
 }
 

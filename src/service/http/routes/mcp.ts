@@ -92,6 +92,7 @@ export function addMcpRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post(MCP_PATH, async (c) => {
     const access = await readMcpAccess(c.req.raw.headers, parts);
     if (access.type !== "granted") return refuseAccess(access, parts);
+    c.set("principal", access.principal);
     const clientGone = watchClient(c.env);
     const bytes = await readBytes(c.env, { limit: BODY_LIMIT });
     createValueGuard()(bytes);

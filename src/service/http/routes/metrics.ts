@@ -1,8 +1,6 @@
-import type { Context, Hono, MiddlewareHandler } from "hono";
-import { matchedRoutes } from "hono/route";
+import type { Hono } from "hono";
 import { hashSecret, isSameHash } from "../../auth/secrets.ts";
 import { refuseBare } from "../../service-error.ts";
-import { traceNothing } from "../../telemetry/telemetry.ts";
 import { bare, type Operation } from "../openapi/operation.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -35,27 +33,4 @@ export function addMetricsRoute(app: Hono<RouteEnv>, { metrics, metricsToken }: 
     }
     return c.body(await metrics.render(), 200, { "content-type": CONTENT_TYPE, "cache-control": "no-store" });
   });
-}
-
-/** Counts every request where metrics are on, and makes a span of it where spans are; undefined without both. */
-export function watchRequests({ metrics, trace }: ServiceParts): MiddlewareHandler<RouteEnv> | undefined {
-  if (metrics === undefined && trace === traceNothing) return undefined;
-  return async (c, next) => {
-    const begun = performance.now();
-    const route = findRoute(c);
-    const { method, raw } = c.req;
-    const attributes = { "http.request.method": method, "http.route": route };
-    const traced = { name: `${method} ${route}`, kind: "server", attributes, headers: raw.headers } as const;
-    await trace(traced, next, () => {
-      const { status } = c.res;
-      return { isError: status >= 500, attributes: { "http.response.status_code": status } };
-    });
-    metrics?.countRequest((performance.now() - begun) / 1000, route, c.res.status);
-  };
-}
-
-/** The pattern that matched: there are as many as routes, whatever is asked for. */
-function findRoute(c: Context): string {
-  const path = matchedRoutes(c).at(-1)?.path ?? "";
-  return path.endsWith("*") ? "none" : path;
 }

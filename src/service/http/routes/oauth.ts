@@ -95,15 +95,19 @@ function addApprovalPage(app: Hono<RouteEnv>, parts: ServiceParts): void {
     page.headers.set("content-security-policy", rules.replace("form-action 'self'", `form-action 'self' ${target}`));
     return page;
   });
-  addForm(path, async (c, { form }) => {
+  addForm(path, async (c, { form, audit }) => {
     const pending = await oauth.findPending(c.req.param("uid"));
     if (pending === undefined) return NOTHING;
-    if (readDecision(form) === "approve") {
+    const isApproved = readDecision(form) === "approve";
+    if (isApproved) {
       const subject = toSubject(pending.clientId);
       const { scopes: asked } = await parts.grants.read(subject);
       const approvals = parts.approvals.isFixed ? undefined : "owner";
       await parts.grants.write(subject, readGrant(form, { asked, approvals }));
     }
+    const did = `${isApproved ? "approved" : "declined"} the app`;
+    const event = isApproved ? "device.approved" : "device.declined";
+    audit({ event, did, name: pending.clientName, id: toSubject(pending.clientId) });
     return `${parts.baseUrl}${c.req.path}/${await oauth.sign(pending.id, readDecision(form))}`;
   });
   // Outside of the session path, where the browser shows that it began the request.

@@ -1,0 +1,28 @@
+import { toPlainText } from "../../wire/plain-text.ts";
+import type { Person } from "../auth/people.ts";
+import type { ServiceLog } from "../service-error.ts";
+
+/** A change that a person made, for the operator of the service. */
+export interface Change {
+  /** Its kind for programs, e.g. `device.revoked`. */
+  readonly event: string;
+  /** Verb and thing, e.g. `revoked the device`. */
+  readonly did: string;
+  /** The name of the thing, as somebody chose it. */
+  readonly name?: string | null | undefined;
+  readonly id?: string | undefined;
+}
+
+const MAX_NAME = 80;
+
+/** Writes an audit line: who changed what. */
+export function logChange(log: ServiceLog, by: Pick<Person, "id" | "name">, { event, did, name, id }: Change): void {
+  const who = toPlainText(by.name, { max: MAX_NAME });
+  const what = name == null ? undefined : toPlainText(name, { max: MAX_NAME });
+  const thing = [what && JSON.stringify(what), id && `(${id})`].filter(Boolean).join(" ");
+  log({
+    level: "info",
+    message: `${JSON.stringify(who)} (${by.id}) ${[did, thing].filter(Boolean).join(" ")}`,
+    facts: { event, by: who, by_id: by.id, ...(what && { name: what }), ...(id && { id }) },
+  });
+}
