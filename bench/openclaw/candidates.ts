@@ -1,5 +1,5 @@
-import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createState, type HostState } from "../../test/e2e/openclaw/host/isolated-state.ts";
 import { runOpenClaw } from "../../test/e2e/openclaw/host/run-openclaw.ts";
 import { packForOpenClaw } from "../../test/package/pack-for-openclaw.ts";
@@ -12,8 +12,6 @@ export interface Candidate {
   /** Id of the plugin; undefined: none is installed. */
   readonly pluginId: string | undefined;
   readonly state: HostState;
-  /** Files of the plugin and of the packages it depends on; the host copies them all each time it loads the plugin. */
-  readonly files: number;
 }
 
 /** Nothing listens here: the model is never asked. */
@@ -28,7 +26,6 @@ export async function prepareCandidates(folder: string): Promise<Candidate[]> {
       name: "no plugin",
       pluginId: undefined,
       state: await createState({ modelUrl: MODEL_URL }),
-      files: 0,
     },
     await install("a plugin that registers nothing", "nothing", empty),
     await install("svc", "svc", ours.path),
@@ -40,21 +37,7 @@ async function install(name: string, pluginId: string, tarball: string): Promise
   const flags = ["--force", "--accept-capabilities"];
   const run = await runOpenClaw(state, ["plugins", "install", `npm-pack:${tarball}`, ...flags]);
   if (run.code !== 0) throw new Error(`${pluginId} could not be installed:\n${run.stdout}${run.stderr}`);
-  const root = await findRoot(state, pluginId);
-  const files = await countFiles(dirname(root));
-  return { name, pluginId, state, files };
-}
-
-async function findRoot(state: HostState, pluginId: string): Promise<string> {
-  const { stdout } = await runOpenClaw(state, ["plugins", "inspect", pluginId, "--json"]);
-  const { plugin } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as { plugin: { rootDir: string } };
-  return realpath(plugin.rootDir);
-}
-
-/** Links lead to the host itself and are not followed. */
-async function countFiles(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).length;
+  return { name, pluginId, state };
 }
 
 /** The least a plugin can be. Returns its tarball. */

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { runOpenClaw } from "../../test/e2e/openclaw/host/run-openclaw.ts";
 import { startGateway } from "../../test/e2e/openclaw/host/start-gateway.ts";
 import type { Candidate } from "./candidates.ts";
@@ -40,6 +41,8 @@ interface GatewaySample {
   /** The host's own figures for the plugin; NaN without one. */
   readonly loadMs: number;
   readonly registerMs: number;
+  /** Files of the plugin that the host copies each time it loads it; NaN without one. */
+  readonly files: number;
   /** Load and registration of the host's own plugins in the same start, in milliseconds. */
   readonly others: readonly number[];
 }
@@ -50,16 +53,27 @@ export async function measureGateway({ state, pluginId }: Candidate): Promise<Ga
   const gateway = await startGateway(state, { OPENCLAW_GATEWAY_STARTUP_TRACE: "1" });
   const readyMs = performance.now() - begun;
   const usage = await readUsage(gateway.pid);
+  const files = pluginId === undefined ? Number.NaN : await countCopied(state.stateDir);
   await gateway.stop();
   const lines = readPluginLines(gateway.output());
   const own = lines.find(({ id }) => id === pluginId);
   if (pluginId !== undefined && own === undefined) throw new Error(`The gateway did not load ${pluginId}.`);
   return {
-    ...{ readyMs, ...usage },
+    ...{ readyMs, ...usage, files },
     loadMs: own?.loadMs ?? Number.NaN,
     registerMs: own?.registerMs ?? Number.NaN,
     others: lines.filter(({ id }) => id !== pluginId).map(({ loadMs, registerMs }) => loadMs + registerMs),
   };
+}
+
+/** Files of one of the copies that the host made of the only plugin that does not come with it. */
+async function countCopied(stateDir: string): Promise<number> {
+  const files = await readdir(join(stateDir, "tmp/plugin-captures"), { recursive: true, withFileTypes: true });
+  const copies = files
+    .filter((file) => file.isFile())
+    .flatMap(({ parentPath }) => /^.*-build-[^/]+/.exec(parentPath) ?? []);
+  const counts = [...Map.groupBy(copies, (copy) => copy).values()].map(({ length }) => length);
+  return Math.max(...counts);
 }
 
 /** `plugins.gateway-load.plugin.ID loadMs=1.2 loadFailedCount=0.0 registerMs=3.4 …` */
