@@ -128,19 +128,25 @@ const listSources = (path: string) => (path.endsWith(sep) ? readdirSync(path).ma
 
 const toPath = (folder: string, id: string) => relative(folder, id).split(sep).join("/");
 
-/** The map has one mark for each line, which is what a stack trace needs; there is none where nothing is ours. */
+/** The map has one mark for each line of ours, which is what a stack trace needs; there is none where nothing is. */
 async function writeChunk({ out, folder }: BundlePlan, { fileName, moduleIds, map, code }: OutputChunk): Promise<void> {
   const file = join(out, fileName);
   const plain = code.replace(SOURCE_MAP_LINE, "");
   if (map === null || !moduleIds.some((id) => toPath(folder, id).startsWith("src/"))) return writeFile(file, plain);
+  const sources = map.sources.filter(isOurs);
+  const places = new Map(sources.map((source, place) => [source, place]));
   const lines = decode(map.mappings).map(([first]): SourceMapLine => {
-    return first === undefined || first.length === 1 ? [] : [[0, first[1], first[2], first[3]]];
+    if (first === undefined || first.length === 1) return [];
+    const place = places.get(map.sources[first[1]] ?? "");
+    return place === undefined ? [] : [[0, place, first[2], first[3]]];
   });
   const mappings = encode(lines);
-  const { version, sources } = map;
+  const { version } = map;
   await writeFile(file, `${plain}//# sourceMappingURL=${fileName}.map\n`);
   await writeFile(`${file}.map`, JSON.stringify({ version, file: fileName, sources, names: [], mappings }));
 }
+
+const isOurs = (source: string) => !source.includes("node_modules/");
 
 async function listPackages(chunks: readonly OutputChunk[]): Promise<BundledPackage[]> {
   const places = new Map<string, string>();

@@ -35,7 +35,7 @@ const LEFT_OUT = /^(openclaw\/|supports-color$)/;
 
 /**
  * Packs what the OpenClaw entry reaches, packages included, as a package of its own that depends on nothing: OpenClaw
- * copies every file of a plugin and of its dependencies each time it loads it, so that there are a dozen.
+ * copies every file of a plugin and of its dependencies each time it loads it, so that there are few.
  *
  * @param checkout folder with the sources and `node_modules`
  * @param folder where the tarball is put, together with the files it is made of
