@@ -23,6 +23,13 @@ export function addCommands(program: Command, run: Run): void {
   addFlowCommands(program, run);
 }
 
+/** How long a call may take. */
+const timeoutOption = () =>
+  new Option(
+    "--timeout <seconds>",
+    "how long a call may take, for slow apps: longer than --provider-timeout of the service (default: 75)",
+  ).env("SVC_TIMEOUT");
+
 /** Adds a command that reaches a service. */
 function add(parent: Command, name: string, description: string): Command {
   const baseUrl = new Option("--base-url <url>", "address of the service").env("SVC_BASE_URL");
@@ -57,6 +64,7 @@ function addAccessCommands(program: Command, run: Run): void {
   add(program, "mcp", "serve the tools to an agent client (MCP over stdin and stdout), which starts this itself")
     .option("--tools <names...>", "list these tools under their own names from the start")
     .option("--wait <seconds>", "how long a call waits for the owner of the service before it says so", "50")
+    .addOption(timeoutOption())
     .action(run(async () => (await import("./commands/mcp.ts")).mcp));
   add(program, "status", "show how this machine has access, and whether it works").action(
     run(async () => (await import("./commands/access.ts")).status),
@@ -101,6 +109,7 @@ function addToolCommands(program: Command, run: Run): void {
     .option("--wait", "wait while an app is being connected (default at a terminal)")
     .option("--no-wait", "end with the link when an app must be connected")
     .addOption(upload.choices(["envelope", "ingest"]))
+    .addOption(timeoutOption())
     .action(run(async () => (await import("./commands/call.ts")).call));
 }
 

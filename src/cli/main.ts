@@ -4,6 +4,7 @@ import { addCommands } from "./commands.ts";
 import { type CliContext, findPlaces, type Run, type RunCommand } from "./context.ts";
 import { addExamples } from "./examples.ts";
 import { EXIT, EXIT_CODE_HELP, exitCodeFor } from "./exit-codes.ts";
+import { describeError, describeUsageError } from "./json-errors.ts";
 import { createTerminal, formatError, type Terminal } from "./terminal.ts";
 
 /** Runs one command line and resolves to its exit code; never rejects. */
@@ -16,7 +17,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   let exitCode: number = EXIT.ok;
-  const program = await buildProgram(stop.signal, (code) => {
+  const isJson = asksForJson(argv);
+  const program = await buildProgram({ signal: stop.signal, isJson }, (code) => {
     exitCode = code;
   });
   try {
@@ -24,6 +26,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (isJson && exitCode !== EXIT.ok) process.stdout.write(`${describeUsageError(error)}\n`);
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
@@ -35,14 +38,31 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
 
+/** True for a command line that asks for JSON, also where nothing else of it can be read. */
+function asksForJson(argv: readonly string[]): boolean {
+  const words = argv.slice(2);
+  const end = words.indexOf("--");
+  return (end === -1 ? words : words.slice(0, end)).includes("--json");
+}
+
 /** Builds the command tree; `finish` receives the exit code of the command that ran. */
-async function buildProgram(signal: AbortSignal, finish: (code: number) => void): Promise<Command> {
+async function buildProgram(
+  { signal, isJson }: { signal: AbortSignal; isJson: boolean },
+  finish: (code: number) => void,
+): Promise<Command> {
+  const version = await readVersion();
   const program = new Command("svc")
     .description("Connect an agent to your apps, with a human approving every write.")
-    .version(await readVersion(), "-V, --version", "print the version")
+    .version(version, "-v, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .option("--json", "print answers as JSON (read commands)")
+    .option("--json", "print answers and errors as JSON")
     .addHelpText("after", EXIT_CODE_HELP)
+    .configureHelp({ showGlobalOptions: true })
+    // Every error begins alike, whoever finds it; as JSON it is printed at the end.
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error:/, "Error:")),
+      ...(isJson ? { writeErr: () => {} } : {}),
+    })
     .showSuggestionAfterError()
     .exitOverride();
 
@@ -50,7 +70,7 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
     <Args extends unknown[]>(load: () => Promise<RunCommand<Args>>) =>
     async (...args: unknown[]) => {
       const { stdout, stderr, env } = process;
-      const terminal = createTerminal({ stdout, stderr, env, json: program.opts().json === true });
+      const terminal = createTerminal({ stdout, stderr, env, json: isJson });
       const context: CliContext = {
         places: findPlaces(env),
         env,
@@ -68,6 +88,10 @@ async function buildProgram(signal: AbortSignal, finish: (code: number) => void)
     .description("print a completion script: add it to your shell's start file")
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) => finish(printCompletion(program, shell)));
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => void process.stdout.write(`${version}\n`));
   addExamples(program);
   addHelpCommand(program);
   nameHelpAfterErrors(program, "svc");
@@ -95,13 +119,20 @@ function nameHelpAfterErrors(command: Command, words: string): void {
 
 async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Promise<number>): Promise<number> {
   try {
-    return await body();
+    const code = await body();
+    terminal.endWithoutAnswer(code);
+    return code;
   } catch (error) {
     terminal.endProgress();
     // Ctrl-C is an error at a prompt and a signal elsewhere.
     if (signal.aborted || (error instanceof Error && error.name === "AbortError")) {
       terminal.say("Interrupted.");
+      terminal.endWithoutAnswer(EXIT.interrupted);
       return EXIT.interrupted;
+    }
+    if (terminal.json) {
+      process.stdout.write(`${describeError(error)}\n`);
+      return exitCodeFor(error);
     }
     const columns = process.stderr.isTTY ? process.stderr.columns || undefined : undefined;
     const isDebugging = Boolean(process.env.SVC_DEBUG);
@@ -113,10 +144,7 @@ async function runSafely(terminal: Terminal, signal: AbortSignal, body: () => Pr
 /** Prints a completion script made from the command tree itself, so it is never out of date. */
 function printCompletion(program: Command, shell: string): number {
   const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
-  if (script === undefined) {
-    process.stderr.write(`No completion for "${shell}": choose bash, zsh or fish.\n`);
-    return EXIT.usage;
-  }
+  if (script === undefined) return program.error(`error: no completion for "${shell}": choose bash, zsh or fish`);
   process.stdout.write(script(program));
   return EXIT.ok;
 }

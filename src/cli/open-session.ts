@@ -53,6 +53,7 @@ export async function withClient<T>(
   work: (opened: OpenClient) => Promise<T>,
 ): Promise<T> {
   const opened = await openClient(context, flags);
+  context.terminal.wait(`waiting for ${opened.client.baseUrl}`);
   try {
     return await work(opened);
   } finally {

@@ -74,6 +74,14 @@ export function wholeNumber(text: string, flag: string, min: number, max: number
   });
 }
 
+/** Longest wait that a flag may ask for, in seconds. */
+export const MOST_SECONDS = 24 * 60 * 60;
+
+/** Reads `--timeout`, the seconds that a call may take; no member without it, so that the default holds. */
+export function readTimeout({ timeout }: { readonly timeout?: string | undefined }): { readonly timeoutMs?: number } {
+  return timeout === undefined ? {} : { timeoutMs: wholeNumber(timeout, "--timeout", 1, MOST_SECONDS) * 1_000 };
+}
+
 /**
  * Reads a flag that takes a JSON object.
  *

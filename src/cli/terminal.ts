@@ -2,6 +2,8 @@ import { styleText } from "node:util";
 import { Help } from "commander";
 import { isSvcError } from "../errors.ts";
 import { toPlainText } from "../wire/plain-text.ts";
+import { EXIT } from "./exit-codes.ts";
+import { writeJsonError } from "./json-errors.ts";
 
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan";
 
@@ -26,24 +28,75 @@ export function createTerminal(
   const human = json ? stderr : stdout;
   const color = human.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   const interactive = human.isTTY === true && env.TERM !== "dumb";
+  let lastSaid = "";
+  let hasAnswered = false;
+  let waiting: NodeJS.Timeout | undefined;
+  const stopWaiting = () => {
+    clearInterval(waiting);
+    waiting = undefined;
+  };
+  const clear = () => {
+    if (waiting !== undefined) human.write(CLEAR_LINE);
+    stopWaiting();
+  };
+  const draw = (line: string) => void (interactive && human.write(`${CLEAR_LINE}${cleanForTerminal(line)}`));
   return {
     json,
     /** True when progress lines may be redrawn in place. */
     interactive,
     /** Width in characters of the terminal that people read; undefined if the text goes elsewhere; some report 0. */
     columns: human.isTTY === true ? human.columns || undefined : undefined,
-    say: (line = "") => void human.write(`${cleanForTerminal(line)}\n`),
+    say: (line = "") => {
+      clear();
+      if (line.trim() !== "") lastSaid = line.trim();
+      human.write(`${cleanForTerminal(line)}\n`);
+    },
     /** The result of a read command: text for people, or the value as JSON with `--json`. */
-    answer: (value: unknown, text: () => string) =>
-      void stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`),
+    answer: (value: unknown, text: () => string) => {
+      clear();
+      hasAnswered = true;
+      stdout.write(`${cleanForTerminal(json ? JSON.stringify(value, null, 2) : text())}\n`);
+    },
+    /** With `--json`, the error of a command that ended with this code and has answered nothing: what it said last. */
+    endWithoutAnswer: (exitCode: number) => {
+      clear();
+      if (!json || hasAnswered || exitCode === EXIT.ok) return;
+      stdout.write(`${writeJsonError({ code: ENDS[exitCode] ?? "failed", message: lastSaid })}\n`);
+    },
     /** Styled text, plain where colour is off. */
     style: (style: Style, text: string): string => (color ? styleText(style, text, { validateStream: false }) : text),
     /** Redraws one line in place on a terminal, prints nothing elsewhere. */
-    progress: (line: string) => void (interactive && human.write(`\r\u001b[2K${cleanForTerminal(line)}`)),
-    endProgress: (line?: string) =>
-      void human.write(`${interactive ? "\r\u001b[2K" : ""}${line === undefined ? "" : `${cleanForTerminal(line)}\n`}`),
+    progress: (line: string) => {
+      stopWaiting();
+      draw(line);
+    },
+    /**
+     * From a second on, shows on a terminal for how long something has been waited for; ended by the next output. Does not
+     * keep the process alive.
+     */
+    wait: (what: string) => {
+      stopWaiting();
+      if (!interactive) return;
+      const begun = performance.now();
+      const tick = () => draw(`  ${what}, ${Math.round((performance.now() - begun) / 1000)} s`);
+      waiting = setInterval(tick, WAIT_TICK_MS).unref();
+    },
+    endProgress: (line?: string) => {
+      stopWaiting();
+      human.write(`${interactive ? CLEAR_LINE : ""}${line === undefined ? "" : `${cleanForTerminal(line)}\n`}`);
+    },
   };
 }
+
+const CLEAR_LINE = "\r\u001b[2K";
+const WAIT_TICK_MS = 1000;
+
+/** Codes of commands that end badly and have no other error. */
+const ENDS: Readonly<Record<number, string>> = {
+  [EXIT.notApproved]: "not_approved",
+  [EXIT.unknownOutcome]: "outcome_unknown",
+  [EXIT.interrupted]: "aborted",
+};
 
 /** A quoted svc command, which people copy. */
 const COMMAND = /"svc [^"\n]*"/g;

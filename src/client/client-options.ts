@@ -14,7 +14,7 @@ export interface SvcClientOptions {
   readonly apiKey?: string | undefined;
   /** Name of an account that an earlier key stood for too: what was kept under it counts on. Default: of address and key. */
   readonly principal?: string | undefined;
-  /** Default limit of one call in milliseconds, 1 to 24 days; 60,000. */
+  /** Default limit of one call in milliseconds, 1 to 24 days; 75,000. */
   readonly timeoutMs?: number | undefined;
   /** Largest JSON answer in bytes; 16 MiB. */
   readonly maxReplyBytes?: number | undefined;
@@ -39,6 +39,9 @@ export interface ClientSettings extends RetryTools {
   readonly principal: string;
 }
 
+/** Longer than a service waits for an app, so that its answer says which app gave none. */
+const DEFAULT_TIMEOUT_MS = 75_000;
+
 /** Non-secret name of a service and a key: 16 hex digits. The key has far more random bits. */
 function namePrincipal(baseUrl: string, apiKey: string): string {
   return sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16);
@@ -58,7 +61,7 @@ export function readClientOptions(options: SvcClientOptions): ClientSettings {
     baseUrl,
     apiKey,
     principal: apiKey === undefined ? "anonymous" : (options.principal ?? namePrincipal(baseUrl, apiKey)),
-    timeoutMs: options.timeoutMs ?? 60_000,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxReplyBytes: options.maxReplyBytes ?? 16 * 1024 * 1024,
     userAgent: options.userAgent ?? "svc-agent-plugin",
     sleep: options.sleep ?? sleepFor,

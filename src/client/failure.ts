@@ -77,9 +77,11 @@ export function describeFailure(error: unknown, request: FailedRequest, { starte
   const cause = kind === undefined ? toSafeCause(error, code, secrets) : undefined;
   if (kind === "timeout" || TIMEOUT_CODES.has(code)) {
     const sent = kind === undefined || started;
-    return fail("timeout", `No complete answer from ${origin} within ${timeoutMs} ms.`, {
+    const span = timeoutMs < 1000 ? `${timeoutMs} ms` : `${Math.round(timeoutMs / 1000)} s`;
+    return fail("timeout", `No complete answer from ${origin} within ${span}.`, {
       retryable: true,
       sent,
+      hint: "Where an app is known to take longer, raise the time limit: timeoutMs, or --timeout of svc.",
       cause,
     });
   }

@@ -13,7 +13,7 @@ export interface CallOptions {
   /** Ends the call at once, its socket included. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the whole call, 1 to 24 days, all tries and waits included; default 60,000. While a streamed body
+   * Milliseconds for the whole call, 1 to 24 days, all tries and waits included; default 75,000. While a streamed body
    * is being sent it limits the time without progress instead. Another value is refused with `invalid_config`.
    */
   readonly timeoutMs?: number | undefined;

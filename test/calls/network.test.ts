@@ -157,6 +157,22 @@ describe("a lost answer", () => {
     expect(service.executed()).toHaveLength(2);
   });
 
+  it.each([
+    ["the app gave no answer in time", "timeout", 0],
+    ["another try would take longer than there is time", "provider_unavailable", 31_000],
+  ])("is not awaited again where %s", async (_when, code, slowness) => {
+    const message = "The app gave no answer.";
+    answer("probe_read", { status: 503, body: { ok: false, error: { code, message, retryable: true } } }, OK);
+    let skew = 0;
+    const onEvent = () => {
+      skew += slowness;
+    };
+    const session = await openTestSession(service, { timeoutMs: 60_000, now: () => Date.now() + skew, onEvent });
+    await session.catalog.find("probe_read");
+    expect(await session.call(read)).toMatchObject({ status: "failed", code, message });
+    expect(service.executed()).toHaveLength(1);
+  });
+
   it("within the time limit to a write is unknown too", async () => {
     answer("probe_write", { hang: true });
     const session = await openTestSession(service, { answer: sayYes, timeoutMs: 2_000 });

@@ -3,7 +3,7 @@ import { addCommands } from "../../src/cli/commands.ts";
 
 /** The tree of `svc` commands; none of them does anything. */
 export function listCommands(): Command {
-  const program = new Command("svc").option("-V, --version").option("--json");
+  const program = new Command("svc").option("-v, --version").option("--json");
   addCommands(program, () => async () => {});
   program.command("completion").argument("<shell>");
   program.command("help").argument("[command]");

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { readJournalRecord } from "../../src/calls/journal/journal-record.ts";
+import { writeJsonError } from "../../src/cli/json-errors.ts";
 import { describeProgram } from "../../src/cli/mcp-client-files.ts";
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { locateFiles } from "../../src/media/locate/locate-files.ts";
@@ -131,6 +133,8 @@ function describeExample() {
   return { mcpServers: { svc: describeProgram({ name: "claude-code" }, program) } };
 }
 
+const errorSchema = z.object({ code: z.string(), message: z.string(), hint: z.string(), field: z.string() });
+
 describe("JSON", () => {
   const blocks = PAGES.flatMap(readFences).filter(({ language }) => language === "json");
 
@@ -138,6 +142,7 @@ describe("JSON", () => {
     const value: unknown = JSON.parse(code);
     if (typeof value !== "object" || value === null) throw new Error("It is no object.");
     if ("mcpServers" in value) expect(value).toEqual(describeExample());
+    else if ("error" in value) expect(JSON.parse(writeJsonError(errorSchema.parse(value.error)))).toEqual(value);
     else if ("file" in value) expect(locateFiles(undefined, { ...value }).files).toHaveLength(1);
     else expect(readJournalRecord(value)).toEqual(value);
   });

@@ -131,6 +131,7 @@ export async function status(context: CliContext, flags: { baseUrl?: string }): 
   const opened = await openClient(context, flags);
   const { client, settings } = opened;
   const { terminal } = context;
+  terminal.wait(`waiting for ${client.baseUrl}`);
   try {
     const page = await client.listTools({ limit: 1 }, { signal: context.signal });
     const access = await describeKey(opened);

@@ -9,7 +9,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
 import { showOutcome } from "../outcome-text.ts";
-import { jsonObject } from "../settings.ts";
+import { jsonObject, readTimeout } from "../settings.ts";
 
 interface CallFlags {
   readonly args: string;
@@ -17,6 +17,8 @@ interface CallFlags {
   readonly connection?: string;
   readonly baseUrl?: string;
   readonly upload?: "envelope" | "ingest";
+  /** Seconds for the call. Default 75. */
+  readonly timeout?: string;
   /** Undefined: only at a terminal. */
   readonly wait?: boolean;
 }
@@ -41,6 +43,7 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
       // A person, or a program that reads on, wants all of it.
       maxResultChars: Number.MAX_SAFE_INTEGER,
       validation: settings.validation,
+      ...readTimeout(flags),
       approve: person.approve,
       presentConnectLink:
         presentLink &&
@@ -50,7 +53,11 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
         }),
       onEvent: (event) => {
         const isStart = event.type === "uploading" && event.sentBytes === 0;
-        if (event.type === "sending" || isStart) terminal.progress(`  ${event.type} …`);
+        if (event.type === "sending" || isStart) {
+          terminal.progress(`  ${event.type} …`);
+          terminal.wait(event.type);
+        }
+        if (event.type === "approval_requested") terminal.endProgress();
         if (event.type === "awaiting_owner")
           terminal.say(`Waiting for the owner of the service: ${event.url ?? "see its inbox"}`);
         // Any later step means that this request has been answered, but for the bytes that are part of it.

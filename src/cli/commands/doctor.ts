@@ -23,6 +23,7 @@ const SET_BASE_URL = "--base-url, SVC_BASE_URL or config.json";
  * this machine; each finding with its fix. Exit code 1 when something fails.
  */
 export async function doctor(context: CliContext, flags: { baseUrl?: string }): Promise<number> {
+  context.terminal.wait("looking");
   const openClaw = await checkOpenClaw(context.env);
   const own = [...(await checkAccess(context, flags)), ...(await checkMedia(context))];
   context.signal.throwIfAborted();

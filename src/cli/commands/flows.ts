@@ -77,6 +77,8 @@ export function approve(
 ): Promise<number> {
   return withFlows(context, flags, async (client) => {
     const { terminal, places, signal } = context;
+    // The line of a prompt is not to be drawn over.
+    terminal.endProgress();
     const approver = createTerminalApprover({ input: context.input, output: context.output });
     const session = await createToolSession({ client, approve: approver, stateDir: places.state });
     try {

@@ -3,16 +3,14 @@ import { serveMcp } from "../../runtimes/mcp/serve-mcp.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openClient } from "../open-session.ts";
-import { wholeNumber } from "../settings.ts";
+import { MOST_SECONDS, readTimeout, wholeNumber } from "../settings.ts";
 
 interface McpFlags {
   readonly baseUrl?: string;
   readonly tools?: readonly string[];
   readonly wait: string;
+  readonly timeout?: string;
 }
-
-/** Longest wait for the owner in one call, in seconds. */
-const MOST_SECONDS = 24 * 60 * 60;
 
 /** `svc mcp`: serves the tools to the MCP client that started it, until that closes the input. Logs go to stderr. */
 export async function mcp(context: CliContext, flags: McpFlags): Promise<number> {
@@ -26,6 +24,7 @@ export async function mcp(context: CliContext, flags: McpFlags): Promise<number>
         stateDir: context.places.state,
         upload: settings.upload,
         validation: settings.validation,
+        ...readTimeout(flags),
       },
       version: await readVersion(),
       tools: flags.tools ?? [],

@@ -72,7 +72,7 @@ export async function runAction(
     };
     return await Promise.race([run(), deadline.stopped]);
   } catch (error) {
-    if (deadline.isOver()) throw timedOut(entry, { isBegun, cause: error });
+    if (deadline.isOver()) throw timedOut(entry, { isBegun, cause: error, ms: parts.providerTimeoutMs });
     if (signal.aborted) throw new ServiceError(503, "client_gone", "The caller went away.", { cause: error });
     throw error;
   } finally {
@@ -128,9 +128,13 @@ async function signIn<Result>(
   }
 }
 
-function timedOut({ action }: CatalogEntry, { isBegun, cause }: { isBegun: boolean; cause: unknown }): ServiceError {
+function timedOut(
+  { action, integration }: CatalogEntry,
+  { isBegun, cause, ms }: { isBegun: boolean; cause: unknown; ms: number },
+): ServiceError {
   const isRepeatable = !isBegun || action.level === "read" || action.idempotent;
-  return new ServiceError(503, "timeout", `"${action.title}" took too long.`, {
+  const span = ms < 1000 ? `${ms} ms` : `${Math.round(ms / 1000)} seconds`;
+  return new ServiceError(503, "timeout", `${integration.name} gave no answer to "${action.title}" within ${span}.`, {
     type: "network",
     retryable: isRepeatable,
     hint: isRepeatable

@@ -126,9 +126,12 @@ async function sendPlainly(context: CallContext, plan: CallPlan): Promise<Step<A
   const isHarmless = isPlainRead(plan) || (isForOwner(context, plan) && !isApproved(context, plan));
   const left = startBudget(context.settings.timeoutMs, context.now);
   for (let tries = 1; ; tries += 1) {
-    const sent = await sendOnce(context, plan, Math.max(1, left()));
+    const atStart = left();
+    const sent = await sendOnce(context, plan, Math.max(1, atStart));
     const wait = isHarmless && tries < READ_TRIES ? waitBeforeRetry(context, sent, tries) : undefined;
-    if (wait === undefined || wait >= left()) {
+    // After an answer, another try that takes as long would end without one, and hide the one that is there.
+    const took = "reply" in sent ? atStart - left() : 0;
+    if (wait === undefined || wait + took >= left()) {
       if ("reply" in sent) return proceed(sent);
       return stop(describeSendFailure(context, plan, { error: sent, isHarmless }));
     }
@@ -167,7 +170,9 @@ function waitBeforeRetry({ random }: CallContext, sent: Answered | SvcError, tri
     return isTransient ? fitWait(retryAfterMs ?? jittered) : undefined;
   }
   const { reply } = sent;
-  const said = reply.kind === "envelope" ? reply.envelope.error?.retryable : undefined;
+  const { code, retryable: said } = (reply.kind === "envelope" ? reply.envelope.error : undefined) ?? {};
+  // The app has had all its time: a slow one gets no faster by being asked three times.
+  if (code === "timeout") return undefined;
   // A daily limit is a 429 marked as not retryable; some services mark a time-out of the app with status 500.
   const isTransient = said ?? (reply.status === 429 || reply.status === 503);
   return isTransient ? fitWait(reply.retryAfterMs ?? jittered) : undefined;
