@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
+import { describeObject, parseBeginning } from "./describe-object.ts";
 
 /** Which executions to show; a missing member does not filter. */
 export interface ActivityFilter {
@@ -8,6 +9,10 @@ export interface ActivityFilter {
   /** Full tool name. */
   readonly tool?: string | undefined;
   readonly connectionId?: string | undefined;
+  /** Id of the key, or `oauth_` and the client id. */
+  readonly deviceId?: string | undefined;
+  /** Only writes of this flow. */
+  readonly flowId?: string | undefined;
   /** First and last UTC day, `YYYY-MM-DD`, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -18,6 +23,10 @@ export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output">
   /** Null when it was not asked for with a key. */
   readonly device_label: string | null;
   readonly device_revoked_at: string | null;
+  /** The flow that it is a write of; null without one. */
+  readonly flow_id: string | null;
+  /** See `describeObject`. */
+  readonly object: string | undefined;
 }
 
 /** Read access to past executions, for the owner. */
@@ -41,7 +50,16 @@ const COLUMNS = [
   "executions.node_id",
   "api_keys.label as device_label",
   "api_keys.revoked_at as device_revoked_at",
+  "flow_calls.flow_id",
 ] as const;
+
+/** Characters of arguments that are looked at for what a call is about: a page of the log must not load megabytes. */
+const BEGINNING = 4000;
+const beginning = sql<string>`substr(executions.arguments, 1, ${sql.lit(BEGINNING)})`.as("beginning");
+
+function toItem<Row extends { readonly beginning: string }>({ beginning, ...row }: Row) {
+  return { ...row, object: describeObject(parseBeginning(beginning)) };
+}
 
 /**
  * Creates the view on the executions of a store.
@@ -53,8 +71,16 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
     store
       .selectFrom("executions")
       .leftJoin("api_keys", "api_keys.id", "executions.api_key_id")
+      .leftJoin("flow_calls", "flow_calls.execution_id", "executions.id")
       .select(COLUMNS)
+      .select(beginning)
       .where("executions.account_id", "=", accountId);
+
+  /** Ids of the writes of a flow, which are few; never an empty list. */
+  const listCalls = async (flowId: string): Promise<string[]> => {
+    const calls = await store.selectFrom("flow_calls").select("execution_id").where("flow_id", "=", flowId).execute();
+    return ["", ...calls.map(({ execution_id }) => execution_id)];
+  };
 
   return {
     /** One page of executions, newest first. Pass `next` as `before` to get the next one; undefined on the last. */
@@ -65,6 +91,8 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
       if (filter.status !== undefined) query = query.where("status", "=", filter.status);
       if (filter.tool !== undefined) query = query.where("tool_name", "=", filter.tool);
       if (filter.connectionId !== undefined) query = query.where("connection_id", "=", filter.connectionId);
+      if (filter.deviceId !== undefined) query = query.where("executions.api_key_id", "=", filter.deviceId);
+      if (filter.flowId !== undefined) query = query.where("executions.id", "in", await listCalls(filter.flowId));
       if (filter.from !== undefined) query = query.where("started_at", ">=", startOfDay(filter.from));
       if (filter.to !== undefined) query = query.where("started_at", "<", startOfDay(filter.to, 1));
       const [time = "", id = ""] = before?.split("~") ?? [];
@@ -77,17 +105,18 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
         .orderBy("executions.id", "desc")
         .limit(size + 1)
         .execute();
-      const items: readonly ActivityItem[] = rows.slice(0, size);
+      const items: readonly ActivityItem[] = rows.slice(0, size).map(toItem);
       const last = items.at(-1);
       return { items, next: rows.length > size && last ? `${last.started_at}~${last.id}` : undefined };
     },
 
     async find(accountId: string, id: string): Promise<(ActivityItem & ExecutionRow) | undefined> {
       await flush();
-      return ofAccount(accountId)
+      const row = await ofAccount(accountId)
         .select(["executions.arguments", "executions.output"])
         .where("executions.id", "=", id)
         .executeTakeFirst();
+      return row && toItem(row);
     },
 
     /** Names of tools that were ever called, sorted. */

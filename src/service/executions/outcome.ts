@@ -102,7 +102,12 @@ const MAX_NAME = 200;
  */
 export function shortenArguments(args: unknown): string {
   const json = JSON.stringify(args, hideCredential) ?? "null";
-  return json.length <= MAX_KEPT ? json : JSON.stringify(shorten(JSON.parse(json), { left: MAX_KEPT }));
+  return json.length <= MAX_KEPT ? json : JSON.stringify(shortenJson(JSON.parse(json), json));
+}
+
+/** A value of which a long `json` is shortened: long texts and lists keep their beginning, and say how much is left out. */
+export function shortenJson(value: unknown, json: string): unknown {
+  return json.length <= MAX_KEPT ? value : shorten(value, { left: MAX_KEPT });
 }
 
 function shorten(value: unknown, budget: { left: number }): unknown {

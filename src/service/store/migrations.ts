@@ -148,6 +148,12 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await sql.raw("alter table accounts add column first_steps_hidden_at text").execute(db);
     },
   },
+  "0004-executions-by-device": {
+    async up(db: Kysely<unknown>) {
+      const columns = "account_id, api_key_id, started_at, id";
+      await sql.raw(`create index executions_by_device on executions (${columns})`).execute(db);
+    },
+  },
 };
 
 /**

@@ -43,6 +43,37 @@ test("pages follow each other, also where executions began in the same moment", 
   expect(seen).toEqual(["exe_4", "exe_3", "exe_2", "exe_1", "exe_0"]);
 });
 
+test("the writes of a flow alone are listed, each with its flow", async () => {
+  for (const id of ["exe_1", "exe_2", "exe_3"]) await log(id, "a_tool", "2026-01-01T00:00:00.000Z");
+  await log("exe_4", "a_tool", "2026-01-01T00:00:00.000Z", "acc_2");
+  for (const execution_id of ["exe_1", "exe_3", "exe_4"]) {
+    await store.insertInto("flow_calls").values({ key: execution_id, flow_id: "flw_1", execution_id }).execute();
+  }
+  const list = async (flowId?: string) => {
+    const { items } = await activity.list("acc_1", { flowId }, { size: 10 });
+    return items.map(({ id, flow_id }) => [id, flow_id]);
+  };
+  expect(await list("flw_1")).toEqual([
+    ["exe_3", "flw_1"],
+    ["exe_1", "flw_1"],
+  ]);
+  expect(await list("flw_2")).toEqual([]);
+  expect(await list()).toEqual([
+    ["exe_3", "flw_1"],
+    ["exe_2", null],
+    ["exe_1", "flw_1"],
+  ]);
+});
+
+test("what a call is about is read from the beginning of its arguments", async () => {
+  await log("exe_1", "a_tool", "2026-01-01T00:00:00.000Z");
+  const args = JSON.stringify({ title: "Terrace", api_key: "s3cret", body: "x".repeat(100_000), to: "late" });
+  await store.updateTable("executions").set({ arguments: args }).execute();
+  const { items } = await activity.list("acc_1", {}, { size: 10 });
+  expect(items[0]).toMatchObject({ object: "Terrace" });
+  expect(JSON.stringify(items)).not.toMatch(/s3cret|xxx/);
+});
+
 const before = "2026-01-01T00:00:00.000Z~exe_1";
 
 test.each<[string, (seen: Activity) => Promise<unknown>, string]>([
@@ -61,6 +92,11 @@ test.each<[string, (seen: Activity) => Promise<unknown>, string]>([
     "of a connection",
     (seen) => seen.list("acc_1", { connectionId: "con_1" }, { size: 5 }),
     "executions_by_connection (account_id=? AND connection_id=?)",
+  ],
+  [
+    "of a device",
+    (seen) => seen.list("acc_1", { deviceId: "key_1" }, { size: 5 }),
+    "executions_by_device (account_id=? AND api_key_id=?)",
   ],
   [
     "of a status",

@@ -153,7 +153,7 @@ function grantLine(subject: string, label: string, { grants, names, now }: Devic
     : expiresAt === null
       ? ""
       : html`Ends ${timeTag(expiresAt, now)}`;
-  return html`<div class="grant"><span class="muted">${said.join(" · ")}${end === "" ? "" : html` · ${end}`}</span> <a href="/devices/${encodeURIComponent(subject)}/limits">Change<span class="hidden"> what ${label} may do</span></a></div>`;
+  return html`<div class="grant"><span class="muted">${said.join(" · ")}${end === "" ? "" : html` · ${end}`}</span> <a href="/devices/${encodeURIComponent(subject)}/limits">Change<span class="hidden"> what ${label} may do</span></a> · <a href="/log?device=${encodeURIComponent(subject)}">Log<span class="hidden"> of ${label}</span></a></div>`;
 }
 
 /** The page that changes the rights of one key or app. */

@@ -3,8 +3,8 @@ import type { SourceMark } from "../../added/source-store.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { nameApp } from "./app-names.ts";
 import { describeStepError, findCurrentStep } from "./flows.ts";
-import { nameApp } from "./log.ts";
 import { listWaiting, type WaitingItem } from "./waiting.ts";
 
 /** A task that waits for the owner, with the page where they do it. */

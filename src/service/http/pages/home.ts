@@ -11,9 +11,10 @@ import { findNotice, type RouteEnv } from "../request.ts";
 import { listProblems } from "../routes/health.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { readSessionPath, SESSION_PATH } from "../session-path.ts";
+import { nameApp } from "./app-names.ts";
 import { type Errand, listErrands } from "./errands.ts";
 import { drawFirstSteps } from "./first-steps.ts";
-import { logRow, type NamedExecution, nameApp, nameExecutions } from "./log.ts";
+import { logRow, type NamedExecution, nameExecutions } from "./named-execution.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { connectionTag, timeTag } from "./values.ts";
 
@@ -48,7 +49,7 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
             connectionCount: connections.length,
             steps: await drawFirstSteps(parts, { ...facts, csrfToken }),
           },
-      recent: await nameExecutions(parts, items),
+      recent: await nameExecutions(parts, accountId, items),
       now: parts.now(),
       notice: findNotice(NOTICES, c.req.query("notice")),
       csrfToken: readSessionPath(c.req.url) === "" ? undefined : csrfToken,

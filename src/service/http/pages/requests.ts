@@ -9,8 +9,9 @@ import type { Change } from "../audit.ts";
 import { ownerPages, readDecision } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { listConnectedApps } from "./app-names.ts";
 import { describeAsked, foldLimits, type LimitNames, listLimitNames, readGrant, resolveApps } from "./limits.ts";
-import { listConnectedApps } from "./log.ts";
+
 import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
 import { describeTime } from "./values.ts";
 

@@ -105,6 +105,11 @@ strong.bad{color:var(--danger)}
 .files>li>.muted{flex-basis:100%;margin:0}
 .rows>li>.picture{flex-basis:100%}
 .picture img{display:block;max-width:100%;max-height:24rem;border:1px solid var(--line);border-radius:8px;background:var(--wash)}
+.object{display:block;overflow-wrap:anywhere}
+.lead .object{color:var(--text)}
+.json{white-space:pre-wrap;overflow-wrap:anywhere}
+.fold>summary{font-weight:600;color:var(--text)}
+.fold[open]>summary{margin-bottom:.5rem}
 .later{margin:1rem 0 0}
 .pick{padding:.75rem .75rem .75rem 0;margin:-.75rem 0}
 .pick input{width:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent);vertical-align:middle}
@@ -171,12 +176,17 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .inline>div{flex:1 1 12rem}
 `;
 
+/** Folded on a phone alone, where the browser can unfold without the attribute. */
+const WIDE = `
+@supports selector(::details-content){@media (min-width:40rem){.fold::details-content{content-visibility:visible;block-size:auto}.fold>summary{display:none}}}
+`;
+
 const NARROW = `
 @media (max-width:30rem){header,main,footer{padding-left:1rem;padding-right:1rem}.card,.wide .card{padding:1.25rem}.code strong{font-size:1.875rem}dl{grid-template-columns:fit-content(40%) 1fr;column-gap:1rem}.code p{font-size:.875rem}h1{font-size:1.4375rem}header{padding-top:.5rem;padding-bottom:.75rem}nav{order:3;flex-basis:100%}nav{margin:0 -.375rem}nav ul{gap:0}nav a{padding:.375rem .3125rem;font-size:.875rem}.data dl{grid-template-columns:1fr;row-gap:0}.data dd{margin-bottom:.375rem}}
 `;
 
 /** The style sheet of every page; no page loads anything else. */
-export const STYLE = [COLOURS, FRAME, TEXT, BLOCKS, FORMS, NARROW].join("").trim();
+export const STYLE = [COLOURS, FRAME, TEXT, BLOCKS, FORMS, WIDE, NARROW].join("").trim();
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { openStoreOf } from "../../find-store.ts";
 import { execute, type Reply } from "../../http-calls.ts";
 import { createLab } from "../../lab-integration.ts";
 import { type Browser, openBrowser } from "./browser.ts";
@@ -35,7 +36,8 @@ async function fill(): Promise<void> {
   await execute(service, "lab_fail", { how: "gone" });
   now += 24 * HOUR;
   const other = (await service.service.connections.list()).find(({ id }) => id !== connectionId);
-  await execute(service, "lab_put", { arguments: { title: "x" }, confirmed: true, connectionId: other?.id });
+  const phone = { url: service.url, apiKey: await service.createKey("Phone") };
+  await execute(phone, "lab_put", { arguments: { title: "x" }, confirmed: true, connectionId: other?.id });
 }
 
 describe("the execution log", () => {
@@ -48,8 +50,31 @@ describe("the execution log", () => {
     await fill();
     const page = await open();
     expect(titles(page)).toEqual(["Put", "Fail", "Look"]);
-    expect(page.text).toContain("Lab, Other lab · Test device");
+    expect(page.text).toContain("Lab, Other lab · Phone");
     expect(page.text).toMatch(/class="tag bad">Failed/);
+  });
+
+  test("says what each call was about, and leads to the calls of a flow", async () => {
+    await execute(service, "lab_put", { arguments: { title: "A & <b>" }, confirmed: true });
+    const store = await openStoreOf(service.dataDir);
+    const { id: execution_id } = await store.selectFrom("executions").select("id").executeTakeFirstOrThrow();
+    await execute(service, "lab_put", { arguments: { title: "Other" }, confirmed: true });
+    await store.insertInto("flow_calls").values({ key: "k", flow_id: "flw_1", execution_id }).execute();
+    await store.destroy();
+    const { text } = await open("?flow=flw_1");
+    expect([...text.matchAll(/<span class="object">([^<]*)/g)].map(([, object]) => object)).toEqual([
+      "A &amp; &lt;b&gt;",
+    ]);
+    expect(text).toContain('<a href="/flows/flw_1">its flow</a>');
+    expect(text).toContain('<option value="flw_1" selected>Another flow</option>');
+    const one = (await open(`/${execution_id}`)).text;
+    expect(one).toContain('<a href="/flows/flw_1">a flow</a>, with <a href="/log?flow=flw_1">');
+    expect(one).toMatch(/Asked by<\/dt><dd><a href="\/log\?device=key_\w+">Test device/);
+  });
+
+  test("folds the filter away while nothing is chosen", async () => {
+    expect((await open()).text).toContain('<details class="fold"><summary>Filter</summary>');
+    expect((await open("?status=failed")).text).toContain('<details class="fold" open>');
   });
 
   test.each([
@@ -57,6 +82,9 @@ describe("the execution log", () => {
     ["?status=succeeded", ["Put", "Look"]],
     ["?tool=lab_put", ["Put"]],
     ["?connection=MAIN", ["Fail", "Look"]],
+    ["?device=PHONE", ["Put"]],
+    ["?device=key_none", []],
+    ["?flow=flw_none", []],
     ["?from=2026-03-05", ["Put"]],
     ["?to=2026-03-04", ["Fail", "Look"]],
     ["?from=2026-03-04&to=2026-03-04&status=succeeded", ["Look"]],
@@ -64,7 +92,9 @@ describe("the execution log", () => {
     ["?status=nonsense&from=yesterday&tool=&connection=&to=2026-02-31&before=x", ["Put", "Fail", "Look"]],
   ])("filters by %s", async (query, expected) => {
     await fill();
-    expect(titles(await open(query.replace("MAIN", connectionId)))).toEqual(expected);
+    const { text } = await browser.open(`${service.url}/devices`);
+    const phone = /<a href="\/log\?device=(key_\w+)">Log<span class="hidden"> of Phone/.exec(text)?.[1] ?? "";
+    expect(titles(await open(query.replace("MAIN", connectionId).replace("PHONE", phone)))).toEqual(expected);
   });
 
   test("keeps the chosen filters in its form", async () => {
@@ -102,6 +132,18 @@ describe("the execution log", () => {
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("Main lab");
     expect((await open("/exe_unknown")).status).toBe(404);
+  });
+
+  test("shows arguments and result as names and values, and behind a fold as they are", async () => {
+    const list = Array.from({ length: 300 }, (_, index) => ({ id: `${index} ${"n".repeat(100)}` }));
+    await execute(service, "lab_look", { text: "Long", count: 3, list });
+    const id = /\/log\/(exe_\w+)/.exec((await open()).text)?.[1];
+    const { text } = await open(`/${id}`);
+    expect(text).toMatch(/<summary>Arguments: [\d,]+ characters<\/summary><dl><dt>Text<\/dt><dd><span[^>]*>Long</);
+    expect(text).toMatch(/<li><dl><dt>Id<\/dt><dd><span class="text">0 n{100}/);
+    expect(text).toMatch(/… \d+ more<\/span>/);
+    expect(text).toMatch(/<summary>Result as JSON<\/summary><pre class="json"><code>\{\n {2}&quot;args&quot;: \{/);
+    expect(text.length).toBeLessThan(120_000);
   });
 
   test("shows why one failed, and nothing internal", async () => {

@@ -75,9 +75,24 @@ export async function sendAll(service: TestService, store: Store): Promise<void>
   const browser = openBrowser();
   await browser.open(await service.service.signInUrl());
   const look = (path: string) => check(browser.open(`${url}${path}`), 200);
-  const pages = ["/", "/log", "/log?status=failed", "/log?tool=notes_search", "/log?connection=con_1"];
+  const pages = [
+    "/",
+    "/log",
+    "/log?status=failed",
+    "/log?tool=notes_search",
+    "/log?connection=con_1",
+    "/log?device=key_1",
+  ];
   const dated = ["/log?from=2026-01-01&to=2026-01-02", "/log?before=2026-01-01T00:00:00.000Z~exe_1"];
-  for (const path of [...pages, ...dated, `/log/${done.execution_id}`, "/devices", "/flows", `/flows/${second}`]) {
+  for (const path of [
+    ...pages,
+    ...dated,
+    `/log?flow=${first}`,
+    `/log/${done.execution_id}`,
+    "/devices",
+    "/flows",
+    `/flows/${second}`,
+  ]) {
     await look(path);
   }
   for (const path of ["/inbox", "/inbox?after=2099-01-01T00:00:00.000Z~apr_1", "/inbox/decided"]) await look(path);
