@@ -68,13 +68,16 @@ export function formatTemplates(terminal: Terminal, templates: readonly FlowTemp
     .join("\n");
 }
 
-/** One line per flow. */
+/** One line per flow, and below one that waits what it waits for. */
 export function formatFlowList(flows: readonly Flow[]): string {
   if (flows.length === 0) return 'No flow yet. Next: "svc flows templates" shows what can be started.';
   return flows
-    .map(({ id, status, name, templateKey, createdAt }) => {
+    .map(({ id, status, name, templateKey, createdAt, startedBy, waitingFor }) => {
       const time = createdAt ? toLocalTime(createdAt) : "";
-      return [clean(id), clean(status).padEnd(9), time, clean(name ?? templateKey ?? "")].join("  ");
+      const by = startedBy ? [`by ${clean(startedBy)}`] : [];
+      const line = [clean(id), clean(status).padEnd(9), time, clean(name ?? templateKey ?? ""), ...by].join("  ");
+      if (waitingFor === undefined) return line;
+      return [line, clean(waitingFor.message, 200), clean(waitingFor.about, 200)].filter(Boolean).join("\n    ");
     })
     .join("\n");
 }

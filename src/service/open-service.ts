@@ -13,6 +13,7 @@ import type { Service } from "./create-service.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens, createTokenSpender } from "./files/ingest-tokens.ts";
+import { createTemplates } from "./flows/flow-templates.ts";
 import { type Flows, findTemplates, openFlows } from "./flows/flows.ts";
 import { openWatch, type Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
@@ -75,7 +76,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const files = { ...core, ingestTokens: undefined };
   const notes = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
   const outbox = metrics?.watchOutbox(notes) ?? notes;
-  const templates = findTemplates(core.catalog);
+  const templates = createTemplates(findTemplates(core.catalog));
   const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);

@@ -14,7 +14,11 @@ export type FlowStepType = (typeof FLOW_STEP_TYPES)[number];
 export const FLOW_STEP_STATUSES = ["pending", "running", "waiting", "completed", "failed", "skipped"] as const;
 export type FlowStepStatus = (typeof FLOW_STEP_STATUSES)[number];
 
-/** "Flow". */
+/** Ours: what a flow waits for, for people. `about` names what it is about, e.g. titles of pages; `since` is a time. */
+export const flowWaitSchema = z.looseObject({ message: z.string(), about: z.string(), since: z.string() });
+export type FlowWait = z.infer<typeof flowWaitSchema>;
+
+/** "Flow". `startedBy`, the device or person, and `waitingFor` are ours. */
 export const flowSchema = z.looseObject({
   id: z.union([z.string(), z.int()]).transform(String),
   name: z.string().nullish(),
@@ -27,10 +31,15 @@ export const flowSchema = z.looseObject({
   createdAt: z.string().nullish(),
   updatedAt: z.string().nullish(),
   completedAt: z.string().nullish(),
+  startedBy: z.string().nullish().catch(undefined),
+  waitingFor: flowWaitSchema.optional().catch(undefined),
 });
 export type Flow = z.infer<typeof flowSchema>;
 
-/** "Flow step". The names of its timestamps are not shown; `startedAt` and `completedAt` are ours. */
+/**
+ * "Flow step". The names of its timestamps are not shown; `startedAt` and `completedAt` are ours. So is `items`: the member
+ * of a waiting approval's output whose entries may be left out.
+ */
 export const flowStepSchema = z.looseObject({
   stepKey: z.string(),
   stepIndex: z.int(),
@@ -42,6 +51,7 @@ export const flowStepSchema = z.looseObject({
   attemptCount: z.int().optional(),
   startedAt: z.string().nullish(),
   completedAt: z.string().nullish(),
+  items: z.string().optional().catch(undefined),
 });
 export type FlowStep = z.infer<typeof flowStepSchema>;
 

@@ -11,6 +11,22 @@ test("the list of flows shows when each began by the clock of this machine", () 
   );
 });
 
+test("the list tells waiting flows apart", () => {
+  const flow = { id: "flw_1", status: "waiting", name: "Tidy up", createdAt: null, startedBy: "Lap\u001b[2Jtop" };
+  const wait = { since: "2026-03-04T10:15:07Z", about: "Invoice, Quote" };
+  const first = { ...flow, waitingFor: { ...wait, message: 'Approve to create 2 pages in "Tasks".' } };
+  const second = { ...flow, id: "flw_2", waitingFor: { ...wait, message: "Goes on by itself.", about: "" } };
+  expect(formatFlowList([first, second])).toBe(
+    [
+      "flw_1  waiting      Tidy up  by Lap\\u001b[2Jtop",
+      '    Approve to create 2 pages in "Tasks".',
+      "    Invoice, Quote",
+      "flw_2  waiting      Tidy up  by Lap\\u001b[2Jtop",
+      "    Goes on by itself.",
+    ].join("\n"),
+  );
+});
+
 test("why a step failed is shown, whatever the service calls that state", () => {
   const stdout = new PassThrough() as unknown as NodeJS.WriteStream;
   const terminal = createTerminal({ stdout, stderr: stdout, env: {}, json: false });

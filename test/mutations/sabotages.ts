@@ -689,8 +689,22 @@ const PEOPLE: readonly Sabotage[] = [
   {
     name: "people: an approver ends a flow that waits for nobody",
     file: "src/service/http/pages/flows.ts",
-    original: 'mayDo(role, "owner") || waitsForApproval(view)',
-    sabotaged: 'mayDo(role, "approver") || waitsForApproval(view)',
+    original: 'addMove("owner", "cancel"',
+    sabotaged: 'addMove("approver", "cancel"',
+    suite: "test/service/http/pages/flows.test.ts",
+  },
+  {
+    name: "flows: an approval counts for data that was not shown",
+    file: "src/service/flows/decide-flow.ts",
+    original: "seen !== undefined && seen !== markShown(output)",
+    sabotaged: "false",
+    suite: "test/service/http/pages/flows.test.ts",
+  },
+  {
+    name: "flows: what an approver leaves out is done",
+    file: "src/service/flows/decide-flow.ts",
+    original: "{ [name]: kept, leftOut:",
+    sabotaged: "{ leftOut:",
     suite: "test/service/http/pages/flows.test.ts",
   },
 ];

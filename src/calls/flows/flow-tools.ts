@@ -90,11 +90,12 @@ async function getFlow(pipeline: Pipeline, call: StaticCall, args: z.output<type
   const id = args.flow_id;
   if (id !== undefined) return followFlow(pipeline, call, "svc_get_flow", { id, seconds: args.wait_seconds });
   const { flows } = await pipeline.client.listFlows({ limit: LISTED }, { signal: call.signal });
-  const shown = flows.map(({ id: flow_id, templateKey, name, status, createdAt }) => ({
+  const shown = flows.map(({ id: flow_id, templateKey, name, status, createdAt, waitingFor }) => ({
     flow_id,
     name: name ?? templateKey ?? null,
     status,
     created_at: createdAt ?? null,
+    ...(waitingFor && { waiting_for: cleanText(`${waitingFor.message} ${waitingFor.about}`, 400) }),
   }));
   return createOutcome("succeeded", "svc_get_flow", { result: { flows: shown } });
 }

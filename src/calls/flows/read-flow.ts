@@ -87,6 +87,15 @@ export function readApprovalMessage(step: FlowStep): string | undefined {
   return undefined;
 }
 
+const refusalSchema = z.looseObject({ declinedBy: z.string(), reason: z.string().nullish() });
+
+/** Who declined a flow, and why; undefined when nobody did, or the service does not say. */
+export function findRefusal({ flow, steps }: FlowView): { by: string; reason: string | null } | undefined {
+  if (flow.status !== "cancelled") return undefined;
+  const [refusal] = steps.flatMap(({ output }) => refusalSchema.safeParse(output).data ?? []);
+  return refusal && { by: refusal.declinedBy, reason: refusal.reason ?? null };
+}
+
 function hasContent(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
@@ -95,6 +104,7 @@ function hasContent(value: unknown): value is object {
 export function showFlow(view: FlowView): Record<string, unknown> {
   const { flow } = view;
   const waiting = findWaitingApproval(view);
+  const declined = findRefusal(view);
   return {
     flow_id: flow.id,
     name: flow.name ?? flow.templateKey ?? null,
@@ -102,6 +112,7 @@ export function showFlow(view: FlowView): Record<string, unknown> {
     status: flow.status,
     current_step: flow.currentStep ?? null,
     ...(waiting === undefined ? {} : { waiting_for_approval: showValue(readApprovalContent(view, waiting)) }),
+    ...(declined && { declined: { by: cleanText(declined.by, 80), reason: cleanText(declined.reason ?? "", 500) } }),
     steps: view.steps.map(showStep),
     created_at: flow.createdAt ?? null,
     completed_at: flow.completedAt ?? null,

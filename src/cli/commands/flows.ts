@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { findWaitingApproval, isOverdue, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
-import type { ToolOutcome } from "../../calls/outcome.ts";
+import { findRefusal, findWaitingApproval, isOverdue, mayHaveActed, watchFlow } from "../../calls/flows/read-flow.ts";
+import { cleanText, type ToolOutcome } from "../../calls/outcome.ts";
 import { createToolSession } from "../../calls/session.ts";
 import type { SvcClient } from "../../client/client.ts";
 import { sleepFor } from "../../client/retry.ts";
@@ -181,5 +181,9 @@ function adviseNext(view: FlowView): string {
   if (findWaitingApproval(view) !== undefined) return `\nIt waits for you. Next: svc flows approve ${id}`;
   if (status === "failed") return `\nIt failed. Next: svc flows resume ${id}, or svc flows cancel ${id}`;
   if (isOverdue(view, Date.now())) return `\nThe time it waited for is over. Next: svc flows resume ${id}`;
+  const declined = findRefusal(view);
+  if (declined !== undefined) {
+    return `\nDeclined by ${cleanText(declined.by, 80)}. ${declined.reason ? `Reason: ${cleanText(declined.reason, 500)}` : "No reason was given."}`;
+  }
   return `\nThe flow is ${status}.`;
 }

@@ -11,19 +11,19 @@ export interface ActivityFilter {
   readonly connectionId?: string | undefined;
   /** Id of the key, or `oauth_` and the client id. */
   readonly deviceId?: string | undefined;
-  /** Only writes of this flow. */
+  /** Only calls of this flow. */
   readonly flowId?: string | undefined;
   /** First and last UTC day, `YYYY-MM-DD`, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** One execution without its arguments and output, with the device that asked for it. */
+/** One execution without its arguments and output, with the device that asked for it, or the person whose flow did. */
 export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output"> {
-  /** Null when it was not asked for with a key. */
+  /** Null when neither a key nor a person asked for it. */
   readonly device_label: string | null;
   readonly device_revoked_at: string | null;
-  /** The flow that it is a write of; null without one. */
+  /** The flow that it is a call of; null without one. */
   readonly flow_id: string | null;
   /** See `describeObject`. */
   readonly object: string | undefined;
@@ -48,7 +48,6 @@ const COLUMNS = [
   "executions.started_at",
   "executions.finished_at",
   "executions.node_id",
-  "api_keys.label as device_label",
   "api_keys.revoked_at as device_revoked_at",
   "flow_calls.flow_id",
 ] as const;
@@ -71,12 +70,14 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
     store
       .selectFrom("executions")
       .leftJoin("api_keys", "api_keys.id", "executions.api_key_id")
+      .leftJoin("people", "people.id", "executions.api_key_id")
       .leftJoin("flow_calls", "flow_calls.execution_id", "executions.id")
       .select(COLUMNS)
+      .select((e) => e.fn.coalesce("api_keys.label", "people.name").as("device_label"))
       .select(beginning)
       .where("executions.account_id", "=", accountId);
 
-  /** Ids of the writes of a flow, which are few; never an empty list. */
+  /** Ids of the calls of a flow, which are few; never an empty list. */
   const listCalls = async (flowId: string): Promise<string[]> => {
     const calls = await store.selectFrom("flow_calls").select("execution_id").where("flow_id", "=", flowId).execute();
     return ["", ...calls.map(({ execution_id }) => execution_id)];
@@ -117,6 +118,14 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
         .where("executions.id", "=", id)
         .executeTakeFirst();
       return row && toItem(row);
+    },
+
+    /** Those of the ids that there are, in no order. */
+    async findSome(accountId: string, ids: readonly string[]): Promise<ActivityItem[]> {
+      if (ids.length === 0) return [];
+      await flush();
+      const rows = await ofAccount(accountId).where("executions.id", "in", ids).execute();
+      return rows.map(toItem);
     },
 
     /** Names of tools that were ever called, sorted. */

@@ -22,7 +22,7 @@ export interface StepCall {
 
 /** How a call ended. */
 export type CallResult =
-  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: true; readonly output: unknown; readonly executionId: string | null }
   | { readonly ok: false; readonly error: ServiceError; readonly executionId: string | null };
 
 const UNKNOWN = "outcome_unknown";
@@ -34,10 +34,10 @@ const CALL_TAKEN = "flow_call_taken";
  */
 export async function callOnce(parts: FlowParts, o: StepCall): Promise<CallResult> {
   const action = parts.catalog.find(o.toolName)?.action;
-  if (action === undefined || action.level === "read" || action.idempotent) return execute(parts, o);
+  if (action === undefined || action.level === "read" || action.idempotent) return executeNoted(parts, o);
   const tries = await findTries(parts.store, o);
   const done = tries.find((one) => one.status === "succeeded");
-  if (done !== undefined) return { ok: true, output: JSON.parse(done.output ?? "null") };
+  if (done !== undefined) return { ok: true, output: JSON.parse(done.output ?? "null"), executionId: done.id };
   if (tries.length > 0) {
     const found = await lookForEffect(parts, o);
     if (!found.ok || found.output !== undefined) return found;
@@ -45,6 +45,16 @@ export async function callOnce(parts: FlowParts, o: StepCall): Promise<CallResul
   const own = tries.find((one) => one.key === toCallKey(o, o.attempt));
   if (own !== undefined) return { ok: false, error: explainTry(own, o), executionId: own.id };
   return execute(parts, o, (db, executionId) => takeKey(db, o, executionId));
+}
+
+/** Notes the execution of a call that may be repeated, for people. */
+async function executeNoted(parts: FlowParts, o: StepCall): Promise<CallResult> {
+  const result = await execute(parts, o);
+  if (result.executionId === null) return result;
+  const row = { key: toCallKey(o, o.attempt), flow_id: o.flowId, execution_id: result.executionId };
+  const insert = parts.store.insertInto("flow_calls").values(row);
+  await insert.onConflict((c) => c.column("key").doUpdateSet({ execution_id: row.execution_id })).execute();
+  return result;
 }
 
 function findTries(store: Store, o: StepCall) {
@@ -90,7 +100,7 @@ async function execute(
     clientGone: new AbortController().signal,
     ...createFileAccess(parts.files, { account: principal.accountId, toolName }),
   });
-  if (outcome.error === undefined) return { ok: true, output: outcome.output };
+  if (outcome.error === undefined) return { ok: true, output: outcome.output, executionId: outcome.executionId };
   const isTaken = outcome.error.code === CALL_TAKEN;
   return { ok: false, error: isTaken ? outcomeUnknown(o) : outcome.error, executionId: outcome.executionId };
 }
@@ -98,11 +108,12 @@ async function execute(
 /** Asks the app whether an earlier try took effect; the output is undefined when it did not, or nobody can tell. */
 async function lookForEffect(parts: FlowParts, o: StepCall): Promise<CallResult> {
   const { find } = o.call;
-  if (find === undefined) return { ok: true, output: undefined };
+  const nothing = { ok: true, output: undefined, executionId: null } as const;
+  if (find === undefined) return nothing;
   const call = { ...o.call, arguments: find.arguments };
   const looked = await execute(parts, { ...o, toolName: find.toolName, call, isApproved: false });
-  if (looked.ok) return { ok: true, output: find.pick(looked.output) };
-  return looked.error.status === 404 && looked.error.code === "not_found" ? { ok: true, output: undefined } : looked;
+  if (looked.ok) return { ...looked, output: find.pick(looked.output) };
+  return looked.error.status === 404 && looked.error.code === "not_found" ? nothing : looked;
 }
 
 function explainTry({ status, error }: { status: string; error: string | null }, o: StepCall): ServiceError {

@@ -6,11 +6,9 @@ import {
   type FlowParts,
   findCurrentStep,
   type LoadedFlow,
-  readConnections,
   readTime,
   toAttempt,
 } from "./flow-rows.ts";
-import { listFollowingApps } from "./flow-view.ts";
 import { wakeFlow } from "./sweeper.ts";
 
 /*
@@ -42,47 +40,6 @@ export async function makeMove(read: () => Promise<LoadedFlow>, move: FlowMove):
     if (await move(loaded, first)) return loaded;
   }
   throw refuseState("The flow changes all the time: try again.");
-}
-
-/**
- * Approves the step that waits; `stepKey` or, without one, the step that waited at the first look: not one that has come
- * to wait since.
- *
- * @throws ServiceError 409, bare: nothing waits for an approval, or another step does.
- */
-export async function approveFlow(
-  parts: FlowParts,
-  { loaded, first }: { loaded: LoadedFlow; first: LoadedFlow },
-  { stepKey = findCurrentStep(first)?.step_key, by }: { stepKey: string | undefined; by: string },
-): Promise<boolean> {
-  const step = findCurrentStep(loaded);
-  if (loaded.flow.status !== "waiting" || step?.step_type !== "approval") {
-    throw refuseState(`Nothing waits for an approval. ${describeState(loaded.flow, step)}`);
-  }
-  if (stepKey !== undefined && stepKey !== step.step_key) {
-    throw refuseState(`"${stepKey}" does not wait for an approval: "${step.step_key}" does.`);
-  }
-  requireAccounts(parts, loaded, step.step_index);
-  const at = readTime(parts);
-  const shown = JSON.parse(step.output ?? "{}");
-  const output = JSON.stringify({ ...shown, approved: true, approvedAt: at, approvedBy: by });
-  const next = loaded.steps[step.step_index + 1];
-  return beginSegment(parts, {
-    was: loaded.flow,
-    flow: next === undefined ? {} : { current_step: next.step_key },
-    step: { was: step, to: { status: "completed", output, completed_at: at } },
-  });
-}
-
-/** Without an account that was chosen before, a step would use the one that is the default when it runs. */
-function requireAccounts({ templates }: FlowParts, loaded: LoadedFlow, index: number): void {
-  const template = templates.find(({ key }) => key === loaded.flow.template_key);
-  const connections = readConnections(loaded.flow);
-  const missing = template && listFollowingApps(template, index).find((app) => connections[app] === undefined);
-  if (missing === undefined) return;
-  throw refuseState(
-    `No account of ${missing} was chosen when this flow was started. Cancel it, connect one or make one the default, and start it again.`,
-  );
 }
 
 /**
@@ -140,7 +97,7 @@ export function refuseState(message: string): ServiceError {
 }
 
 /** State of a flow and the next step, as a sentence. */
-function describeState({ status }: FlowRow, step: FlowStepRow | undefined): string {
+export function describeState({ status }: FlowRow, step: FlowStepRow | undefined): string {
   switch (status) {
     case "pending":
     case "running":

@@ -8,6 +8,7 @@ import { refuseBare, type ServiceError, type ServiceLog } from "../service-error
 import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import type { FlowState, FlowTemplate } from "./flow-template.ts";
+import type { FlowTemplates } from "./flow-templates.ts";
 import type { Node } from "./node.ts";
 
 /** A flow with its steps, in order. */
@@ -113,8 +114,7 @@ export interface FlowParts {
   readonly catalog: Catalog;
   readonly connections: Connections;
   readonly files: FileAccessParts;
-  /** Templates whose integrations are installed. */
-  readonly templates: readonly FlowTemplate[];
+  readonly templates: FlowTemplates;
   readonly node: Pick<Node, "id" | "isShared" | "listAlive" | "onBeat">;
   readonly onWaiting: OnWaiting;
   /** Milliseconds since the epoch. */

@@ -47,7 +47,15 @@ export type StepDefinition<Input = unknown> = {
   | { readonly type: "tool_call"; readonly app: string; plan(state: FlowState<Input>): PlannedCalls }
   | { readonly type: "transform"; run(state: FlowState<Input>): unknown }
   /** Data shown to the human before the decision; `message` describes the effect of an approval. */
-  | { readonly type: "approval"; show(state: FlowState<Input>): { message: string } & Record<string, unknown> }
+  | {
+      readonly type: "approval";
+      show(state: FlowState<Input>): { message: string } & Record<string, unknown>;
+      /**
+       * The member of what is shown whose entries an approver may leave out. The steps that follow read the ones that
+       * were kept from the output of this step.
+       */
+      readonly items?: string;
+    }
   /** Milliseconds since the epoch until when to wait. */
   | { readonly type: "wait"; until(state: FlowState<Input>): number }
 );

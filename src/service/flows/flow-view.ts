@@ -2,19 +2,25 @@ import { isRecord } from "../../base/json.ts";
 import type { Flow, FlowStep, FlowView, FlowTemplate as TemplateView } from "../../wire/flow.ts";
 import type { Connections } from "../connections/connection.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
+import type { FlowFacts } from "./flow-facts.ts";
 import type { LoadedFlow } from "./flow-rows.ts";
 import type { FlowTemplate } from "./flow-template.ts";
 
 /** A flow with its steps as the API shows it. */
-export function toFlowView({ flow, steps }: LoadedFlow, templates: readonly FlowTemplate[]): FlowView {
-  return { flow: toFlow(flow, templates), steps: steps.map(toStep) };
+export function toFlowView(
+  { flow, steps }: LoadedFlow,
+  template: FlowTemplate | undefined,
+  facts: FlowFacts,
+): FlowView {
+  return { flow: toFlow(flow, template, facts), steps: steps.map((step) => toStep(step, template)) };
 }
 
 /** "Flow". `completedAt` is set only for flows that finished all their steps. */
-export function toFlow(row: FlowRow, templates: readonly FlowTemplate[]): Flow {
+export function toFlow(row: FlowRow, template: FlowTemplate | undefined, { starters, waits }: FlowFacts): Flow {
+  const waitingFor = waits.get(row.id);
   return {
     id: row.id,
-    name: templates.find((template) => template.key === row.template_key)?.name ?? row.template_key,
+    name: template?.name ?? row.template_key,
     templateKey: row.template_key,
     status: row.status,
     triggerType: row.trigger_type,
@@ -24,6 +30,8 @@ export function toFlow(row: FlowRow, templates: readonly FlowTemplate[]): Flow {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     completedAt: row.completed_at,
+    startedBy: starters.get(row.api_key_id) ?? null,
+    ...(waitingFor && { waitingFor }),
   };
 }
 
@@ -32,7 +40,8 @@ export function toTemplateView({ key, name, description }: FlowTemplate): Templa
   return { key, name, description };
 }
 
-function toStep(row: FlowStepRow): FlowStep {
+function toStep(row: FlowStepRow, template: FlowTemplate | undefined): FlowStep {
+  const items = row.status === "waiting" ? findItems(template, row.step_key) : undefined;
   return {
     stepKey: row.step_key,
     stepIndex: row.step_index,
@@ -44,7 +53,14 @@ function toStep(row: FlowStepRow): FlowStep {
     attemptCount: row.attempts,
     startedAt: row.started_at,
     completedAt: row.completed_at,
+    ...(items !== undefined && { items }),
   };
+}
+
+/** The member of what an approval shows whose entries may be left out. */
+export function findItems(template: FlowTemplate | undefined, stepKey: string): string | undefined {
+  const definition = template?.steps.find(({ key }) => key === stepKey);
+  return definition?.type === "approval" ? definition.items : undefined;
 }
 
 function parse(json: string | null): unknown {

@@ -129,7 +129,7 @@ async function runNext(run: SegmentRun, loaded: LoadedFlow): Promise<boolean> {
     await commitChange(parts, { was: loaded.flow, flow: { status: "completed", completed_at: readTime(parts) } });
     return false;
   }
-  const template = parts.templates.find(({ key }) => key === loaded.flow.template_key);
+  const template = parts.templates.of(loaded.flow);
   const definition = template?.steps.find(({ key }) => key === step.step_key);
   if (template === undefined || definition === undefined) {
     const message = `This service has no template "${loaded.flow.template_key}" with a step "${step.step_key}".`;

@@ -36,19 +36,20 @@ test("a flow is reviewed and approved with the keyboard alone, on a phone", asyn
   expect(await listTasks()).toEqual([]);
   await tabTo(page, "Approve");
   await page.keyboard.press("Enter");
-  await page.getByText("Approved. The flow goes on.").waitFor();
+  await page.getByText(/^Approved\. The flow (?:goes on|is done)\.$/).waitFor();
   await expect.poll(listTasks, { timeout: 30_000 }).toHaveLength(2);
 });
 
-test("a failed flow is resumed, and another cancelled", async () => {
+test("a failed flow is resumed, and another declined", async () => {
   await page.getByRole("link", { name: "Look at it" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("Resumed. The flow goes on.").waitFor();
+  await page.getByText(/^Resumed\. The flow /).waitFor();
   await page.goto(`${service.url}/flows/${service.flows.waiting}`);
-  await page.getByText("Cancel this flow").click();
-  await page.getByRole("button", { name: "Cancel the flow" }).click();
-  await page.getByText("The flow is cancelled.").waitFor();
+  await page.getByLabel("Reason").fill("Not now");
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Declined. The flow ends here.").waitFor();
+  await page.getByText("Declined by Owner. Reason: Not now").waitFor();
   await page.goto(`${service.url}/`);
-  expect(await page.getByText("A flow waits for your approval.").count()).toBe(0);
+  expect(await page.getByText("Approve to create").count()).toBe(0);
   expect(await listTasks()).toEqual([]);
 });

@@ -13,6 +13,7 @@ import { createExecutionLog } from "../../../src/service/executions/execution-lo
 import { createUrlFiles } from "../../../src/service/fetch/url-files.ts";
 import { createBlobStore } from "../../../src/service/files/blob-store.ts";
 import { defineTemplate, type FlowTemplate } from "../../../src/service/flows/flow-template.ts";
+import { createTemplates } from "../../../src/service/flows/flow-templates.ts";
 import { type Flows, openFlows } from "../../../src/service/flows/flows.ts";
 import type { Action, Integration } from "../../../src/service/integrations/integration.ts";
 import { ServiceError } from "../../../src/service/service-error.ts";
@@ -251,7 +252,7 @@ export async function openTestFlows(o: {
       catalog,
       connections,
       files: { blobs, ingestTokens: undefined, urlFiles: createUrlFiles({ blobs, allowed: new Set() }) },
-      templates: labTemplates,
+      templates: createTemplates(labTemplates),
       now,
       log: ({ level, message }) => level === "error" && lab.errors.push(message),
       settleMs: o.settleMs ?? 10_000,

@@ -163,6 +163,7 @@ describe("the summary of unread mail", () => {
       createdAt: TIME,
       updatedAt: TIME,
       completedAt: TIME,
+      startedBy: "Test device",
     });
     const [fetched, summarised] = json.flow.steps;
     expect(fetched).toEqual({

@@ -41,6 +41,7 @@ export const mailToNotesTasks = defineTemplate({
       key: "approve_task_creation",
       type: "approval",
       skip: isEmpty,
+      items: "pages",
       show(state) {
         const pages = readTasks(state);
         const count = pages.length === 1 ? "1 task page" : `${pages.length} task pages`;
@@ -53,7 +54,8 @@ export const mailToNotesTasks = defineTemplate({
       app: "notes",
       skip: isEmpty,
       plan(state) {
-        const calls = readTasks(state).map((page, index) => planPage(page, state.flowId, index));
+        const { pages } = tasksSchema.parse(state.outputs.approve_task_creation);
+        const calls = pages.map((page, index) => planPage(page, state.flowId, index));
         return {
           toolName: "notes_create_page",
           connectionId: state.connections.notes,

@@ -4,7 +4,9 @@ import type { Connection } from "../../connections/connection.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { nameApp } from "./app-names.ts";
-import { describeStepError, findCurrentStep } from "./flows.ts";
+import { describeWaitingFlow } from "./flow-list.ts";
+import { findCurrentStep } from "./flow-page.ts";
+import { describeStepError } from "./flow-steps.ts";
 import { listWaiting, type WaitingItem } from "./waiting.ts";
 
 /** A task that waits for the owner, with the page where they do it. */
@@ -31,7 +33,7 @@ export async function listErrands(
   const { items, total } = await listWaiting(parts, accountId, { limit: MAX_WAITING });
   const more = total - items.length;
   return [
-    ...items.map(describeWaiting),
+    ...items.map((item) => describeWaiting(item, parts)),
     ...(more > 0 ? [{ ...INBOX, title: `${more} more wait for you`, text: "The inbox has all of them." }] : []),
     ...(await parts.sources.listMarks()).flatMap((mark) => describeChange(parts, mark)),
     ...connections.flatMap((connection) => describeConnection(parts, connection)),
@@ -41,10 +43,10 @@ export async function listErrands(
 
 const INBOX = { href: "/inbox", action: "Go to the inbox", isUrgent: true };
 
-function describeWaiting({ id, call, flow }: WaitingItem): Errand {
+function describeWaiting({ id, call, flow }: WaitingItem, { now }: Pick<ServiceParts, "now">): Errand {
   const errand = { action: "Review", isUrgent: true };
   if (call === undefined) {
-    return { ...errand, title: flow.name ?? id, text: "A flow waits for your approval.", href: `/flows/${id}` };
+    return { ...errand, title: flow.name ?? id, text: describeWaitingFlow(flow, now()), href: `/flows/${id}` };
   }
   const { content, toolName } = call;
   const text = `A call waits for your approval: ${toPlainText(content?.account ?? toolName)}.`;

@@ -5,7 +5,7 @@ import { shortenJson } from "../../executions/outcome.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
-import { dataView, executionTag } from "./values.ts";
+import { dataView, describeDuration, executionTag } from "./values.ts";
 
 /** Content of the page of one execution. */
 interface ExecutionPage extends NamedExecution {
@@ -78,9 +78,4 @@ function jsonView(json: string, name: string): Markup {
   const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN)}\n… ${rest} more characters` : text;
   return html`${json.length > MAX_OPEN ? html`<details class="more"><summary>${name}: ${json.length.toLocaleString("en-US")} characters</summary>${view}</details>` : view}
 <details class="more"><summary>${name} as JSON</summary><pre class="json"><code>${shown}</code></pre></details>`;
-}
-
-function describeDuration(from: string, to: string): string {
-  const ms = Date.parse(to) - Date.parse(from);
-  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

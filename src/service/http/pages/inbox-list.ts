@@ -4,6 +4,7 @@ import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
 import type { ListPlace } from "../../approvals/list-approvals.ts";
 import { approvalTag } from "./call-card.ts";
+import { describeStarter, waitLines } from "./flow-list.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { toAddress } from "./places.ts";
 import { timeTag } from "./values.ts";
@@ -65,11 +66,12 @@ function severalButton({ waiting: { items }, opened }: InboxPage): Markup {
 function waitingRow(item: WaitingItem, o: InboxPage): Markup {
   const { id, call, flow } = item;
   const title = call === undefined ? (flow.name ?? flow.id) : titleOf(call);
-  const facts = call === undefined ? html`A flow · ${timeTag(item.time, o.now)}` : factsOf(call, o);
+  const facts =
+    call === undefined ? html`A flow, ${describeStarter(flow)} · ${timeTag(item.time, o.now)}` : factsOf(call, o);
   const isOpened = call !== undefined && o.opened.has(id);
   const box = html`<label class="pick"><input type="checkbox" name="call" value="${id} ${call?.fingerprint}"><span class="hidden">Choose ${title}</span></label>`;
   const button = isOpened ? "button quiet" : "button quiet primary";
-  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${call?.content === undefined ? "" : html`<span class="digest" id="about-${id}">${digestOf(call.content)}</span>`}<span class="muted">${facts}</span></div>
+  return html`<li id="${id}">${isOpened ? box : ""}<div><strong><a href="${hrefOf(item)}">${title}</a></strong>${flow === undefined ? "" : waitLines(flow)}${call?.content === undefined ? "" : html`<span class="digest" id="about-${id}">${digestOf(call.content)}</span>`}<span class="muted">${facts}</span></div>
 <a class="${button}" href="${hrefOf(item)}"${call?.content === undefined ? "" : html` aria-describedby="about-${id}"`}>Review<span class="hidden"> ${title}</span></a></li>`;
 }
 

@@ -115,7 +115,10 @@ strong.bad{color:var(--danger)}
 .pick input{width:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent);vertical-align:middle}
 .requests>li>div{flex-basis:8rem}
 .requests>li>:is(div,.pick){align-self:start}
-.requests .digest{display:block;overflow-wrap:anywhere}
+.digest{display:block;overflow-wrap:anywhere}
+.calls{list-style:none;padding:0;margin:.25rem 0 0}
+.rows>li>.calls{flex-basis:100%}
+.data>li>.choice{margin:0 0 .5rem}
 .data{list-style:none;padding:0;margin:0 0 1rem}
 .data>li{padding:.875rem 1rem;margin:0 0 .625rem;border-radius:10px;background:var(--wash)}
 .data dl,dd dl{margin:0}

@@ -76,11 +76,22 @@ export function describeTime(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const size = Math.abs(seconds);
   if (size < 45) return "just now";
-  const [amount, unit] =
-    size < 3600 ? [size / 60, "minute"] : size < 86_400 ? [size / 3600, "hour"] : [size / 86_400, "day"];
-  const count = Math.max(1, Math.round(amount));
-  const phrase = `${count} ${unit}${count === 1 ? "" : "s"}`;
+  const phrase = countUnits(size);
   return seconds < 0 ? `${phrase} ago` : `in ${phrase}`;
+}
+
+function countUnits(seconds: number): string {
+  const [amount, unit] =
+    seconds < 3600 ? [seconds / 60, "minute"] : seconds < 86_400 ? [seconds / 3600, "hour"] : [seconds / 86_400, "day"];
+  const count = Math.max(1, Math.round(amount));
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+/** How long something took, e.g. "340 ms", "12.5 s", "3 minutes". */
+export function describeDuration(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  if (ms < 1000) return `${ms} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : countUnits(ms / 1000);
 }
 
 /** {@link describeTime} with the exact time (UTC) as its title. */

@@ -125,7 +125,7 @@ test("an agent, a flow and an MCP client wait; they are approved, declined with 
   await page.goto(list);
   await page.getByRole("listitem").filter({ hasText: "A flow" }).getByText("Review").click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByText("Approved. The flow goes on.").waitFor();
+  await page.getByText(/^Approved\. The flow /).waitFor();
   await expect.poll(() => readdir(join(service.dataDir, "notes", "Tasks")).catch(() => [])).toHaveLength(1);
 
   // Nobody decides about this one.

@@ -32,10 +32,26 @@ async function startFlow(flowTemplate: string, input: unknown = {}): Promise<str
 }
 const startTasks = () => startFlow("mail_to_notes_tasks", { notionParent: "Tasks" });
 const open = (path: string): Promise<Reply> => browser.open(`${service.url}${path}`);
-async function press(id: string, verb: string, fields: Record<string, string> = {}): Promise<Reply> {
-  const csrf = readCsrf(await open(`/flows/${id}`));
-  return browser.submit(`${service.url}/flows/${id}/${verb}`, { csrf, ...fields });
+type Fields = [string, string][];
+/** Presses a button of the page as it is now: what the form of the verb holds, or the token alone, and `fields`. */
+async function press(id: string, verb: string, fields: Fields = []): Promise<Reply> {
+  return send(id, verb, await open(`/flows/${id}`), fields);
 }
+function send(id: string, verb: string, page: Reply, fields: Fields = []): Promise<Reply> {
+  const form = page.text.split(`action="/flows/${id}/${verb}">`)[1]?.split("</form>")[0] ?? "";
+  const held = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name = "", value = ""]): [string, string] => [name, value],
+  );
+  return browser.submit(`${service.url}/flows/${id}/${verb}`, [
+    ...(held.length === 0 ? [["csrf", readCsrf(page)] satisfies [string, string]] : held),
+    ...fields,
+  ]);
+}
+/** Every box of a choice as it is at first. */
+const TICKED: Fields = [
+  ["item", "0"],
+  ["item", "1"],
+];
 const statusOf = async (id: string): Promise<string> =>
   (await call(`${service.url}/api/flows/${id}`, { key: service.apiKey })).json.flow.status;
 const listPages = () => readdir(join(service.dataDir, "notes", "Tasks")).catch(() => []);
@@ -46,7 +62,7 @@ describe("the flow pages", () => {
     const id = await startTasks();
     const { text } = await open("/flows");
     expect(text).toContain(`<a href="/flows/${id}">Turn unread mail into task pages</a>`);
-    expect(text).toMatch(/started by an agent <time/);
+    expect(text).toMatch(/started by Test device <time/);
   });
 
   test("let an approver decide what waits, under their name, and end or resume nothing else", async () => {
@@ -70,12 +86,13 @@ describe("the flow pages", () => {
       const refused = await browser.submit(`${service.url}/flows/${failing}/${verb}`, { csrf });
       expect([refused.status, await statusOf(failing)]).toEqual([403, "failed"]);
     }
-    await press(approved, "approve", { step: "approve_task_creation" });
+    await press(approved, "approve", TICKED);
     await expect.poll(() => statusOf(approved)).toBe("completed");
     expect((await open(`/flows/${approved}`)).text).toContain(
       '<dt>Approved by</dt><dd><span class="text">Ada</span></dd>',
     );
-    expect((await press(declined, "cancel")).headers.location).toContain("notice=cancelled");
+    expect((await open(`/flows/${declined}`)).text).not.toContain(`${declined}/cancel`);
+    expect((await press(declined, "decline")).headers.location).toContain("notice=declined");
     expect(await statusOf(declined)).toBe("cancelled");
   });
 
@@ -86,7 +103,7 @@ describe("the flow pages", () => {
     expect(text).toContain("Quote &lt;b&gt;for&lt;/b&gt; the terrace");
     expect(text).toContain("Ben &lt;ben@example.org&gt;");
     const home = await open("/");
-    expect(home.text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
+    expect(home.text).toMatch(new RegExp(`Approve to create 2 task pages[\\s\\S]*href="/flows/${id}"`));
   });
 
   test("name the account that the following steps use, where the starter chose another than the default", async () => {
@@ -109,7 +126,7 @@ describe("the flow pages", () => {
     const settings = { folder: join(service.dataDir, "blog") };
     await connections.add({ integration: "notes", label: "PUBLIC BLOG", settings, isDefault: true });
     expect((await open(`/flows/${id}`)).text).toContain("no account was chosen");
-    expect((await press(id, "approve", { step: "approve_reminder" })).headers.location).toContain("notice=changed");
+    expect((await press(id, "approve")).headers.location).toContain("notice=changed");
     const refused = await call(`${service.url}/api/flows/${id}/approve`, {
       method: "POST",
       key: service.apiKey,
@@ -148,13 +165,13 @@ describe("the flow pages", () => {
     });
     await store.insertInto("flows").values(others).execute();
     await store.destroy();
-    expect((await open("/")).text).toMatch(new RegExp(`A flow waits for your approval.[\\s\\S]*href="/flows/${id}"`));
+    expect((await open("/")).text).toMatch(new RegExp(`Approve to create 2 task pages[\\s\\S]*href="/flows/${id}"`));
   });
 
   test("approving does exactly what was shown", async () => {
     const id = await startTasks();
     expect(await listPages()).toEqual([]);
-    const done = await press(id, "approve", { step: "approve_task_creation" });
+    const done = await press(id, "approve", TICKED);
     expect([done.status, done.headers.location]).toEqual([303, `/flows/${id}?notice=approved`]);
     await expect.poll(() => statusOf(id)).toBe("completed");
     expect(await listPages()).toHaveLength(2);
@@ -163,11 +180,8 @@ describe("the flow pages", () => {
 
   test("pressed twice at one time, one approval counts and both see how it stands", async () => {
     const id = await startTasks();
-    const csrf = readCsrf(await open(`/flows/${id}`));
-    const fields = { csrf, step: "approve_task_creation" };
-    const replies = await Promise.all(
-      [1, 2, 3].map(() => browser.submit(`${service.url}/flows/${id}/approve`, fields)),
-    );
+    const page = await open(`/flows/${id}`);
+    const replies = await Promise.all([1, 2, 3].map(() => send(id, "approve", page, TICKED)));
     const notices = replies.map(({ headers }) => String(headers.location).split("=")[1]).sort();
     expect(notices).toEqual(["approved", "changed", "changed"]);
     await expect.poll(() => statusOf(id)).toBe("completed");
@@ -186,16 +200,104 @@ describe("the flow pages", () => {
     expect(refused.json.error).toContain(`${service.url}/flows/${id}`);
     expect(await statusOf(id)).toBe("waiting");
     expect(await listPages()).toEqual([]);
-    await press(id, "approve", { step: "approve_task_creation" });
+    await press(id, "approve");
     await expect.poll(() => statusOf(id)).toBe("completed");
     expect(await listPages()).toHaveLength(1);
   });
 
+  test("let single items be left out, do the rest, and keep what was left out", async () => {
+    const id = await startTasks();
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toMatch(/<legend>Untick[\s\S]*value="0" checked[\s\S]*Quote[\s\S]*value="1" checked[\s\S]*Invoice/);
+    expect((await press(id, "approve")).headers.location).toBe(`/flows/${id}?notice=none`);
+    expect((await open(`/flows/${id}?notice=none`)).text).toContain("Nothing was chosen, so nothing was approved.");
+    expect((await press(id, "approve", [["item", "7"]])).headers.location).toContain("notice=changed");
+    expect([await statusOf(id), await listPages()]).toEqual(["waiting", []]);
+    expect((await press(id, "approve", [["item", "1"]])).headers.location).toContain("notice=approved");
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    expect(await listPages()).toEqual(["Invoice.md"]);
+    const page = await open(`/flows/${id}?notice=approved`);
+    expect(page.text).toContain("Left out: Quote &lt;b&gt;for&lt;/b&gt; the terrace");
+    expect(page.text).toContain("Approved. The flow is done.");
+    const { json } = await call(`${service.url}/api/flows/${id}`, { key: service.apiKey });
+    const [, , decided, made] = json.steps;
+    expect(decided.output.leftOut).toMatchObject([{ title: "Quote <b>for</b> the terrace" }]);
+    expect(decided.output.pages).toMatchObject([{ title: "Invoice" }]);
+    expect(made.output).toMatchObject({ created: 1, total: 1 });
+  });
+
+  test("declining ends it with a reason that its starter can read", async () => {
+    const id = await startTasks();
+    const done = await press(id, "decline", [["reason", "Not\u202e in May"]]);
+    expect([done.status, done.headers.location]).toEqual([303, `/flows/${id}?notice=declined`]);
+    const { json } = await call(`${service.url}/api/flows/${id}`, { key: service.apiKey });
+    expect(json.flow).toMatchObject({ status: "cancelled", completedAt: null });
+    const at = expect.stringMatching(/Z$/);
+    const decided = { approved: false, declinedAt: at, declinedBy: "Owner", reason: "Not in May" };
+    expect(json.steps[2]).toMatchObject({ status: "skipped", output: decided });
+    expect(json.steps[3].status).toBe("skipped");
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toContain("Declined by Owner. Reason: Not in May");
+    expect(text).toContain('<span class="tag plain">Declined</span>');
+    expect(await listPages()).toEqual([]);
+  });
+
+  test("show each step with its course and the calls of the log", async () => {
+    const id = await startTasks();
+    await press(id, "approve", TICKED);
+    await expect.poll(() => statusOf(id)).toBe("completed");
+    const { text } = await open(`/flows/${id}`);
+    expect(text).toMatch(/Fetch unread<\/strong><span class="muted">tool call · took [\d.]+ m?s · <time/);
+    expect(text).toMatch(/approval · approved by Owner · waited [\d.]+ m?s · <time/);
+    const links = [...text.matchAll(/<a href="(\/log\/exe_\w+)">([^<]+)<\/a> ([^<]*) <span class="tag ok">Done/g)];
+    expect(links.map(([, , title, about]) => `${title}: ${about}`)).toEqual([
+      "Search mail: is:unread",
+      "Create a page: Quote &lt;b&gt;for&lt;/b&gt; the terrace · Tasks",
+      "Create a page: Invoice · Tasks",
+    ]);
+    for (const [, href = ""] of links) expect((await open(href)).status).toBe(200);
+  });
+
+  test("tell waiting flows apart, in every list", async () => {
+    const [tasks, reminder] = [
+      await startTasks(),
+      await startFlow("notes_reminder", { text: "Pay Ben", delaySeconds: 60 }),
+    ];
+    const about = ["Quote &lt;b&gt;for&lt;/b&gt; the terrace, Invoice", "Pay Ben"];
+    for (const path of ["/inbox", "/", "/flows"]) {
+      const { text } = await open(path);
+      expect(text, path).toContain("Approve to create 2 task pages in &quot;Tasks&quot;.");
+      expect(text, path).toContain(
+        "Approve to leave a reminder in &quot;Reminders&quot; 1 minute after your approval.",
+      );
+      for (const one of about) expect(text, path).toContain(one);
+      expect(text, path).toContain("started by Test device");
+    }
+    const { json } = await call(`${service.url}/api/flows`, { key: service.apiKey });
+    const shown = json.flows.map(({ id, waitingFor }: { id: string; waitingFor: { about: string } }) => [
+      id,
+      waitingFor.about,
+    ]);
+    expect(shown.sort()).toEqual(
+      [
+        [tasks, "Quote <b>for</b> the terrace, Invoice"],
+        [reminder, "Pay Ben"],
+      ].sort(),
+    );
+  });
+
   test("an old page does not approve a step that it did not show", async () => {
     const id = await startTasks();
-    const done = await press(id, "approve", { step: "another_step" });
-    expect(done.headers.location).toBe(`/flows/${id}?notice=changed`);
-    expect((await press(id, "approve")).headers.location).toBe(`/flows/${id}?notice=changed`);
+    const page = await open(`/flows/${id}`);
+    for (const [shown, other] of [
+      [/approve_task_creation/g, "another_step"],
+      [/(?<=name="seen" value=")[^"]+/g, "0".repeat(64)],
+      [/name="(?:seen|step)"/g, 'name="other"'],
+    ] as const) {
+      const old = { ...page, text: page.text.replace(shown, other) };
+      expect((await send(id, "approve", old, TICKED)).headers.location).toBe(`/flows/${id}?notice=changed`);
+      expect((await send(id, "decline", old)).headers.location).toBe(`/flows/${id}?notice=changed`);
+    }
     expect(await statusOf(id)).toBe("waiting");
     expect(await listPages()).toEqual([]);
   });
@@ -214,15 +316,12 @@ describe("the flow pages", () => {
     await service.service.connections.update(mail?.id ?? "", { state: "reauth_required" });
     const id = await startFlow("mail_unread_summary");
     await expect.poll(() => statusOf(id)).toBe("failed");
-    const { text } = await open(`/flows/${id}`);
-    expect(text).toMatch(/It failed at “Fetch unread”[\s\S]*must be signed in to again/);
+    const page = await open(`/flows/${id}`);
+    expect(page.text).toMatch(/It failed at “Fetch unread”[\s\S]*must be signed in to again/);
     expect((await open("/")).text).toMatch(/Summarise unread mail[\s\S]*must be signed in to again/);
-    const [, attempt = ""] = /name="attempt" value="([^"]+)"/.exec(text) ?? [];
-    expect((await press(id, "resume", { attempt })).headers.location).toBe(`/flows/${id}?notice=resumed`);
+    expect((await send(id, "resume", page)).headers.location).toBe(`/flows/${id}?notice=resumed`);
     await expect.poll(() => statusOf(id)).toBe("failed");
-    expect((await press(id, "resume", { attempt })).headers.location, "an old page").toBe(
-      `/flows/${id}?notice=changed`,
-    );
+    expect((await send(id, "resume", page)).headers.location, "an old page").toBe(`/flows/${id}?notice=changed`);
     await service.service.connections.update(mail?.id ?? "", { state: "healthy" });
     expect((await press(id, "resume")).headers.location).toBe(`/flows/${id}?notice=resumed`);
     await expect.poll(() => statusOf(id)).toBe("completed");
@@ -235,7 +334,7 @@ describe("the flow pages", () => {
     const replies = [
       await open("/flows/flow_nothing"),
       ...(await Promise.all(
-        ["approve", "resume", "cancel"].map((verb) => browser.submit(`${address}/${verb}`, { csrf })),
+        ["approve", "decline", "resume", "cancel"].map((verb) => browser.submit(`${address}/${verb}`, { csrf })),
       )),
     ];
     for (const { status, text } of replies) {
@@ -248,7 +347,7 @@ describe("the flow pages", () => {
 
   test("need the owner and the token of the page", async () => {
     const id = await startTasks();
-    for (const verb of ["approve", "resume", "cancel"]) {
+    for (const verb of ["approve", "decline", "resume", "cancel"]) {
       const url = `${service.url}/flows/${id}/${verb}`;
       const fields = { step: "approve_task_creation" };
       expect((await browser.submit(url, fields)).status).toBe(403);

@@ -1,0 +1,112 @@
+import type { FlowTriggerType } from "../../wire/flow.ts";
+import type { AccessView } from "../access/access-view.ts";
+import type { Principal } from "../auth/api-keys.ts";
+import { createId } from "../auth/secrets.ts";
+import { findDefaultConnection } from "../connections/connections.ts";
+import { refuseBare } from "../service-error.ts";
+import type { FlowRow, FlowStepRow } from "../store/schema.ts";
+import { type FlowParts, readTime } from "./flow-rows.ts";
+import { type FlowTemplate, refuseInput } from "./flow-template.ts";
+
+/** A template with a tool that the caller may not use does not exist for it. */
+export function listUsable(
+  templates: readonly FlowTemplate[],
+  { catalog, isLimited }: AccessView,
+): readonly FlowTemplate[] {
+  if (!isLimited) return templates;
+  return templates.filter(({ tools }) => tools.every((tool) => catalog.find(tool) !== undefined));
+}
+
+/** What a new flow is started with; its steps act as `principal`. */
+export interface FlowStart {
+  readonly principal: Principal;
+  readonly templateKey: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly triggerType: FlowTriggerType;
+}
+
+/**
+ * Writes a new flow; its first segment is pending. Connections are chosen now, so that an approval later is one for the
+ * account that was meant.
+ *
+ * @returns its id
+ * @throws ServiceError 400, bare: unknown template, missing or invalid input.
+ */
+export async function startFlow(parts: FlowParts, start: FlowStart): Promise<string> {
+  const view = await parts.access.view(start.principal);
+  const templates = listUsable(parts.templates.list(), view);
+  const template = templates.find((one) => one.key === start.templateKey);
+  if (template === undefined) {
+    const known = templates.map(({ key }) => key).join(", ");
+    const message = `There is no flow template "${start.templateKey}".${known === "" ? "" : ` Templates: ${known}.`}`;
+    throw refuseBare(400, "template_not_found", message);
+  }
+  const input = template.readInput(start.input, parts.now());
+  const connections = await chooseConnections(view, template, input);
+  const flow = createFlowRow(parts, { ...start, template, connections });
+  await parts.store.transaction().execute(async (db) => {
+    await db.insertInto("flows").values(flow).execute();
+    await db.insertInto("flow_steps").values(createStepRows(template, flow.id)).execute();
+  });
+  return flow.id;
+}
+
+/** The connections that were named, or are the default now; none where the human has to choose or connect first. */
+async function chooseConnections(
+  { connections }: AccessView,
+  { connectionFields }: FlowTemplate,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Record<string, string>> {
+  const chosen: Record<string, string> = {};
+  for (const [slug, field] of Object.entries(connectionFields)) {
+    const own = await connections.list(slug);
+    const wanted = input[field];
+    const found = wanted === undefined ? findDefaultConnection(own) : own.find(({ id }) => id === wanted);
+    if (wanted !== undefined && found === undefined) {
+      const ids = own.map(({ id, label }) => `${id} (${label})`).join(", ");
+      throw refuseInput(field, `names no connection of ${slug}${ids === "" ? "" : `; there are: ${ids}`}`);
+    }
+    if (found !== undefined) chosen[slug] = found.id;
+  }
+  return chosen;
+}
+
+function createFlowRow(
+  parts: FlowParts,
+  o: FlowStart & { template: FlowTemplate; connections: Readonly<Record<string, string>> },
+): FlowRow {
+  const at = readTime(parts);
+  return {
+    id: createId("flw"),
+    account_id: o.principal.accountId,
+    api_key_id: o.principal.apiKeyId,
+    template_key: o.template.key,
+    status: "pending",
+    trigger_type: o.triggerType,
+    input: JSON.stringify(o.input),
+    context: JSON.stringify({ connections: o.connections }),
+    current_step: o.template.steps[0]?.key ?? "",
+    segment: 1,
+    runner: parts.node.id,
+    wake_at: null,
+    created_at: at,
+    updated_at: at,
+    completed_at: null,
+  };
+}
+
+function createStepRows({ steps }: FlowTemplate, flowId: string): FlowStepRow[] {
+  return steps.map(({ key, type }, index) => ({
+    flow_id: flowId,
+    step_index: index,
+    step_key: key,
+    step_type: type,
+    status: "pending",
+    input: null,
+    output: null,
+    error: null,
+    attempts: 0,
+    started_at: null,
+    completed_at: null,
+  }));
+}
