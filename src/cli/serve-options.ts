@@ -44,6 +44,12 @@ export function listServeOptions(): Option[] {
       "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
     ).env("SVC_FILES"),
     new Option("--public-url <url>", "address people open, when it is not the listening one").env("SVC_PUBLIC_URL"),
+    new Option(
+      "--trust-proxy <address>",
+      "believe this proxy about the addresses of its callers: an IP address or a block; repeatable, or several with spaces in the variable",
+    )
+      .env("SVC_TRUST_PROXY")
+      .argParser(collectWords),
     new Option("--usage-limit <number>", "executions allowed per day and account").env("SVC_USAGE_LIMIT"),
     new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
       "SVC_KEEP_DAYS",

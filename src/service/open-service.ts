@@ -231,6 +231,7 @@ async function createParts(
     flowApprovals: o.flowApprovals ?? "api",
     fileEnvelopes: o.fileEnvelopes ?? true,
     baseUrl: url,
+    trustedProxies: o.trustedProxies,
     now,
     log: o.log,
   } as const;

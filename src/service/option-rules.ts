@@ -63,6 +63,7 @@ const RULES: Readonly<Record<keyof ServiceOptions, Rule>> = {
     hint: "Give publicUrl (--public-url) the form https://svc.example.org or http://host:port.",
     isPrivate: true,
   },
+  trustProxy: { schema: z.array(z.string()), allowed: "a list of IP addresses or blocks of them" },
   fileEnvelopes: { schema: z.boolean(), allowed: "true or false" },
   allowHosts: { schema: z.array(z.string()), allowed: "a list of hosts, each HOST:PORT" },
   ingestSecret: { ...secret, schema: secret.schema.nullable(), allowed: `${secret.allowed}, or null` },

@@ -4,6 +4,7 @@ import { SvcError } from "../errors.ts";
 import { type AllowedHosts, readAllowedHosts } from "./fetch/address-rules.ts";
 import { readFilesPlace, type S3Place } from "./files/open-blobs.ts";
 import { systemElapsed } from "./health/watch-clock.ts";
+import { readTrustedProxies, type TrustedProxies } from "./http/caller-address.ts";
 import { createBuiltInIntegrations } from "./integrations/built-in.ts";
 import type { Integration } from "./integrations/integration.ts";
 import type { McpFeatures } from "./mcp/mcp-features.ts";
@@ -42,6 +43,11 @@ export interface ServiceOptions {
   readonly host?: string;
   /** Origin under which callers and browsers reach the service, e.g. `https://svc.example.org`. Default: the loopback address. */
   readonly publicUrl?: string;
+  /**
+   * Proxies in front of the service, each an IP address or a block such as `10.0.0.0/8`: what they say in `Forwarded` or
+   * `X-Forwarded-For` is believed, so that pages show the address of the caller and not theirs. Default: none.
+   */
+  readonly trustProxy?: readonly string[];
   /** False ignores bytes in the `files` envelope, so that callers must upload through a hint. Default true. */
   readonly fileEnvelopes?: boolean;
   /**
@@ -134,6 +140,7 @@ export interface CheckedOptions extends Omit<ServiceOptions, "elapsed"> {
   readonly files: string | S3Place;
   readonly publicOrigin: string | undefined;
   readonly allowedFileHosts: AllowedHosts;
+  readonly trustedProxies: TrustedProxies;
   readonly noteTargets: readonly Target[];
   readonly trace: Trace;
   readonly integrations: readonly Integration[];
@@ -166,6 +173,7 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     files: readFilesPlace(options.files ?? options.dataDir),
     publicOrigin,
     allowedFileHosts,
+    trustedProxies: readTrustedProxies(options.trustProxy ?? []),
     noteTargets: readTargets(options.notify ?? []),
     trace: options.openTelemetry === undefined ? traceNothing : createTrace(options.openTelemetry),
     integrations: options.integrations ?? createBuiltInIntegrations(allowedFileHosts),

@@ -39,6 +39,7 @@ describe("the tables", () => {
       port: true,
       host: true,
       publicUrl: true,
+      trustProxy: true,
       database: true,
       files: true,
       secretKey: true,

@@ -13,6 +13,7 @@ interface ServeFlags {
   readonly database?: string;
   readonly files?: string;
   readonly publicUrl?: string;
+  readonly trustProxy?: readonly string[];
   readonly usageLimit?: string;
   readonly keepDays?: string;
   readonly providerTimeout?: string;
@@ -44,6 +45,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
     flowApprovals: flags.flowApprovals,
     approvals: flags.approvals,
     allowHosts: flags.allowHost ?? [],
+    trustProxy: flags.trustProxy ?? [],
     notify: readNotifyFlags(flags.notify ?? [], context.env),
     notifyArguments: flags.notifyArguments ?? false,
     ...(flags.otel ? { openTelemetry: await loadOpenTelemetry() } : {}),

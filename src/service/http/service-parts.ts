@@ -31,6 +31,7 @@ import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
 import type { StoreStates } from "../store/store-states.ts";
 import type { Trace } from "../telemetry/telemetry.ts";
+import type { TrustedProxies } from "./caller-address.ts";
 
 /** Everything the routes use. */
 export interface ServiceParts {
@@ -87,6 +88,8 @@ export interface ServiceParts {
   readonly baseUrl: string;
   /** Values of the `Host` header that are answered. */
   readonly allowedHosts: ReadonlySet<string>;
+  /** Proxies that are believed about the address of a caller. */
+  readonly trustedProxies: TrustedProxies;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly log: ServiceLog;

@@ -1,10 +1,10 @@
-import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { z } from "zod";
 import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
 import { readKeyScopes } from "../../access/key-scopes.ts";
 import { refuseBare, ServiceError } from "../../service-error.ts";
+import { readCallerAddress } from "../caller-address.ts";
 import { bare, type Operation, segment } from "../openapi/operation.ts";
 import { shapes } from "../openapi/shapes.ts";
 import { renderBare } from "../render-outcome.ts";
@@ -111,7 +111,7 @@ export const bootstrapOperations: readonly Operation[] = [
 export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
   app.post("/api/installer/bootstrap-sessions", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
-    const asked = { address: readCallerAddress(c.env), scopes: readAskedScopes(body) };
+    const asked = { address: readCallerAddress(c.env.incoming, parts.trustedProxies), scopes: readAskedScopes(body) };
     return sendJson(await parts.bootstrap.start(body, asked));
   });
   app.get("/api/installer/bootstrap-sessions/:token", async (c) => {
@@ -123,12 +123,4 @@ export function addBootstrapRoutes(app: Hono<RouteEnv>, parts: ServiceParts): vo
     }
     return sendJson(await parts.bootstrap.poll(c.req.param("token")));
   });
-}
-
-/**
- * Network address a request came from. Behind a proxy it is the proxy's: a caller's own claim about its address counts
- * for nothing.
- */
-function readCallerAddress({ incoming }: HttpBindings): string {
-  return incoming.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "unknown";
 }
