@@ -4,6 +4,7 @@ import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
 import { createFirstSteps } from "./auth/first-steps.ts";
 import type { Grants } from "./auth/grants.ts";
 import { createOwnerSessions } from "./auth/owner-sessions.ts";
+import { createPasskeys } from "./auth/passkeys/passkeys.ts";
 import { createPeople } from "./auth/people.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
@@ -129,13 +130,13 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
   const sessions = createOwnerSessions(store, o.now);
   const people = createPeople(store, o.now);
+  const passkeys = createPasskeys({ store, serviceKeys: parts.core.serviceKeys, now: o.now });
   const keys = createApiKeys(store, states, o.now);
-  const ofPages = { sessions, people, firstSteps: createFirstSteps(store, o.now) };
+  const ofPages = { sessions, passkeys, people, firstSteps: createFirstSteps(store, o.now) };
   const allowedHosts = listHosts(o, listener.port);
   try {
-    app.resolve(
-      createApp({ ...(await createParts(o, parts, { url, keys, onClose })), ...ofPages, keys, allowedHosts }),
-    );
+    const made = await createParts(o, parts, { url, keys, onClose });
+    app.resolve(createApp({ ...made, ...ofPages, keys, allowedHosts, trustedProxies: o.trustedProxies }));
   } catch (error) {
     // Requests that wait for it would hold up the end.
     app.reject(error);
@@ -231,7 +232,6 @@ async function createParts(
     flowApprovals: o.flowApprovals ?? "api",
     fileEnvelopes: o.fileEnvelopes ?? true,
     baseUrl: url,
-    trustedProxies: o.trustedProxies,
     now,
     log: o.log,
   } as const;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { OWNER_SESSION_LIFETIME_MS } from "../../src/service/auth/sign-in-links.ts";
+import { OWNER_SESSION_LIFETIME_MS } from "../../src/service/auth/open-session.ts";
 import { DEFAULT_TTL_MS, MAX_LARGE_BODIES } from "../../src/service/files/staged-file.ts";
 import { checkOptions, type ServiceOptions } from "../../src/service/service-options.ts";
 import { KEPT_KEYS } from "../../src/service/store/retention.ts";

@@ -19,7 +19,10 @@ export interface OwnerSession {
 }
 
 /** A signed-in browser as a list shows it. */
-export type ListedSession = Omit<Selectable<Tables["owner_sessions"]>, "session_hash">;
+export type ListedSession = Omit<Selectable<Tables["owner_sessions"]>, "session_hash" | "passkey_id"> & {
+  /** Name of the passkey that signed it in, while that is there. */
+  readonly passkey: string | null;
+};
 
 /** Sign-in of the people of the service; an API key is never a session. */
 export type OwnerSessions = ReturnType<typeof createOwnerSessions>;
@@ -30,7 +33,9 @@ export function createOwnerSessions(store: Store, now: () => number) {
 
   /** Sessions whose person was not removed; the role is the one of now. */
   const selectSessions = () =>
-    selectPeople(store).innerJoin("owner_sessions", "person_id", "people.id").where("expires_at", ">", at());
+    selectPeople(store)
+      .innerJoin("owner_sessions", "owner_sessions.person_id", "people.id")
+      .where("expires_at", ">", at());
 
   async function touch(session_hash: string, lastSeen: string): Promise<void> {
     if (now() - Date.parse(lastSeen) < LAST_SEEN_STEP_MS) return;
@@ -60,7 +65,9 @@ export function createOwnerSessions(store: Store, now: () => number) {
     /** Signed-in browsers, the one seen last first. */
     list(accountId: string): Promise<ListedSession[]> {
       return selectSessions()
-        .select(["owner_sessions.id", "person_id", "browser", "created_at", "last_seen_at", "expires_at"])
+        .leftJoin("passkeys", "passkeys.id", "passkey_id")
+        .select(["owner_sessions.id", "owner_sessions.person_id", "browser", "address", "passkeys.name as passkey"])
+        .select(["owner_sessions.created_at", "last_seen_at", "expires_at"])
         .where("account_id", "=", accountId)
         .orderBy("last_seen_at", "desc")
         .orderBy("owner_sessions.id")
@@ -80,6 +87,12 @@ export function createOwnerSessions(store: Store, now: () => number) {
         .returning("person_id")
         .executeTakeFirst();
       return ended?.person_id;
+    },
+
+    /** Signs out every other browser of the person of a session. */
+    async endOthers({ id, person }: OwnerSession): Promise<void> {
+      const others = store.deleteFrom("owner_sessions").where("person_id", "=", person.id).where("id", "!=", id);
+      await others.execute();
     },
 
     async end(sessionSecret: string): Promise<void> {

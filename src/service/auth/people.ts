@@ -91,7 +91,7 @@ export function createPeople(store: Store, now: () => number) {
       }),
 
     /**
-     * Removes a person: their links and sessions end at once. Their name stays in the log.
+     * Removes a person with their passkeys: links and sessions end at once. Their name stays in the log.
      *
      * @throws ServiceError 404 unknown, 409 when no owner would be left.
      */
@@ -99,6 +99,7 @@ export function createPeople(store: Store, now: () => number) {
       change(accountId, async (people, db) => {
         requireOtherOwner(people, requirePerson(people, id));
         await db.updateTable("people").set({ removed_at: at() }).where("id", "=", id).execute();
+        await db.deleteFrom("passkeys").where("person_id", "=", id).execute();
       }),
   };
 }

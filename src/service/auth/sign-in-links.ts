@@ -1,7 +1,7 @@
 import type { Store } from "../store/open-store.ts";
-import { describeBrowser } from "./describe-browser.ts";
+import { openSession, type SigningBrowser } from "./open-session.ts";
 import { findFirstOwner, type Person, selectPeople } from "./people.ts";
-import { createId, createSecret, hashSecret } from "./secrets.ts";
+import { createSecret, hashSecret } from "./secrets.ts";
 
 const MINUTE_MS = 60 * 1000;
 
@@ -10,9 +10,6 @@ const OWN_LINK_LIFETIME_MS = 10 * MINUTE_MS;
 
 /** How long a link that an owner made for a person works. */
 const INVITATION_LIFETIME_MS = 24 * 60 * MINUTE_MS;
-
-/** How long a browser stays signed in. */
-export const OWNER_SESSION_LIFETIME_MS = 7 * 24 * 60 * MINUTE_MS;
 
 /** Creates the one-time sign-in links of a store. `now` gives milliseconds since the epoch. */
 export function createSignInLinks(store: Store, now: () => number) {
@@ -51,12 +48,8 @@ export function createSignInLinks(store: Store, now: () => number) {
         .executeTakeFirst();
     },
 
-    /**
-     * Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired.
-     *
-     * @param userAgent header of the browser
-     */
-    signIn(linkSecret: string, userAgent?: string): Promise<string | undefined> {
+    /** Spends a link; the secret of the new session, or undefined when the link is unknown, used or expired. */
+    signIn(linkSecret: string, browser: SigningBrowser): Promise<string | undefined> {
       return store.transaction().execute(async (transaction) => {
         // One statement, so that of two browsers with the same link exactly one gets in.
         const link = await transaction
@@ -72,14 +65,7 @@ export function createSignInLinks(store: Store, now: () => number) {
         const { person_id } = link;
         const newcomer = transaction.updateTable("people").where("id", "=", person_id).where("joined_at", "is", null);
         await newcomer.set({ joined_at: at() }).execute();
-        const secret = createSecret();
-        const times = { created_at: at(), last_seen_at: at(), expires_at: at(OWNER_SESSION_LIFETIME_MS) };
-        const session = { id: createId("ses"), person_id, browser: describeBrowser(userAgent), ...times };
-        await transaction
-          .insertInto("owner_sessions")
-          .values({ session_hash: hashSecret(secret), ...session })
-          .execute();
-        return secret;
+        return openSession(transaction, { personId: person_id, passkeyId: null, browser, now: now() });
       });
     },
   };

@@ -8,6 +8,7 @@ import { ServiceError } from "../service-error.ts";
 import type { Role } from "../store/schema.ts";
 import { type Change, logChange } from "./audit.ts";
 import { type Markup, messageBody, type Page, sendPage } from "./pages/page.ts";
+import { findWaysIn } from "./pages/ways-in.ts";
 import { type RouteEnv, readBytes } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { readSessionPath, type SessionMark, toSessionPath } from "./session-path.ts";
@@ -133,12 +134,13 @@ async function readOwnForm(c: Request, parts: ServiceParts, least: Role): Promis
  * Asks a stranger to sign in first, and leads back to this page when it is one that people are sent to. A browser that is
  * signed in at its session path goes there by itself.
  */
-function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
+async function askToSignIn(c: Request, parts: ServiceParts): Promise<Response> {
   const comesBack = isReturnPage(c.req.path);
   if (comesBack) setCookie(c, NEXT_COOKIE, c.req.path, { ...cookieRules(parts), maxAge: RETURN_SECONDS });
   const link = isSecure(parts) ? undefined : `${parts.baseUrl}${c.req.path}${new URL(c.req.url).search}`;
-  const body = notSignedInBody({ comesBack, link });
-  return sendPage(c, { title: "Sign in", body, session: markStranger(c, parts), status: 401 });
+  const { ways, usesPasskeys } = await findWaysIn(c, parts);
+  const body = notSignedInBody({ comesBack, link, ways });
+  return sendPage(c, { title: "Sign in", body, usesPasskeys, session: markStranger(c, parts), status: 401 });
 }
 
 /** The mark of a page for strangers, for `SESSION_SCRIPT`. */
@@ -168,24 +170,25 @@ export function readDecision(form: URLSearchParams): "approve" | "decline" {
   throw new ServiceError(400, "no_decision", "The form did not say whether to approve or decline. Go back and choose.");
 }
 
-/** Where people get a sign-in link. */
-export const HOW_TO_SIGN_IN = html`<p>In a terminal on the machine that runs the service:</p>
-<pre tabindex="0"><code>svc login-link</code></pre>
-<p>Add <code>--data FOLDER</code> if the service keeps its data in another folder than the usual one.</p>
-<p>Then open the printed link in this browser and press “Sign in”. It works once, for 10 minutes.</p>
-<p>Were you invited? Ask an owner of this service for a new link.</p>`;
-
 /**
  * Asked for a page that only signed-in people may see. `comesBack` is true when sign-in leads back to it; `link` is its address
  * where a signed-in browser gets there by a script, for those that run none.
  */
-function notSignedInBody({ comesBack, link }: { comesBack: boolean; link: string | undefined }): Markup {
+function notSignedInBody({
+  comesBack,
+  link,
+  ways,
+}: {
+  comesBack: boolean;
+  link: string | undefined;
+  ways: Markup;
+}): Markup {
   return messageBody({
     heading: "Sign in first",
     text: comesBack
       ? "Only people of this service can decide here. After signing in you come back to this page."
       : "This page is for people of this service.",
-    next: html`${HOW_TO_SIGN_IN}
+    next: html`${ways}
 ${
   link === undefined
     ? ""

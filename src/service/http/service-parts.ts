@@ -6,6 +6,7 @@ import type { ApiKeys } from "../auth/api-keys.ts";
 import type { FirstSteps } from "../auth/first-steps.ts";
 import type { Grants } from "../auth/grants.ts";
 import type { OwnerSessions } from "../auth/owner-sessions.ts";
+import type { Passkeys } from "../auth/passkeys/passkeys.ts";
 import type { People } from "../auth/people.ts";
 import type { Bootstrap } from "../auth/registration/bootstrap.ts";
 import type { Pairing } from "../auth/registration/pairing.ts";
@@ -38,6 +39,7 @@ export interface ServiceParts {
   readonly keys: ApiKeys;
   readonly states: StoreStates;
   readonly sessions: OwnerSessions;
+  readonly passkeys: Passkeys;
   readonly people: People;
   readonly firstSteps: FirstSteps;
   readonly pairing: Pairing;

@@ -135,6 +135,17 @@ const FIRST_TABLES: readonly string[] = [
   `create index flow_calls_by_execution on flow_calls (execution_id)`,
 ];
 
+/** Passkeys, and what signed a browser in. */
+const PASSKEY_TABLES: readonly string[] = [
+  `create table passkeys (
+    id text primary key, person_id text not null, credential_id text not null unique, public_key text not null,
+    counter text not null, rp_id text not null, name text not null, created_at text not null, last_used_at text)`,
+  `create index passkeys_by_person on passkeys (person_id)`,
+  `create table spent_challenges (challenge_hash text primary key, expires_at text not null)`,
+  `alter table owner_sessions add column passkey_id text`,
+  `alter table owner_sessions add column address text`,
+];
+
 /** By name; they run in the order of their names. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": {
@@ -152,6 +163,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
     async up(db: Kysely<unknown>) {
       const columns = "account_id, api_key_id, started_at, id";
       await sql.raw(`create index executions_by_device on executions (${columns})`).execute(db);
+    },
+  },
+  "0005-passkeys": {
+    async up(db: Kysely<unknown>) {
+      for (const statement of PASSKEY_TABLES) await sql.raw(statement).execute(db);
     },
   },
 };

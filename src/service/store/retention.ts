@@ -147,7 +147,13 @@ const KEPT_AFTER_EXPIRY_MS = 24 * 60 * 60 * 1000;
 export const KEPT_KEYS = 100_000;
 
 const TABLES = ["provider_sign_ins", "sign_in_links", "owner_sessions", "opened_approvals"] as const;
-const KEPT_TABLES = ["oauth_records", "spent_ingest_tokens", "pairing_sessions", "bootstrap_sessions"] as const;
+const KEPT_TABLES = [
+  "oauth_records",
+  "spent_ingest_tokens",
+  "spent_challenges",
+  "pairing_sessions",
+  "bootstrap_sessions",
+] as const;
 
 /**
  * Removes rows that have expired at `time` (milliseconds since the epoch, see `advanceUpkeep`). Nothing else

@@ -57,12 +57,35 @@ export interface Tables {
     /** Public; the secret of the session cannot be made from it. */
     id: string;
     person_id: string;
+    /** The passkey that signed it in; null after a link. */
+    passkey_id: string | null;
     /** Browser and system, for people. */
     browser: string;
+    /** Network address that it signed in from; null where nothing told it. */
+    address: string | null;
     created_at: string;
     last_seen_at: string;
     expires_at: string;
   };
+  /** Passkeys that people sign in with. */
+  passkeys: {
+    id: string;
+    person_id: string;
+    /** As the browser names it, base64url. */
+    credential_id: string;
+    /** COSE key, base64url. */
+    public_key: string;
+    /** Uses that the device has counted, in digits; some devices always say 0. */
+    counter: string;
+    /** Host name that it works for. */
+    rp_id: string;
+    /** Given by the person. */
+    name: string;
+    created_at: string;
+    last_used_at: string | null;
+  };
+  /** Challenges of passkeys that were answered: each counts once. */
+  spent_challenges: { challenge_hash: string; expires_at: string };
   pairing_sessions: {
     token_hash: string;
     verifier_hash: string;
@@ -323,6 +346,8 @@ export type FlowStepRow = Selectable<Tables["flow_steps"]>;
 export type NoteRow = Selectable<Tables["notes"]>;
 /** A row of `note_targets`. */
 export type NoteTargetRow = Selectable<Tables["note_targets"]>;
+/** A row of `passkeys`. */
+export type PasskeyRow = Selectable<Tables["passkeys"]>;
 /** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
 /** One added integration. */

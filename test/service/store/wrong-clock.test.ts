@@ -66,7 +66,7 @@ test("a start with a clock that is 100 days ahead keeps log, keys and sign-ins",
       .values({ ...nearlyOld(), account_id })
       .execute();
     const sessions = createOwnerSessions(store, () => time);
-    return sessions.signIn(await sessions.createLink(account_id));
+    return sessions.signIn(await sessions.createLink(account_id), {});
   });
 
   time += 100 * DAY;

@@ -6,6 +6,7 @@ import type { ApprovalMode, Role } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
 import { LIVE_SCRIPT, LIVE_SCRIPT_SOURCE } from "./live.ts";
+import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_SOURCE } from "./passkey-script.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
 
 /** Escaped HTML. */
@@ -42,12 +43,15 @@ export interface Page {
   readonly status?: PageStatus;
   /** Seconds between two looks for changes, see `LIVE_SCRIPT`. Default: never. */
   readonly refreshSeconds?: number;
+  /** Adds the script that makes and uses passkeys. Default false. */
+  readonly usesPasskeys?: boolean;
   /** Lets the page load pictures of this service. Default false. */
   readonly showsPictures?: boolean;
 }
 
 async function renderPage(page: Omit<Page, "status">): Promise<string> {
   const { title, body, csrfToken, person, section, session, refreshSeconds: refresh } = page;
+  const scripts = listScripts(page).map(({ script }) => html`<script>${raw(script)}</script>`);
   return String(
     await html`<!doctype html>
 <html lang="en"${session === undefined ? "" : html` data-session="${session}"`}${refresh === undefined ? "" : html` data-refresh="${refresh}"`}>
@@ -55,7 +59,7 @@ async function renderPage(page: Omit<Page, "status">): Promise<string> {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · svc</title>
-<style>${raw(STYLE)}</style>${session === undefined ? "" : html`<script>${raw(SESSION_SCRIPT)}</script>`}${refresh === undefined ? "" : html`<script>${raw(LIVE_SCRIPT)}</script>`}
+<style>${raw(STYLE)}</style>${scripts}
 </head>
 <body${section === undefined ? "" : html` class="wide"`}>
 ${section === undefined ? "" : html`<a class="skip" href="#content">Skip to content</a>`}
@@ -113,13 +117,23 @@ export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: 
   });
 }
 
-function makePolicy({ session, refreshSeconds, showsPictures = false }: Page): string {
-  const isLive = refreshSeconds !== undefined;
-  const scripts = [...(session === undefined ? [] : [SESSION_SCRIPT_SOURCE]), ...(isLive ? [LIVE_SCRIPT_SOURCE] : [])];
+/** The scripts of a page, each with the source expression that lets it run. */
+function listScripts({ session, refreshSeconds, usesPasskeys = false }: Omit<Page, "status">) {
+  const all = [
+    { isUsed: session !== undefined, script: SESSION_SCRIPT, source: SESSION_SCRIPT_SOURCE },
+    { isUsed: refreshSeconds !== undefined, script: LIVE_SCRIPT, source: LIVE_SCRIPT_SOURCE },
+    { isUsed: usesPasskeys, script: PASSKEY_SCRIPT, source: PASSKEY_SCRIPT_SOURCE },
+  ];
+  return all.filter(({ isUsed }) => isUsed);
+}
+
+function makePolicy(page: Page): string {
+  const { refreshSeconds, usesPasskeys = false, showsPictures = false } = page;
+  const sources = listScripts(page).map(({ source }) => source);
   return [
     PAGE_HEADERS["content-security-policy"],
-    ...(scripts.length === 0 ? [] : [`script-src ${scripts.join(" ")}`]),
-    ...(isLive ? ["connect-src 'self'"] : []),
+    ...(sources.length === 0 ? [] : [`script-src ${sources.join(" ")}`]),
+    ...(refreshSeconds !== undefined || usesPasskeys ? ["connect-src 'self'"] : []),
     ...(showsPictures ? ["img-src 'self'"] : []),
   ].join("; ");
 }

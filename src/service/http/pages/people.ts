@@ -4,15 +4,17 @@ import { exactTime } from "../../../base/text.ts";
 import type { ListedSession, OwnerSession } from "../../auth/owner-sessions.ts";
 import { MAX_NAME, type PersonRow, readRole } from "../../auth/people.ts";
 import { ServiceError } from "../../service-error.ts";
-import type { Role } from "../../store/schema.ts";
+import type { PasskeyRow, Role } from "../../store/schema.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { csrfField, type Markup, noticeLine, type Page } from "./page.ts";
+import { PASSKEY_NOTICES, passkeyList } from "./passkeys.ts";
 import { sessionList } from "./sessions.ts";
 import { tag, timeTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
+  ...PASSKEY_NOTICES,
   changed: "Saved. It counts at once.",
   ended: "That browser is signed out.",
   removed: "Removed. Their browsers are signed out, and their links work no longer.",
@@ -48,7 +50,8 @@ function addPersonPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const show = async (owner: OwnerSession, id: string, o: Partial<PersonPage>): Promise<Page> => {
     const person = await people.find(owner.accountId, id);
     const signedIn = (await sessions.list(owner.accountId)).filter(({ person_id }) => person_id === id);
-    const body = personBody({ person, signedIn, owner, now: parts.now(), ...o });
+    const passkeys = (await parts.passkeys.list(owner.accountId)).filter(({ person_id }) => person_id === id);
+    const body = personBody({ person, signedIn, passkeys, owner, now: parts.now(), ...o });
     return { title: person.name, body, section: "people" };
   };
   addPage("/people/:id", (c, owner) =>
@@ -166,6 +169,7 @@ function describePresence({ invited_at, joined_at }: PersonRow, own: readonly Li
 }
 
 interface PersonPage extends Omit<PeoplePage, "everybody"> {
+  readonly passkeys: readonly PasskeyRow[];
   readonly person: PersonRow;
 }
 
@@ -184,6 +188,7 @@ ${nameField(name)}
 ${roleChoice(role)}
 <div class="actions"><button>Save</button></div></form>
 </section>
+${o.passkeys.length === 0 ? "" : passkeyList({ passkeys: o.passkeys, owner, now })}
 ${sessionList({ sessions: signedIn, owner, now })}
 <section class="card" aria-labelledby="access">
 <h2 id="access">Access</h2>
@@ -191,7 +196,7 @@ ${sessionList({ sessions: signedIn, owner, now })}
 <p class="muted">For another browser, or when a sign-in has ended after seven days. Links made earlier work no longer.</p>
 <button>Make a sign-in link</button></form>
 <details><summary>Remove ${name}</summary>
-<p class="muted">Their browsers are signed out at once. What they decided stays in the log, with their name.</p>
+<p class="muted">Their browsers are signed out and their passkeys work no longer, at once. What they decided stays in the log, with their name.</p>
 <form method="post" action="/people/${id}/remove">${csrf}<button class="danger">Remove ${name}</button></form>
 </details>
 </section>

@@ -77,7 +77,7 @@ const BLOCKS = `
 .notice>:last-child{margin-bottom:0}
 .rows{list-style:none;padding:0;margin:0}
 .rows>li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;align-items:center;padding:.875rem 0;border-top:1px solid var(--line);margin:0}
-.rows+h2,form+form,form+details+form{margin-top:1.5rem}
+.rows+h2,.rows+form,form+form,form+details+form{margin-top:1.5rem}
 form+details{margin-top:.5rem}
 .rows>li:first-child{border-top:0;padding-top:0}
 .rows>li:last-child{padding-bottom:0}
@@ -163,6 +163,8 @@ label,legend{display:block;font-weight:600;padding:0}
 .help,.problem{margin:.125rem 0 .375rem;font-size:.9375rem}
 .help,.optional{color:var(--muted);font-weight:400}
 .problem{color:var(--danger)}
+.problem:empty{margin:0}
+.actions+.problem:not(:empty){margin-top:.75rem}
 input,select,textarea{font:inherit;color:inherit}
 input:not([type=radio],[type=checkbox],[type=hidden]),select,textarea{display:block;width:100%;min-width:0;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--field);border-radius:8px;background:var(--card)}
 [aria-invalid=true]{border-color:var(--danger)!important}

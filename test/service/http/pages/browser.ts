@@ -35,6 +35,7 @@ export function openBrowser(): Browser {
       if (/max-age=0/i.test(line)) cookies.delete(name);
       else cookies.set(name, value);
     }
+    sessionPath = /^\/s\/[\w-]{43}/.exec(String(reply.headers.location))?.[0] ?? sessionPath;
     return reply;
   }
 
@@ -59,7 +60,6 @@ export function openBrowser(): Browser {
         headers: { ...headers, ...FORM },
         body: new URLSearchParams({ token, ...(next !== undefined && { next }) }).toString(),
       });
-      sessionPath = /^\/s\/[\w-]{43}/.exec(String(signedIn.headers.location))?.[0] ?? "";
       return showPlain(signedIn);
     }
     const hops = sessionPath !== "" && reply.text.includes('data-session="elsewhere"');
