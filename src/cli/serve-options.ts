@@ -31,18 +31,11 @@ function loadConfig(file: string): string {
 export const dataOption = (description = "data folder of the service") =>
   new Option("--data <dir>", description).env("SVC_DATA");
 
-/** Options of `svc serve`; each can be set by its variable, too. */
-export function listServeOptions(): Option[] {
+/** Where the service is reached, and by whom. */
+function listAddressOptions(): Option[] {
   return [
-    new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig),
     new Option("--port <number>", "port to listen on, 0 for any free one").env("SVC_PORT").default("8790"),
     new Option("--host <address>", "address to listen on").env("SVC_HOST").default("127.0.0.1"),
-    dataOption("data folder (default: below your home folder)"),
-    databaseOption(),
-    new Option(
-      "--files <place>",
-      "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
-    ).env("SVC_FILES"),
     new Option("--public-url <url>", "address people open, when it is not the listening one").env("SVC_PUBLIC_URL"),
     new Option(
       "--trust-proxy <address>",
@@ -50,6 +43,20 @@ export function listServeOptions(): Option[] {
     )
       .env("SVC_TRUST_PROXY")
       .argParser(collectWords),
+  ];
+}
+
+/** Options of `svc serve`; each can be set by its variable, too. */
+export function listServeOptions(): Option[] {
+  return [
+    new Option("--config <file>", "take settings from its lines NAME=value, by their variables").argParser(loadConfig),
+    ...listAddressOptions(),
+    dataOption("data folder (default: below your home folder)"),
+    databaseOption(),
+    new Option(
+      "--files <place>",
+      "folder for files that all processes see, or s3://BUCKET/PREFIX?region=R&endpoint=URL (default: the data folder)",
+    ).env("SVC_FILES"),
     new Option("--usage-limit <number>", "executions allowed per day and account").env("SVC_USAGE_LIMIT"),
     new Option("--keep-days <number>", "days that the log and ended flows are kept, 0 for ever (default: 90)").env(
       "SVC_KEEP_DAYS",
