@@ -35,8 +35,8 @@ function numberName(name: string, number: number): string {
   return `${stem} (${number})${name.slice(stem.length)}`;
 }
 
-/** Runs `take` with `name`, then with numbered names until one is free. */
-async function takeFreeName(name: string, take: (name: string) => Promise<void>): Promise<string> {
+/** Runs `take` with `name`, then with numbered names until one is free: until it does not throw `EEXIST`. Returns that name. */
+export async function takeFreeName(name: string, take: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : numberName(name, number);
     try {
@@ -112,9 +112,15 @@ export async function writeFileDurably(
 export const TRASH_FOLDER = ".trash";
 
 /**
- * Moves an entry to `.trash/<time>-<random>/<its old path>`, so that a human can see where it was and put it back.
- * Returns its path there. Throws the file system's own errors.
+ * The folder that an entry of the folder `parents` is deleted into: `.trash/<time>-<random>/<parents>`, so that a human can
+ * see where it was and put it back. `now` in milliseconds since the epoch.
  */
+export function chooseTrashFolder(parents: readonly string[], now: number): string[] {
+  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  return [TRASH_FOLDER, `${stamp}-${randomBytes(3).toString("hex")}`, ...parents];
+}
+
+/** Moves an entry to the folder of {@link chooseTrashFolder}. Returns its path there. Throws the file system's own errors. */
 export async function moveToTrash(
   place: {
     readonly root: string;
@@ -124,8 +130,7 @@ export async function moveToTrash(
   },
   now: number,
 ): Promise<string> {
-  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
-  const parts = [TRASH_FOLDER, `${stamp}-${randomBytes(3).toString("hex")}`, ...place.parents];
+  const parts = chooseTrashFolder(place.parents, now);
   const { root, setting, parents, name } = place;
   return withFolder({ root, setting, parts: parents }, async (from: Folder) => {
     // Before the trash folder is made: a missing entry must leave no trace.
