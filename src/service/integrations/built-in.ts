@@ -1,18 +1,18 @@
 import type { AllowedHosts } from "../fetch/address-rules.ts";
-import { driveIntegration } from "./drive/drive-integration.ts";
+import { createDriveIntegration } from "./drive/drive-integration.ts";
 import type { Integration } from "./integration.ts";
 import { createMailIntegration } from "./mail/mail-integration.ts";
 import { createNotesIntegration } from "./notes/notes-integration.ts";
 
 /**
- * The integrations that come with the service. They work on local folders, with no network and no account;
- * notes and mail also on those of others.
+ * The integrations that come with the service. They work on local folders, with no network and no account, and on those
+ * of others.
  *
  * @param allowed hosts of the owner that may be reached without encryption
  */
 export function createBuiltInIntegrations(allowed?: AllowedHosts): readonly Integration[] {
   const o = allowed === undefined ? {} : { allowed };
-  return [driveIntegration, createNotesIntegration(o), createMailIntegration(o)];
+  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o)];
 }
 
 /** {@link createBuiltInIntegrations} for those who only look at them, or reach nothing but local folders. */

@@ -99,15 +99,25 @@ const REFUSALS: Readonly<Record<string, readonly [problem: string, hint?: string
   EXDEV: ["lies on another disk", "Copy and delete instead of moving."],
 };
 
+/**
+ * The refusal that a code of a file system, such as `ENOENT`, stands for: 404, or 400 at `field`; undefined for a code that
+ * says nothing about the arguments.
+ */
+export function refuseEntry(code: string, field: string, path: string): ServiceError | undefined {
+  const quoted = `"${path}"`;
+  if (code === "ENOENT")
+    return refuseMissing(`There is no ${quoted} in this connection's folder.`, "List the folder to see what is there.");
+  const [problem, hint] = REFUSALS[code] ?? [];
+  return problem === undefined ? undefined : refuseValue(field, `${problem}: ${quoted}.`, hint);
+}
+
 /** Explains a failed file operation to the caller; never names a path of this machine. */
 function explainFolderError(error: unknown, field: string, path: string): ServiceError {
   if (error instanceof ServiceError) return error;
   const code = errorCode(error) ?? "unknown";
   const quoted = `"${path}"`;
-  if (code === "ENOENT")
-    return refuseMissing(`There is no ${quoted} in this connection's folder.`, "List the folder to see what is there.");
-  const [problem, hint] = REFUSALS[code] ?? [];
-  if (problem !== undefined) return refuseValue(field, `${problem}: ${quoted}.`, hint);
+  const refused = refuseEntry(code, field, path);
+  if (refused !== undefined) return refused;
   if (DISK_FAULTS.has(code)) {
     const cure = code === "ENOSPC" || code === "EDQUOT" ? "Free some space" : "Check the disk";
     const message = `The disk behind this connection does not work at the moment (${code}).`;
@@ -131,8 +141,8 @@ export interface FolderEntry {
   readonly size?: number;
   /** By extension, unless the action says that it looked inside. */
   readonly mimetype?: string;
-  /** ISO 8601. */
-  readonly modified: string;
+  /** ISO 8601; unknown of folders that are only the beginnings of names. */
+  readonly modified?: string;
 }
 
 /** Describes an `lstat` result; undefined for links, devices and other entries that are not shown. */

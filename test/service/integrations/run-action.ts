@@ -10,7 +10,7 @@ export const NOW = Date.UTC(2026, 10, 20, 9, 30, 0);
 export function holdFile(name: string, mimetype: string, content: string | Uint8Array): HeldFile {
   const bytes = Buffer.from(content);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { name, mimetype, size: bytes.length, sha256, open: () => Readable.from([bytes]) };
+  return { name, mimetype, size: bytes.length, sha256, open: () => Readable.from([Buffer.from(bytes)]) };
 }
 
 /** What {@link createRunner} runs actions with. */

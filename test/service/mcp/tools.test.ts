@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { driveIntegration } from "../../../src/service/integrations/drive/drive-integration.ts";
+import { createDriveIntegration } from "../../../src/service/integrations/drive/drive-integration.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import {
   actionDetailSchema,
@@ -20,7 +20,7 @@ let lab: Lab;
 let service: TestService;
 beforeEach(async () => {
   lab = createLab();
-  service = await startTestService({ integrations: [lab.integration, driveIntegration] });
+  service = await startTestService({ integrations: [lab.integration, createDriveIntegration()] });
 });
 afterEach(() => service.close());
 

@@ -1,14 +1,10 @@
-import { lstat, rename } from "node:fs/promises";
 import { z } from "zod";
 import { sanitiseFileName } from "../../files/file-name.ts";
-import { type Folder, parseEntryName, parseEntryPath, parseFolderPath } from "../../files/folder.ts";
-import { lendPieces } from "../../files/lend-pieces.ts";
-import { giveName, type IfExists, TRASH_FOLDER, UNFINISHED_PREFIX } from "../../files/write-file.ts";
+import { parseEntryName, parseEntryPath, parseFolderPath } from "../../files/folder.ts";
+import { TRASH_FOLDER } from "../../files/write-file.ts";
 import { refuseValue } from "../../service-error.ts";
-import { localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
-import { type ActionContext, createActionDefiner, describeFile, type HeldFile } from "../integration.ts";
-
-const defineDriveAction = createActionDefiner<ActionContext>();
+import { describeFile } from "../integration.ts";
+import { defineDriveAction, isUnfinished, toText } from "./drive.ts";
 
 /** `drive_create_folder`. */
 export const createFolder = defineDriveAction({
@@ -23,29 +19,12 @@ export const createFolder = defineDriveAction({
   }),
   examples: [{ path: "Invoices/2026" }],
   askBefore: ["Which folder is created?"],
-  async run({ path }, { connection }) {
+  async run({ path }, drive) {
     const { parents, name } = parseEntryPath(path, "path");
     checkTarget(parents, name, "path");
-    return localFolder.open(connection, { parts: parents, field: "path", create: true, name }, async (parent) => {
-      const before = await lookAtEntry(parent, parents, name);
-      const entry = await localFolder.open(connection, { parts: [...parents, name], field: "path", create: true }, () =>
-        lookAtEntry(parent, parents, name),
-      );
-      return { ...entry, created: before === undefined };
-    });
+    return drive.createFolder({ parents, name, field: "path" });
   },
 });
-
-async function move(from: string, to: Folder, name: string, ifExists: IfExists): Promise<string> {
-  const source = await lstat(from);
-  if (source.isSymbolicLink()) throw Object.assign(new Error("is a link"), { code: "ELOOP" });
-  if (!source.isDirectory()) return giveName(from, to, name, ifExists);
-  // A folder cannot be linked, and renaming over an empty folder would swallow it.
-  const taken = await lstat(to.at(name)).catch(() => undefined);
-  if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
-  await rename(from, to.at(name));
-  return name;
-}
 
 /** `drive_move_file`. */
 export const moveFile = defineDriveAction({
@@ -67,24 +46,11 @@ export const moveFile = defineDriveAction({
   }),
   examples: [{ path: "march.pdf", destination: "Archive/2025/march.pdf" }],
   askBefore: ["What is moved, and where to?"],
-  async run({ path, destination, if_exists }, { connection }) {
-    const source = parseEntryPath(path, "path");
-    const target = parseEntryPath(destination, "destination");
+  async run({ path, destination, if_exists }, drive) {
+    const source = { ...parseEntryPath(path, "path"), field: "path" };
+    const target = { ...parseEntryPath(destination, "destination"), field: "destination" };
     checkTarget(target.parents, target.name, "destination");
-    return localFolder.open(connection, { parts: source.parents, field: "path", name: source.name }, async (from) => {
-      await lstat(from.at(source.name));
-      return localFolder.open(
-        connection,
-        { parts: target.parents, field: "destination", name: target.name, create: true },
-        async (to) => {
-          const name = await move(from.at(source.name), to, target.name, if_exists);
-          await to.sync();
-          await from.sync();
-          const entry = await lookAtEntry(to, target.parents, name);
-          return { ...entry, moved_from: [...source.parents, source.name].join("/") };
-        },
-      );
-    });
+    return { ...(await drive.move(source, target, if_exists)), moved_from: toText(source) };
   },
 });
 
@@ -101,12 +67,12 @@ export const deleteFile = defineDriveAction({
   }),
   examples: [{ path: "drafts/old.txt" }],
   askBefore: ["Which file or folder is deleted? A folder goes with everything in it."],
-  async run({ path }, { connection, now }) {
+  async run({ path }, drive) {
     const { parents, name } = parseEntryPath(path, "path");
     const whole = [...parents, name];
     if (whole[0] === TRASH_FOLDER)
       throw refuseValue("path", "is in .trash already.", "A human empties .trash; move_file brings things back.");
-    const trashed = await localFolder.trash(connection, { parts: parents, field: "path", name }, now());
+    const trashed = await drive.trash({ parents, name, field: "path" });
     const restore = `Move "${trashed}" back to restore it.`;
     return { path: whole.join("/"), deleted: true, trashed_to: trashed, restore };
   },
@@ -114,13 +80,8 @@ export const deleteFile = defineDriveAction({
 
 /** Refuses places that belong to the drive itself. */
 function checkTarget(parents: readonly string[], name: string, field: string): void {
-  if ([...parents, name][0] === TRASH_FOLDER || name.startsWith(UNFINISHED_PREFIX))
+  if ([...parents, name][0] === TRASH_FOLDER || isUnfinished(name))
     throw refuseValue(field, "is a place the drive keeps for itself.", "Choose another folder or name.");
-}
-
-/** Opens the file only when it is read, so that a refusal before that leaves nothing open. */
-async function* readHeld(file: HeldFile): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* lendPieces(file.open());
 }
 
 /** `drive_upload_file`. */
@@ -154,18 +115,14 @@ export const uploadFile = defineDriveAction({
     "Into which folder and under which name is this file saved?",
     "If it says if_exists: replace, may a file of that name be replaced?",
   ],
-  async run({ file, folder, name, if_exists }, { connection, file: findFile, signal }) {
-    const parts = parseFolderPath(folder, "folder");
+  async run({ file, folder, name, if_exists }, drive, { file: findFile }) {
+    const parents = parseFolderPath(folder, "folder");
     const field = name === undefined ? "file.name" : "name";
     const wanted = parseEntryName(name ?? sanitiseFileName(file.name), field);
-    checkTarget(parts, wanted, field);
+    checkTarget(parents, wanted, field);
     const held = findFile(file.s3key);
-    return localFolder.open(connection, { parts, field: "folder", create: true }, async (target) => {
-      const saved = { name: wanted, bytes: readHeld(held), ifExists: if_exists, signal };
-      const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
-      const written = await saveFile(target, parts, saved, { field, hint });
-      const entry = await lookAtEntry(target, parts, written.name);
-      return { ...entry, path: [...parts, written.name].join("/"), ...written, mimetype: held.mimetype };
-    });
+    const path = { parents, name: wanted, field, parentsField: "folder" };
+    const saved = await drive.save(path, { held, ifExists: if_exists });
+    return { ...saved, mimetype: held.mimetype };
   },
 });

@@ -3,11 +3,12 @@ import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import { driveIntegration } from "../../../src/service/integrations/drive/drive-integration.ts";
-import { useTempFolder } from "../files/temp-folder.ts";
-import { createRunner, holdFile, refusal } from "./run-action.ts";
+import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
+import { useTempFolder } from "../../files/temp-folder.ts";
+import { createRunner, holdFile, refusal } from "../run-action.ts";
 
 const MAKE_FIFO = "mkfifo";
+const driveIntegration = createDriveIntegration();
 const temp = useTempFolder();
 let root = "";
 let run: ReturnType<typeof createRunner>;

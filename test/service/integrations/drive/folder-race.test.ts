@@ -2,11 +2,12 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
-import { driveIntegration } from "../../../src/service/integrations/drive/drive-integration.ts";
-import { ServiceError } from "../../../src/service/service-error.ts";
-import { useTempFolder } from "../files/temp-folder.ts";
-import { createRunner, holdFile } from "./run-action.ts";
+import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
+import { ServiceError } from "../../../../src/service/service-error.ts";
+import { useTempFolder } from "../../files/temp-folder.ts";
+import { createRunner, holdFile } from "../run-action.ts";
 
+const driveIntegration = createDriveIntegration();
 const temp = useTempFolder();
 
 it("neither reads nor writes outside while folders are swapped for links under it", async () => {

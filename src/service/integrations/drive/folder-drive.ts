@@ -1,0 +1,125 @@
+import { type FileHandle, lstat, readdir, rename } from "node:fs/promises";
+import { type Folder, withFile } from "../../files/folder.ts";
+import { lendPieces } from "../../files/lend-pieces.ts";
+import { giveName, type IfExists } from "../../files/write-file.ts";
+import { describeEntry, type FolderEntry, localFolder, lookAtEntry, saveFile } from "../connection-folder.ts";
+import type { ActionContext, HeldFile } from "../integration.ts";
+import {
+  type Drive,
+  type DriveFile,
+  type DriveUpload,
+  type EntryPath,
+  type FolderPath,
+  toText,
+  walkFolders,
+} from "./drive.ts";
+
+const PIECE_BYTES = 256 * 1024;
+
+/** The drive that is a folder of this machine. */
+export class FolderDrive implements Drive {
+  readonly maxHashed = Number.POSITIVE_INFINITY;
+  readonly #context: Pick<ActionContext, "connection" | "signal" | "now">;
+
+  constructor(context: Pick<ActionContext, "connection" | "signal" | "now">) {
+    this.#context = context;
+  }
+
+  async *list({ parts, field }: FolderPath): AsyncGenerator<FolderEntry> {
+    yield* await localFolder.open(this.#context.connection, { parts, field }, async (folder) => {
+      const entries: FolderEntry[] = [];
+      for (const name of await readdir(folder.self)) {
+        const entry = await lookAtEntry(folder, parts, name);
+        if (entry !== undefined) entries.push(entry);
+      }
+      return entries;
+    });
+  }
+
+  walk(folder: FolderPath): AsyncIterable<FolderEntry> {
+    return walkFolders({ list: (one) => this.list(one) }, folder);
+  }
+
+  read<T>(path: EntryPath, use: (file: DriveFile) => Promise<T>): Promise<T> {
+    const { parents, name } = path;
+    return this.#open(path, false, (folder) =>
+      withFile(folder, name, async (handle, stats) => {
+        const entry = await describeEntry(parents, name, stats);
+        const known = { path: toText(path), name, type: "file", ...entry, size: stats.size } as const;
+        return use({ entry: known, read: (from, length) => readPieces(handle, from, length) });
+      }),
+    );
+  }
+
+  save(path: EntryPath, { held, ifExists }: DriveUpload): Promise<FolderEntry & { sha256: string }> {
+    const { parents, name, field } = path;
+    return this.#open(path, true, async (folder) => {
+      const file = { name, bytes: readHeld(held), ifExists, signal: this.#context.signal };
+      const hint = 'Set if_exists to "rename" or "replace", or choose another name.';
+      const written = await saveFile(folder, parents, file, { field, hint });
+      const entry = await lookAtEntry(folder, parents, written.name);
+      return { type: "file", ...entry, path: toText({ parents, name: written.name }), ...written };
+    });
+  }
+
+  createFolder(path: EntryPath): Promise<FolderEntry & { created: boolean }> {
+    const { parents, name, field } = path;
+    return this.#open(path, true, async (parent) => {
+      const before = await lookAtEntry(parent, parents, name);
+      const place = { parts: [...parents, name], field, create: true };
+      const entry = await localFolder.open(this.#context.connection, place, () => lookAtEntry(parent, parents, name));
+      return { path: toText(path), name, type: "folder", ...entry, created: before === undefined };
+    });
+  }
+
+  move(source: EntryPath, target: EntryPath, ifExists: IfExists): Promise<FolderEntry> {
+    return this.#open(source, false, async (from) => {
+      await lstat(from.at(source.name));
+      return this.#open(target, true, async (to) => {
+        const name = await move(from.at(source.name), to, target.name, ifExists);
+        await to.sync();
+        await from.sync();
+        const { parents } = target;
+        return { path: toText({ parents, name }), name, type: "file", ...(await lookAtEntry(to, parents, name)) };
+      });
+    });
+  }
+
+  trash({ parents, name, field }: EntryPath): Promise<string> {
+    const { connection, now } = this.#context;
+    return localFolder.trash(connection, { parts: parents, field, name }, now());
+  }
+
+  /** Opens the folder that an entry is in. */
+  #open<T>(path: EntryPath, create: boolean, use: (folder: Folder) => Promise<T>): Promise<T> {
+    const { parents, name, field, parentsField } = path;
+    const named = parentsField === undefined ? { field, name } : { field: parentsField };
+    return localFolder.open(this.#context.connection, { parts: parents, create, ...named }, use);
+  }
+}
+
+/** Opens the file only when it is read, so that a refusal before that leaves nothing open. */
+async function* readHeld(file: HeldFile): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* lendPieces(file.open());
+}
+
+async function* readPieces(handle: FileHandle, from: number, length: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, length));
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, length - done), from + done);
+    if (bytesRead === 0) return;
+    done += bytesRead;
+    yield Buffer.from(buffer.subarray(0, bytesRead));
+  }
+}
+
+async function move(from: string, to: Folder, name: string, ifExists: IfExists): Promise<string> {
+  const source = await lstat(from);
+  if (source.isSymbolicLink()) throw Object.assign(new Error("is a link"), { code: "ELOOP" });
+  if (!source.isDirectory()) return giveName(from, to, name, ifExists);
+  // A folder cannot be linked, and renaming over an empty folder would swallow it.
+  const taken = await lstat(to.at(name)).catch(() => undefined);
+  if (taken !== undefined) throw Object.assign(new Error("taken"), { code: "EEXIST" });
+  await rename(from, to.at(name));
+  return name;
+}

@@ -1,0 +1,63 @@
+import type { AllowedHosts } from "../../fetch/address-rules.ts";
+import { type AppAgent, createAppAgent } from "../../fetch/guarded-connector.ts";
+import { refuseSetting, ServiceError } from "../../service-error.ts";
+import type { ActionContext } from "../integration.ts";
+import { BucketClient } from "./bucket/bucket-client.ts";
+import { BucketDrive } from "./bucket/bucket-drive.ts";
+import { readBucketSettings } from "./bucket/bucket-settings.ts";
+import type { Drive, OpenDrive } from "./drive.ts";
+import { RemoteCall } from "./remote-call.ts";
+
+/** How long a server may send nothing; a call has no more than a minute. */
+const SILENCE_MS = 50_000;
+const READ = { level: "read", idempotent: true } as const;
+
+type Settings = ActionContext["connection"]["settings"];
+type Action = Parameters<OpenDrive>[1];
+
+/** Creates the ways to drives on other machines; connects nowhere yet. */
+export function createRemoteDrives(o: { readonly allowed?: AllowedHosts }) {
+  const agents = new Map<boolean, AppAgent>();
+
+  function getDispatcher(isPrivate: boolean) {
+    const agent = agents.get(isPrivate) ?? createAppAgent({ isPrivate, silenceMs: SILENCE_MS });
+    agents.set(isPrivate, agent);
+    return agent.dispatcher;
+  }
+
+  function open(given: Settings, context: Pick<ActionContext, "signal" | "now">, action: Action): Drive {
+    const settings = readBucketSettings(given, o.allowed);
+    const { place, isPrivate } = settings;
+    const secrets = { key: place.secretAccessKey, id: place.accessKeyId };
+    const call = new RemoteCall({ app: `The bucket "${place.bucket}"`, action, context, secrets });
+    return new BucketDrive(new BucketClient(call, settings, getDispatcher(isPrivate)), call, place);
+  }
+
+  return {
+    open: (async (context, action) => open(context.connection.settings, context, action)) satisfies OpenDrive,
+
+    /** Throws ServiceError 422 naming the setting that is wrong. */
+    check: (settings: Settings) => void readBucketSettings(settings, o.allowed),
+
+    /** Lists the top of the drive. Throws as `check` does. */
+    async test(given: Settings, signal: AbortSignal): Promise<void> {
+      const drive = open(given, { signal, now: Date.now }, READ);
+      try {
+        for await (const _ of drive.list({ parts: [], field: "folder" })) break;
+      } catch (error) {
+        if (signal.aborted) throw refuseSetting("s3Bucket", "was tried, but gave no answer in time.", error);
+        if (!(error instanceof ServiceError)) throw error;
+        const isRefused = error.status === 401 || error.status === 403;
+        const setting = isRefused ? "s3SecretAccessKey" : given.s3Endpoint ? "s3Endpoint" : "s3Bucket";
+        throw refuseSetting(setting, `does not work: ${error.message}`, error);
+      }
+    },
+
+    /** Ends all connections; a later call opens them again. */
+    async close(): Promise<void> {
+      const open = [...agents.values()];
+      agents.clear();
+      await Promise.all(open.map((agent) => agent.close()));
+    },
+  };
+}
