@@ -5,6 +5,7 @@ import { hasServers } from "../e2e/added-apps/find-servers.ts";
 import { findOpenClaw } from "../e2e/openclaw/host/find-openclaw.ts";
 import { canUsePidNamespaces } from "../faults/pid-namespaces/pid-namespaces.ts";
 import { canMakeSmallDisk } from "../faults/small-disk/small-disk.ts";
+import { hasDriveServers } from "../service/integrations/drive/servers/find-drive-servers.ts";
 import { findPostgres } from "./start-postgres.ts";
 import { IN_OPENCLAW } from "./test-files.ts";
 
@@ -70,6 +71,12 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     files: "test/**/dovecot/**/*.test.ts",
     present: () => existsSync("/usr/sbin/dovecot") && isInstalled("openssl"),
     provide: "sudo apt-get install -y dovecot-imapd openssl",
+  },
+  {
+    name: "servers of files (drives over WebDAV on Apache and rclone, and in an S3 store)",
+    files: "test/service/integrations/drive/servers/*.test.ts",
+    present: hasDriveServers,
+    provide: "sudo apt-get install -y apache2 rclone && npm run drive-servers:install",
   },
   {
     name: "small disk (a full and a read-only disk under the plugin and under the service)",

@@ -1,12 +1,14 @@
 /** The groups of test files that do not run like all others, as globs below the root. */
 
 /** What only `npm run test:all` runs, in a few words. */
-export const LONG_NAME = "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw, PostgreSQL, Dovecot)";
+export const LONG_NAME =
+  "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw, PostgreSQL, Dovecot, servers of files)";
 
 /** Tests that only `npm run test:all` runs. */
 export const LONG_TESTS: string[] = [
   "test/{consumers,faults,fuzz,e2e/added-apps}/**/*.test.ts",
   "test/**/{dovecot,postgres}/**/*.test.ts",
+  "test/service/integrations/drive/servers/*.test.ts",
   "test/**/*.long.test.ts",
 ];
 
