@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIVE_SCRIPT } from "../../../src/service/http/pages/live.ts";
+import { LOCAL_TIMES_SCRIPT } from "../../../src/service/http/pages/local-times.ts";
 import { SESSION_SCRIPT } from "../../../src/service/http/session-path.ts";
 import { bootstrapStartReplySchema, pairStartReplySchema } from "../../../src/wire/registration.ts";
 import { post } from "../../service/http-calls.ts";
@@ -129,7 +130,7 @@ test("no page asks another host for anything, or has another script than ours", 
   for (const url of pages.values()) {
     await page.goto(url);
     const scripts = await page.locator("script").allTextContents();
-    expect([SESSION_SCRIPT, LIVE_SCRIPT], url).toEqual(expect.arrayContaining(scripts));
+    expect([SESSION_SCRIPT, LIVE_SCRIPT, LOCAL_TIMES_SCRIPT], url).toEqual(expect.arrayContaining(scripts));
   }
   expect(foreign).toEqual([]);
   expect(errors.filter((text) => /Content Security Policy|Refused/.test(text))).toEqual([]);

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { exactTime, shortenText } from "../../../base/text.ts";
+import { shortenText } from "../../../base/text.ts";
 import type { ApprovalStatus } from "../../../wire/approval.ts";
 import { EXACT, toPlainText } from "../../../wire/plain-text.ts";
 import type { ApprovalContent, HeldApproval } from "../../approvals/approval-rows.ts";
@@ -8,7 +8,7 @@ import type { ServiceError } from "../../service-error.ts";
 import { exactValue, writeExactly } from "./exact-value.ts";
 import { fileList, type SeenFile } from "./file-preview.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { tag, timeTag } from "./values.ts";
+import { exactTimeTag, tag, timeTag } from "./values.ts";
 
 /** Longest reason for the agent, in characters. */
 export const MAX_REASON = 500;
@@ -97,7 +97,7 @@ function factList({ approval, caller, now }: CallCard, content: ApprovalContent)
 <dt>Effect</dt><dd>${isDangerous ? html`<strong class="bad">${EFFECTS[level]}</strong>` : EFFECTS[level]}</dd>
 <dt>Asked by</dt><dd>${caller}, ${timeTag(requestedAt, now)}</dd>
 ${status === "pending" ? html`<dt>Expires</dt><dd>${timeTag(expiresAt, now)}</dd>` : ""}
-${decidedAt === null ? "" : html`<dt>Decided</dt><dd>${exactTime(decidedAt)}${decidedBy === null ? "" : `, by ${decidedBy}`}</dd>`}
+${decidedAt === null ? "" : html`<dt>Decided</dt><dd>${exactTimeTag(decidedAt)}${decidedBy === null ? "" : `, by ${decidedBy}`}</dd>`}
 ${content.policyReason === undefined ? "" : html`<dt>Why asked</dt><dd>${toPlainText(content.policyReason)}</dd>`}
 </dl>`;
 }

@@ -1,11 +1,10 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/text.ts";
 import type { HeldApproval } from "../../approvals/approval-rows.ts";
 import { shortenJson } from "../../executions/outcome.ts";
 import type { ExecutionRow } from "../../store/schema.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import type { Markup } from "./page.ts";
-import { dataView, describeDuration, executionTag } from "./values.ts";
+import { dataView, describeDuration, exactTimeTag, executionTag } from "./values.ts";
 
 /** Content of the page of one execution. */
 interface ExecutionPage extends NamedExecution {
@@ -44,8 +43,8 @@ function factList({ execution, connection, device }: ExecutionPage): Markup {
 <dt>Asked by</dt><dd>${key === null ? device : html`<a href="/log?device=${encodeURIComponent(key)}">${device}</a>`}</dd>
 ${flow === null ? "" : html`<dt>Part of</dt><dd><a href="/flows/${flow}">a flow</a>, with <a href="/log?flow=${flow}">its other calls</a></dd>`}
 <dt>Effect</dt><dd>${execution.side_effect_level}</dd>
-<dt>Started</dt><dd>${exactTime(started_at)}</dd>
-<dt>Finished</dt><dd>${finished_at === null ? "Not yet" : html`${exactTime(finished_at)}, after ${describeDuration(started_at, finished_at)}`}</dd>
+<dt>Started</dt><dd>${exactTimeTag(started_at)}</dd>
+<dt>Finished</dt><dd>${finished_at === null ? "Not yet" : html`${exactTimeTag(finished_at)}, after ${describeDuration(started_at, finished_at)}`}</dd>
 <dt>Id</dt><dd><code>${execution.id}</code></dd>
 </dl>`;
 }
@@ -56,8 +55,8 @@ function decisionCard({ id, status, decidedBy, decidedAt, reason, requestedAt }:
 <dl>
 <dt>Decision</dt><dd>${status === "declined" ? "Declined" : "Approved"}</dd>
 <dt>By</dt><dd>${decidedBy ?? "Not known"}</dd>
-<dt>Asked</dt><dd>${exactTime(requestedAt)}</dd>
-<dt>Decided</dt><dd>${decidedAt === null ? "Not known" : exactTime(decidedAt)}</dd>
+<dt>Asked</dt><dd>${exactTimeTag(requestedAt)}</dd>
+<dt>Decided</dt><dd>${decidedAt === null ? "Not known" : exactTimeTag(decidedAt)}</dd>
 ${reason === null ? "" : html`<dt>Reason</dt><dd>${reason}</dd>`}
 </dl>
 <p><a href="/inbox/${id}">See the request</a></p>

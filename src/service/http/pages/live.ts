@@ -32,6 +32,7 @@ export const LIVE_SCRIPT = `
     const reply = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!reply.ok) return;
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    globalThis.showLocalTimes?.(page);
     document.title = page.title;
     document.documentElement.dataset.refresh = page.documentElement.dataset.refresh ?? "";
     let added = 0;

@@ -6,6 +6,7 @@ import type { ApprovalMode, Role } from "../../store/schema.ts";
 import type { RouteEnv } from "../request.ts";
 import { readSessionPath, SESSION_SCRIPT, SESSION_SCRIPT_SOURCE, type SessionMark } from "../session-path.ts";
 import { LIVE_SCRIPT, LIVE_SCRIPT_SOURCE } from "./live.ts";
+import { LOCAL_TIMES_SCRIPT, LOCAL_TIMES_SOURCE } from "./local-times.ts";
 import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_SOURCE } from "./passkey-script.ts";
 import { PAGE_HEADERS, STYLE } from "./style.ts";
 
@@ -49,7 +50,10 @@ export interface Page {
   readonly showsPictures?: boolean;
 }
 
-async function renderPage(page: Omit<Page, "status">): Promise<string> {
+/** A page with what follows from its content. */
+type DrawnPage = Omit<Page, "status"> & { readonly hasTimes?: boolean };
+
+async function renderPage(page: DrawnPage): Promise<string> {
   const { title, body, csrfToken, person, section, session, refreshSeconds: refresh } = page;
   const scripts = listScripts(page).map(({ script }) => html`<script>${raw(script)}</script>`);
   return String(
@@ -110,24 +114,28 @@ function signOutForm(csrfToken: string): Markup {
 export async function sendPage(c: Context<RouteEnv>, { status = 200, ...page }: Page): Promise<Response> {
   const sessionPath = readSessionPath(c.req.url);
   const mark = page.session ?? (sessionPath !== "" && page.csrfToken !== undefined ? "open" : undefined);
-  const text = await renderPage({ ...page, session: mark });
+  const drawn = { ...page, session: mark, hasTimes: String(await page.body).includes(" data-local") };
+  const text = await renderPage(drawn);
   return c.body(text.replaceAll(/ (href|action|src)="(?=\/)/g, `$&${sessionPath}`), status, {
     ...PAGE_HEADERS,
-    "content-security-policy": makePolicy({ ...page, session: mark }),
+    "content-security-policy": makePolicy(drawn),
   });
 }
 
 /** The scripts of a page, each with the source expression that lets it run. */
-function listScripts({ session, refreshSeconds, usesPasskeys = false }: Omit<Page, "status">) {
+function listScripts({ session, refreshSeconds, usesPasskeys = false, hasTimes = false }: DrawnPage) {
+  const isLive = refreshSeconds !== undefined;
   const all = [
     { isUsed: session !== undefined, script: SESSION_SCRIPT, source: SESSION_SCRIPT_SOURCE },
-    { isUsed: refreshSeconds !== undefined, script: LIVE_SCRIPT, source: LIVE_SCRIPT_SOURCE },
+    { isUsed: isLive, script: LIVE_SCRIPT, source: LIVE_SCRIPT_SOURCE },
+    // A live page may get times later.
+    { isUsed: hasTimes || isLive, script: LOCAL_TIMES_SCRIPT, source: LOCAL_TIMES_SOURCE },
     { isUsed: usesPasskeys, script: PASSKEY_SCRIPT, source: PASSKEY_SCRIPT_SOURCE },
   ];
   return all.filter(({ isUsed }) => isUsed);
 }
 
-function makePolicy(page: Page): string {
+function makePolicy(page: DrawnPage): string {
   const { refreshSeconds, usesPasskeys = false, showsPictures = false } = page;
   const sources = listScripts(page).map(({ source }) => source);
   return [

@@ -13,7 +13,7 @@ import { listConnectedApps } from "./app-names.ts";
 import { describeAsked, foldLimits, type LimitNames, listLimitNames, readGrant, resolveApps } from "./limits.ts";
 
 import { listRights, type Markup, messageBody, type RequestCard, requestCard } from "./page.ts";
-import { describeTime } from "./values.ts";
+import { timeTag } from "./values.ts";
 
 /** The pages on which the owner approves or declines a request for a key. */
 export function addRequestPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -181,8 +181,8 @@ function requestBody<Session extends KeyRequest>(
     code: { place: kind.codePlace, value: session.display_code },
     facts: [
       ...kind.facts(session),
-      ["Asked", describeTime(session.created_at, now)],
-      ["Expires", describeTime(session.expires_at, now)],
+      ["Asked", timeTag(session.created_at, now)],
+      ["Expires", timeTag(session.expires_at, now)],
       ...(wants.length === 0 ? [] : [["Wants", html`${wants.map((line) => html`${line}<br>`)}`] as const]),
     ],
     rights: listRights({ apps: o.apps, mayChoose: o.approvals !== undefined, levels: scopes.levels }),

@@ -39,6 +39,7 @@ p{margin:0 0 1rem}
 ul,ol{margin:0 0 1.5rem;padding-left:1.25rem}
 li{margin-bottom:.375rem}
 a{color:var(--accent)}
+time[title]{cursor:help}
 .muted{color:var(--muted)}
 code,pre{font-family:ui-monospace,"SF Mono","Cascadia Mono","DejaVu Sans Mono",monospace;font-size:.9375em}
 code{overflow-wrap:anywhere}

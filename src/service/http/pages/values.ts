@@ -94,9 +94,14 @@ export function describeDuration(from: string, to: string): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : countUnits(ms / 1000);
 }
 
-/** {@link describeTime} with the exact time (UTC) as its title. */
+/** {@link describeTime} with the exact time as its title: UTC, or by `LOCAL_TIMES_SCRIPT` the browser's. */
 export function timeTag(iso: string, now: number): Markup {
-  return html`<time datetime="${iso}" title="${exactTime(iso)}">${describeTime(iso, now)}</time>`;
+  return html`<time datetime="${iso}" title="${exactTime(iso)}" data-local>${describeTime(iso, now)}</time>`;
+}
+
+/** A time to the second: UTC, or by `LOCAL_TIMES_SCRIPT` the browser's. */
+export function exactTimeTag(iso: string): Markup {
+  return html`<time datetime="${iso}" data-local="exact">${exactTime(iso)}</time>`;
 }
 
 /** Longest text of one value that is shown at once, in characters; the rest can be opened below it. */
