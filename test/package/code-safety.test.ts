@@ -9,6 +9,7 @@ import { scanCode } from "./scan-code.ts";
  * nothing of the service.
  */
 const STARTS_PROGRAMS = [
+  "src/cli/open-editor.ts",
   "src/service/backup/archive.ts",
   "src/service/added/mcp/child-transport.ts",
   "src/service/added/mcp/group-watch.ts",

@@ -7,6 +7,7 @@ import { LineReader } from "../../runtimes/terminal/line-reader.ts";
 import { createConnectPresenter } from "../../runtimes/terminal/present-connect-link.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeForOutcome } from "../exit-codes.ts";
+import { findEditor } from "../open-editor.ts";
 import { openClient } from "../open-session.ts";
 import { showOutcome } from "../outcome-text.ts";
 import { jsonObject, readTimeout } from "../settings.ts";
@@ -90,7 +91,8 @@ export async function call(context: CliContext, tool: string, flags: CallFlags):
 }
 
 /** The human at the keyboard, who approves calls and, with `wait` or at a terminal, connects apps. */
-function openPerson({ terminal, input, output, signal }: CliContext, { wait }: CallFlags) {
+function openPerson(context: CliContext, { wait }: CallFlags) {
+  const { terminal, input, output, signal } = context;
   const keyboard = { input, output };
   const reader = new LineReader(keyboard);
   const stop = new AbortController();
@@ -105,7 +107,7 @@ function openPerson({ terminal, input, output, signal }: CliContext, { wait }: C
   });
   const isAtTerminal = input.isTTY === true && keyboard.output.isTTY === true;
   return {
-    approve: createTerminalApprover({ ...keyboard, reader }),
+    approve: createTerminalApprover({ ...keyboard, reader, editor: findEditor(context) }),
     presentConnectLink: (wait ?? isAtTerminal) ? presentConnectLink : undefined,
     signal: AbortSignal.any([signal, stop.signal]),
   };

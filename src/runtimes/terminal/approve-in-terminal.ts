@@ -1,6 +1,7 @@
 import { isRecord, parseJson } from "../../base/json.ts";
 import { createApprovalCard } from "../../calls/ask/card.ts";
 import type { ApprovalDecision, ApprovalRequest, Approver } from "../../calls/ask/request.ts";
+import { toPlainText } from "../../wire/plain-text.ts";
 import { LineReader, type ReadLine, type Terminal } from "./line-reader.ts";
 import { drawCard } from "./show-card.ts";
 
@@ -9,7 +10,15 @@ interface TerminalApproverOptions extends Terminal {
   readonly color?: boolean | undefined;
   /** Reads the answers; shared with other prompts of the same keyboard. Default: a reader of its own. */
   readonly reader?: LineReader | undefined;
+  /** Lets the human edit a text in a program of theirs. Default: the arguments are typed as JSON. */
+  readonly editor?: Editor | undefined;
 }
+
+/**
+ * Resolves to the text as it was saved, also when that is unchanged; undefined when the program ended with an error or could
+ * not be started. Rejects with the signal's reason when that fires.
+ */
+export type Editor = (text: string, signal: AbortSignal) => Promise<string | undefined>;
 
 /** An approver that can give the keyboard back. */
 export type TerminalApprover = Approver & { close(): void };
@@ -20,7 +29,7 @@ const PAGE_HELP = "An answer counts at the question, after the last page.";
 const MORE = "... (an empty line starts over) ";
 
 /**
- * Asks in the terminal: a approves, e edits (the arguments as JSON; the edited card is shown and asked about again),
+ * Asks in the terminal: a approves, e edits (the arguments as JSON, in an editor or typed; the edited card is shown and asked about again),
  * d declines, v shows everything page by page. Where a standing permission is possible, `always` gives it. The card is
  * drawn for the window: tool, effect and account always stand above the prompt. End of input rejects, so that nothing is
  * approved; Ctrl-C aborts the call with an AbortError. One card at a time; text typed before a card is ignored.
@@ -30,7 +39,8 @@ export function createTerminalApprover(options: TerminalApproverOptions): Termin
   const isColored = options.color ?? hasColors(options.output);
   let previous: Promise<unknown> = Promise.resolve();
   const approve: Approver = (request, { signal }) => {
-    const turn = previous.then(() => new Conversation(reader, options.output, isColored).hold(request, signal));
+    const { output, editor } = options;
+    const turn = previous.then(() => new Conversation({ reader, output, isColored, editor }).hold(request, signal));
     previous = turn.catch(() => undefined);
     return turn;
   };
@@ -41,11 +51,13 @@ class Conversation {
   readonly #reader: LineReader;
   readonly #output: Terminal["output"];
   readonly #isColored: boolean;
+  readonly #editor: Editor | undefined;
 
-  constructor(reader: LineReader, output: Terminal["output"], isColored: boolean) {
-    this.#reader = reader;
-    this.#output = output;
-    this.#isColored = isColored;
+  constructor(o: { reader: LineReader; output: Terminal["output"]; isColored: boolean; editor: Editor | undefined }) {
+    this.#reader = o.reader;
+    this.#output = o.output;
+    this.#isColored = o.isColored;
+    this.#editor = o.editor;
   }
 
   async hold(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision> {
@@ -74,7 +86,7 @@ class Conversation {
             this.#say("This cannot be changed here: approve it as it is, or decline it.");
             break;
           }
-          const edited = await this.#readEdit(signal);
+          const edited = await this.#edit(shown, signal);
           if (edited !== undefined) {
             shown = { ...shown, arguments: edited };
             isEdited = true;
@@ -100,6 +112,27 @@ class Conversation {
     return short[word] ?? word;
   }
 
+  /** The arguments as the human wants them; undefined when they stay as they are. */
+  async #edit({ arguments: shown }: ApprovalRequest, signal: AbortSignal) {
+    if (this.#editor === undefined) return this.#readEdit(signal);
+    const before = `${toPlainText(JSON.stringify(shown, null, 2), { keepLines: true })}\n`;
+    let text = before;
+    for (;;) {
+      const saved = await this.#editor(text, signal);
+      if (saved === undefined) {
+        this.#say("The editor ended with an error, so nothing was changed. Unset VISUAL and EDITOR to type JSON here.");
+        return undefined;
+      }
+      if (saved === before || saved.trim() === "") return undefined;
+      text = saved;
+      const value = parseJson(text);
+      if (isRecord(value)) return value;
+      this.#say(`That is not a JSON object${explainJson(text)}.`);
+      const again = await this.#ask("Enter: edit it again, k: keep the arguments as they were? ", signal);
+      if (again === undefined || again === "k") return undefined;
+    }
+  }
+
   /**
    * JSON over one or more lines; the first line that makes it whole ends it. An empty line after unfinished JSON starts
    * over; as the first line it gives undefined, like the end of input.
@@ -115,7 +148,11 @@ class Conversation {
       text += `${line.text}\n`;
       const value = parseJson(text);
       if (isRecord(value)) return value;
-      if (!isEnd) continue;
+      if (!isEnd) {
+        const problem = isUnfinished(text) ? "" : explainJson(text);
+        if (problem !== "") this.#say(`That cannot become a JSON object${problem}. An empty line starts over.`);
+        continue;
+      }
       this.#say("That is not a JSON object; try again.");
       text = "";
     }
@@ -163,6 +200,24 @@ class Conversation {
   #say(line: string): void {
     this.#output.write(`${line}\n`);
   }
+}
+
+/** What the parser says against a text, to stand in a sentence; empty for JSON that is no object. */
+function explainJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    const said = error instanceof Error ? error.message.split("\n")[0] : undefined;
+    return said === undefined ? "" : ` (${toPlainText(said, { max: 120 })})`;
+  }
+}
+
+/** True for the beginning of JSON. */
+function isUnfinished(text: string): boolean {
+  const problem = explainJson(text);
+  const at = /at position (\d+)/.exec(problem)?.[1];
+  return /end of JSON|Unterminated/.test(problem) || (at !== undefined && Number(at) >= text.trimEnd().length);
 }
 
 function describeChoices(request: ApprovalRequest, isEdited: boolean): string {

@@ -126,6 +126,56 @@ describe("createTerminalApprover", () => {
     );
   });
 
+  it("says at once what can never become JSON", async () => {
+    input.write('e\n{"title": nope}\n\n\nd\n');
+    expect((await approve(createRequest(), { signal })).type).toBe("decline");
+    expect(shown).toMatch(/That cannot become a JSON object \(.*nope.*\)\. An empty line starts over\.\n\.\.\./);
+  });
+
+  describe("with an editor", () => {
+    const opened: string[] = [];
+    const edit = async (typed: string, ...saved: (string | undefined)[]) => {
+      opened.length = 0;
+      const editor = async (text: string) => {
+        opened.push(text);
+        return saved[opened.length - 1];
+      };
+      const withEditor = createTerminalApprover({ input, output, editor });
+      input.write(typed);
+      try {
+        return await withEditor(createRequest(), { signal });
+      } finally {
+        withEditor.close();
+      }
+    };
+
+    it("takes what was saved, and shows the card of it", async () => {
+      expect(await edit("e\na\n", '{ "title": "Groceries" }')).toMatchObject({
+        type: "edit",
+        arguments: { title: "Groceries" },
+      });
+      expect(opened).toEqual(['{\n  "title": "Shopping"\n}\n']);
+      expect(shown).toContain("title: Groceries");
+    });
+
+    it("opens a mistake again as it was left, with what is wrong", async () => {
+      const decision = await edit("e\n\na\n", '{ "title": oh }', '{ "title": "Oh" }');
+      expect(decision).toMatchObject({ type: "edit", arguments: { title: "Oh" } });
+      expect(opened[1]).toBe('{ "title": oh }');
+      expect(shown).toMatch(/That is not a JSON object \(.*oh.*\)\./);
+    });
+
+    it.each([
+      ["nothing was changed", "e\na\n", ['{\n  "title": "Shopping"\n}\n']],
+      ["everything was deleted", "e\na\n", ["\n"]],
+      ["a mistake is given up", "e\nk\na\n", ["[1]"]],
+      ["the editor failed", "e\na\n", [undefined]],
+    ])("keeps the arguments when %s", async (_when, typed, saved) => {
+      expect(await edit(typed, ...saved)).toMatchObject({ type: "approve" });
+      expect(shown).not.toContain("edited by you");
+    });
+  });
+
   it("shows the end of its time by the clock of this machine", async () => {
     const request = createRequest();
     input.write("d\n");
