@@ -28,7 +28,14 @@ import { type Core, openCore } from "./open-core.ts";
 import { type Infrastructure, openInfrastructure } from "./open-infrastructure.ts";
 import { readIngestSecret, type ServiceKeys } from "./secrets/service-keys.ts";
 import type { ServiceLog } from "./service-error.ts";
-import { type CheckedOptions, checkOptions, listHosts, type ServiceOptions, toLocalOrigin } from "./service-options.ts";
+import {
+  type CheckedOptions,
+  checkOptions,
+  listHosts,
+  type ServiceOptions,
+  toLocalOrigin,
+  warnOfPlainAddress,
+} from "./service-options.ts";
 import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
 import { keepSettling, openSweeping } from "./upkeep.ts";
 
@@ -43,6 +50,7 @@ export interface OpenService extends Service {
 /** Starts everything, or nothing: what was opened is closed again when a later step fails. */
 export async function openService(options: ServiceOptions): Promise<OpenService> {
   const checked = checkOptions(options);
+  warnOfPlainAddress(checked);
   const opened: Undo[] = [];
   let closing: Promise<void> | undefined;
   const close = () => {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { SvcError } from "../errors.ts";
-import { type AllowedHosts, readAllowedHosts } from "./fetch/address-rules.ts";
+import { type AllowedHosts, isLoopbackName, readAllowedHosts } from "./fetch/address-rules.ts";
 import { readFilesPlace, type S3Place } from "./files/open-blobs.ts";
 import { systemElapsed } from "./health/watch-clock.ts";
 import { readTrustedProxies, type TrustedProxies } from "./http/caller-address.ts";
@@ -181,6 +181,16 @@ export function checkOptions(options: ServiceOptions): CheckedOptions {
     elapsed: options.elapsed ?? (options.now === undefined ? systemElapsed : undefined),
     log: guardLog(options.log),
   };
+}
+
+/** Warns of a public address that others can read along. */
+export function warnOfPlainAddress({ publicOrigin, log }: CheckedOptions): void {
+  const url = publicOrigin === undefined ? null : new URL(publicOrigin);
+  if (url?.protocol !== "http:" || isLoopbackName(url.hostname)) return;
+  const why =
+    "keys, sign-ins and files cross the network in clear, svc pairs with no such address, and browsers have no passkeys there";
+  const advice = "Put a proxy with TLS in front of the service, and give publicUrl (--public-url) its https address.";
+  log({ level: "warn", message: `The public address ${publicOrigin} is not encrypted: ${why}. ${advice}` });
 }
 
 /** A log that throws or rejects must not stop the service. */

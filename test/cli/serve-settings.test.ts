@@ -38,6 +38,15 @@ test.each([
   expect([run.code, run.stderr]).toEqual([code, expect.stringContaining(text)]);
 });
 
+test("an address that is not encrypted is warned about, and is none to pair with", async () => {
+  const address = "http://svc.example";
+  const running = startSvc(["serve", "--port", "0", "--data", join(home, "data"), "--public-url", address], home);
+  await running.waitFor(/warn: The public address http:\/\/svc\.example is not encrypted/);
+  await running.waitFor(/Next: open the sign-in link, then put TLS in front of the service: "svc pair" needs an https/);
+  running.kill("SIGTERM");
+  expect(await running.done).toMatchObject({ code: 0 });
+});
+
 test("a file that is not there is named", async () => {
   const run = await runSvc(["serve", "--config", join(home, "gone.env")], home);
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("gone.env")]);

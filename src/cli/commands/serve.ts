@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../../client/base-url.ts";
 import { SvcError } from "../../errors.ts";
 import { createSignInLink } from "../../service/create-sign-in-link.ts";
 import type { ServiceOptions } from "../../service/service-options.ts";
@@ -68,13 +69,21 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
   terminal.say(`Sign in: ${await service.signInUrl()}`);
   terminal.say(`  The link works once, within 10 minutes; "svc login-link" prints another.`);
   terminal.say(`Data folder: ${dataDir}`);
-  terminal.say(`Next: open the sign-in link, then run "svc pair --base-url ${service.url}" in another terminal.`);
+  terminal.say(`Next: open the sign-in link, ${nameNextStep(service.url)}`);
   await new Promise<void>((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
   const running = service.runningCalls();
   const waits = `waiting for ${running} running ${running === 1 ? "call" : "calls"}. Ctrl-C again ends now.`;
   terminal.say(running === 0 ? "Stopping." : `Stopping: ${waits}`);
   await service.close();
   return EXIT.ok;
+}
+
+/** A key is sent to no address that others can read along. */
+function nameNextStep(url: string): string {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || isLoopbackHost(hostname)
+    ? `then run "svc pair --base-url ${url}" in another terminal.`
+    : `then put TLS in front of the service: "svc pair" needs an https address.`;
 }
 
 /** Variables that turn something on by being there, so that "0" would, too. */

@@ -114,10 +114,12 @@ export function readAllowedHosts(entries: readonly string[]): AllowedHosts {
   };
 }
 
+/** True for a host of a URL, as `URL.hostname` spells it, that cannot leave this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || (isIP(hostname) === 4 && hostname.startsWith("127."));
+}
+
 /** True for a host that may be reached without encryption: of this machine, or one that the owner allowed by name. */
 export function isOwnHost(url: URL, allowed: AllowedHosts | undefined): boolean {
-  const { hostname } = url;
-  const isLoopback =
-    hostname === "localhost" || hostname === "[::1]" || (isIP(hostname) === 4 && hostname.startsWith("127."));
-  return isLoopback || allowed?.has(url) === true;
+  return isLoopbackName(url.hostname) || allowed?.has(url) === true;
 }

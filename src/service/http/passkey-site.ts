@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Context } from "hono";
 import type { PasskeySite } from "../auth/passkeys/answers.ts";
+import { isLoopbackName } from "../fetch/address-rules.ts";
 import type { RouteEnv } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
@@ -23,7 +24,7 @@ function readSite({ protocol, hostname, origin }: URL): PasskeySite | undefined 
 /** Why there are no passkeys at this address, and what to do. */
 export function explainNoSite(c: Context<RouteEnv>, { baseUrl }: Pick<ServiceParts, "baseUrl">): string {
   const { protocol, hostname, port } = new URL(baseUrl);
-  const isHere = protocol === "http:" && (hostname === "[::1]" || hostname.startsWith("127."));
+  const isHere = protocol === "http:" && isLoopbackName(hostname);
   const where = isHere
     ? `open http://localhost:${port} in its place, and sign in there`
     : "put TLS and a domain name in front of the service, and name them with --public-url";

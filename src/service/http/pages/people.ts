@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import { exactTime } from "../../../base/text.ts";
 import type { ListedSession, OwnerSession } from "../../auth/owner-sessions.ts";
 import { MAX_NAME, type PersonRow, readRole } from "../../auth/people.ts";
+import { isLoopbackName } from "../../fetch/address-rules.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { PasskeyRow, Role } from "../../store/schema.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -106,15 +107,12 @@ async function makeLink({ sessions, baseUrl }: ServiceParts, personId: string): 
   return { link: `${baseUrl}/sign-in?token=${secret}`, expiresAt };
 }
 
-/** An address that no other machine reaches. */
-const LOCAL = /^http:\/\/(localhost|127\.|\[::1\])/;
-
 function linkPage(person: PersonRow, { link, expiresAt }: MadeLink): Page {
   const body = html`<section class="card" aria-labelledby="link">
 <div role="status"><h1 id="link">Send ${person.name} this link</h1>
 <p>Whoever opens it first is signed in as ${person.name}. It works once, within 24 hours: until ${exactTime(expiresAt)}. It is shown only now.</p></div>
 <p class="notice"><code class="copy">${link}</code></p>
-${LOCAL.test(link) ? html`<p class="muted">This address works on the machine of the service only. For others, start it with <code>--public-url</code>.</p>` : ""}
+${isLoopbackName(new URL(link).hostname) ? html`<p class="muted">This address works on the machine of the service only. For others, start it with <code>--public-url</code>.</p>` : ""}
 <p><a href="/people/${person.id}">Go on</a></p>
 </section>`;
   return { title: "Sign-in link", body };
