@@ -11,18 +11,31 @@ export interface Change {
   /** The name of the thing, as somebody chose it. */
   readonly name?: string | null | undefined;
   readonly id?: string | undefined;
+  /** Network address of the person, where it is told. */
+  readonly address?: string | undefined;
 }
 
 const MAX_NAME = 80;
 
 /** Writes an audit line: who changed what. */
-export function logChange(log: ServiceLog, by: Pick<Person, "id" | "name">, { event, did, name, id }: Change): void {
+export function logChange(
+  log: ServiceLog,
+  by: Pick<Person, "id" | "name">,
+  { event, did, name, id, address }: Change,
+): void {
   const who = toPlainText(by.name, { max: MAX_NAME });
   const what = name == null ? undefined : toPlainText(name, { max: MAX_NAME });
-  const thing = [what && JSON.stringify(what), id && `(${id})`].filter(Boolean).join(" ");
+  const thing = [what && JSON.stringify(what), id && `(${id})`, address && `from ${address}`].filter(Boolean).join(" ");
   log({
     level: "info",
     message: `${JSON.stringify(who)} (${by.id}) ${[did, thing].filter(Boolean).join(" ")}`,
-    facts: { event, by: who, by_id: by.id, ...(what && { name: what }), ...(id && { id }) },
+    facts: {
+      event,
+      by: who,
+      by_id: by.id,
+      ...(what && { name: what }),
+      ...(id && { id }),
+      ...(address && { address }),
+    },
   });
 }

@@ -3,6 +3,7 @@ import { matchedRoutes } from "hono/route";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { ServiceLog } from "../service-error.ts";
 import { traceNothing } from "../telemetry/telemetry.ts";
+import { readCallerAddress } from "./caller-address.ts";
 import type { RouteEnv } from "./request.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
@@ -15,10 +16,15 @@ export function watchRequests({
   trace,
   log,
   accessLog,
-}: Pick<ServiceParts, "metrics" | "trace" | "log" | "accessLog">): MiddlewareHandler<RouteEnv> | undefined {
+  trustedProxies,
+}: Pick<ServiceParts, "metrics" | "trace" | "log" | "accessLog" | "trustedProxies">):
+  | MiddlewareHandler<RouteEnv>
+  | undefined {
   if (metrics === undefined && trace === traceNothing && !accessLog) return undefined;
   return async (c, next) => {
     const begun = performance.now();
+    // Before the answer: the connection of a caller that goes away tells no address any more.
+    const address = accessLog ? readCallerAddress(c.env.incoming, trustedProxies) : "";
     const route = findRoute(c);
     const { method, raw } = c.req;
     const attributes = { "http.request.method": method, "http.route": route };
@@ -29,7 +35,7 @@ export function watchRequests({
     });
     const ms = performance.now() - begun;
     metrics?.countRequest(ms / 1000, route, c.res.status);
-    if (accessLog) log(describeRequest(c, route, ms));
+    if (accessLog) log(describeRequest(c, { route, ms, address }));
   };
 }
 
@@ -47,7 +53,10 @@ const MAX_PATH = 200;
 /** Characters of the id of a key: enough to find it. */
 const KEY_CHARS = 12;
 
-function describeRequest(c: Context<RouteEnv>, route: string, ms: number): Parameters<ServiceLog>[0] {
+function describeRequest(
+  c: Context<RouteEnv>,
+  { route, ms, address }: { route: string; ms: number; address: string },
+): Parameters<ServiceLog>[0] {
   const { method } = c.req;
   const path = showPath(c.env.routePath ?? c.req.path, route);
   // Answers that a library writes have their status there only.
@@ -56,8 +65,8 @@ function describeRequest(c: Context<RouteEnv>, route: string, ms: number): Param
   const key = c.get("principal")?.apiKeyId.slice(0, KEY_CHARS);
   return {
     level: "info",
-    message: `${method} ${path} ${status} ${took} ms${key === undefined ? "" : ` ${key}`}`,
-    facts: { event: "request", method, path, status, ms: took, ...(key !== undefined && { key }) },
+    message: `${method} ${path} ${status} ${took} ms ${address}${key === undefined ? "" : ` ${key}`}`,
+    facts: { event: "request", method, path, status, ms: took, address, ...(key !== undefined && { key }) },
   };
 }
 

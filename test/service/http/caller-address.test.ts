@@ -57,12 +57,14 @@ describe.each([
   ["a proxy that nobody named", [], "127.0.0.1"],
 ])("behind %s", (_what, trustProxy, address) => {
   let service: TestService;
+  const lines: string[] = [];
   beforeAll(async () => {
-    service = await startTestService({ integrations: [], trustProxy });
+    const log = ({ message }: { message: string }) => void lines.push(message);
+    service = await startTestService({ integrations: [], trustProxy, accessLog: true, log });
   });
   afterAll(() => service.close());
 
-  test("the pages show the address of the caller, or that of the proxy", async () => {
+  test("the pages and the lines for the operator show the address of the caller, or that of the proxy", async () => {
     const headers = xff("203.0.113.9, 198.51.100.1");
     const owner = openBrowser();
     await owner.open(await service.service.signInUrl(), headers);
@@ -70,5 +72,7 @@ describe.each([
     const asked = await call(`${service.url}${path}`, { method: "POST", headers, body: "{}" });
     expect((await owner.open(asked.json.approval_url)).text).toContain(`<dt>Asked from</dt><dd>${address}</dd>`);
     expect((await owner.open(`${service.url}/sessions`)).text).toContain(` from ${address} · last seen`);
+    expect(lines.find((line) => line.includes("signed in by a link"))).toMatch(new RegExp(` from ${address}$`));
+    expect(lines.find((line) => line.startsWith(`POST ${path} 200 `))).toMatch(new RegExp(` ms ${address}$`));
   });
 });

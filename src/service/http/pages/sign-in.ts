@@ -48,9 +48,10 @@ export function addSignInPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const form = await readForm(c);
     const token = form.get("token") ?? "";
     const person = await parts.sessions.findInvited(token);
-    const secret = await parts.sessions.signIn(token, describeSigning(c, parts));
+    const signing = describeSigning(c, parts);
+    const secret = await parts.sessions.signIn(token, signing);
     if (secret === undefined || person === undefined) return sendDeadLink(c, parts);
-    logChange(parts.log, person, { event: "person.signed_in", did: "signed in by a link" });
+    logChange(parts.log, person, { event: "person.signed_in", did: "signed in by a link", address: signing.address });
     return enter(c, parts, { secret, next: form.get("next") ?? undefined });
   });
   addPasskeySignIn(app, parts);
@@ -85,7 +86,8 @@ function addPasskeySignIn(app: Hono<RouteEnv>, parts: ServiceParts): void {
     deleteCookie(c, name, rules);
     if (signedIn === undefined) return sendRefusal(c, parts);
     const { secret, person, passkey } = signedIn;
-    logChange(parts.log, person, { event: "person.signed_in", did: "signed in with the passkey", name: passkey });
+    const did = "signed in with the passkey";
+    logChange(parts.log, person, { event: "person.signed_in", did, name: passkey, address: signing.address });
     return enter(c, parts, { secret, next: undefined });
   });
 }

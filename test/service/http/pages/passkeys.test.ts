@@ -74,7 +74,7 @@ describe("a passkey", () => {
     expect(await isIn(phone)).toBe(true);
     expect(logged.slice(-2)).toEqual([
       expect.stringMatching(/^"Owner" \(per_\w+\) added a passkey "Laptop"$/),
-      expect.stringMatching(/^"Owner" \(per_\w+\) signed in with the passkey "Laptop"$/),
+      expect.stringMatching(/^"Owner" \(per_\w+\) signed in with the passkey "Laptop" from 127\.0\.0\.1$/),
     ]);
     now += 5 * MINUTE;
     expect(await page(phone)).toMatch(/signed in .* with the passkey Laptop from 127\.0\.0\.1 · last seen/);
