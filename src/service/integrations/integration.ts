@@ -152,6 +152,53 @@ export interface AccessToken {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** Something that came into an app. All of it is data from outside. */
+export interface AppEvent {
+  /** The same however often it is found, also when the app has numbered everything anew. */
+  readonly id: string;
+  /** Where it is now; a later look that knows this place leaves it out. */
+  readonly place: string;
+  /** When it came, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Another text once the app has numbered everything anew. Default: it never does. */
+  readonly epoch?: string | undefined;
+  /** When it was made, as its maker says, in milliseconds since the epoch. */
+  readonly madeAt?: number | undefined;
+  /** Facts by name. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** What a look is for. */
+export interface Wanted {
+  /** A search of the app, or a pattern of names. */
+  readonly query: string;
+  /** Folder to look in; empty for the usual one. */
+  readonly folder: string;
+  /** Milliseconds since the epoch: what came earlier is left out, where the app knows when something came. */
+  readonly since: number;
+  /** Most events in one answer. */
+  readonly limit: number;
+  isKnown(place: string): boolean;
+}
+
+/** Finds of a look. */
+export interface Found {
+  readonly events: readonly AppEvent[];
+  /** True when there are more than these. */
+  readonly more: boolean;
+  /** Every place that is there now, where a place that becomes free may be taken by something new. */
+  readonly places?: readonly string[];
+}
+
+/** Looks for what is new in an app, for the triggers of its owner. Agents do not see it. */
+export interface Watch {
+  readonly kind: "mail" | "file";
+  /** Id of the action that reads the same: its scopes, and the rules about it, count for a look too. */
+  readonly like: string;
+  /** Throws ServiceError like an action; 400 for a query that cannot be read. */
+  look(wanted: Wanted, context: ActionContext): Promise<Found>;
+}
+
 /** An app the service can act on. */
 export interface Integration {
   readonly slug: string;
@@ -161,6 +208,8 @@ export interface Integration {
   /** All scopes a full connection grants. */
   readonly scopes: readonly string[];
   readonly actions: readonly Action[];
+  /** Default: triggers cannot wait for anything here. */
+  readonly watch?: Watch;
   /** Why the app is unusable, and the owner's next step; default: it can be used. */
   readonly stopped?: string;
   /** Fields of the dashboard's form, in this order; an app without settings has none. */

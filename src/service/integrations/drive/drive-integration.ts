@@ -6,6 +6,7 @@ import type { Integration } from "../integration.ts";
 import { BUCKET_FIELDS, isInBucket } from "./bucket/bucket-settings.ts";
 import { createFolder, deleteFile, moveFile, uploadFile } from "./change-files.ts";
 import type { OpenDrive } from "./drive.ts";
+import { createDriveWatch } from "./drive-watch.ts";
 import { FolderDrive } from "./folder-drive.ts";
 import { listFiles, searchFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
@@ -29,6 +30,7 @@ export function createDriveIntegration(o: { readonly allowed?: AllowedHosts } = 
     category: "files",
     scopes: ["drive.read", "drive.write"],
     actions: actions.map((action) => action(open)),
+    watch: createDriveWatch(open),
     settingsForm: [
       {
         name: "folder",

@@ -14,6 +14,8 @@ export interface MailPlace {
   readonly isFlagged: boolean;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** Another text once the mailbox has given every message another id. Default: it never does. */
+  readonly epoch?: string;
 }
 
 /** A message of a search. Its text may be cut; the names of its attachments are complete where the mailbox knows them. */
@@ -30,6 +32,15 @@ export interface FoundMessages {
   readonly more: boolean;
   /** A note to the caller, for example that only the newest messages were looked at. */
   readonly note?: string | undefined;
+}
+
+/** Where and how much to search. */
+export interface MailSearch {
+  /** As `findFolder` names it. */
+  readonly folder: string;
+  readonly limit: number;
+  /** True for ids of messages that are left out, before they are opened. Default: none is. */
+  readonly isKnown?: (id: string) => boolean;
 }
 
 /** States a message can be marked with. */
@@ -60,7 +71,7 @@ export interface MailBox {
    * made; 400 for a name that no folder can have.
    */
   findFolder(name: string, o: { readonly mayBeMade: boolean }): Promise<string>;
-  search(query: MailQuery, o: { readonly folder: string; readonly limit: number }): Promise<FoundMessages>;
+  search(query: MailQuery, o: MailSearch): Promise<FoundMessages>;
   /** All messages with these ids, or ServiceError 404 naming the first missing one. */
   find(ids: readonly string[]): Promise<MailPlace[]>;
   /**

@@ -6,6 +6,7 @@ import { deleteMessage, markMessage, moveMessage } from "./change-mail.ts";
 import type { LookupNetwork } from "./find-servers/find-servers.ts";
 import type { OpenMailBox } from "./mail-box.ts";
 import { checkMaildir, mailFolder, readMailSettings } from "./mail-settings.ts";
+import { createMailWatch } from "./mail-watch.ts";
 import { getAttachment, listMailFolders, readMessage, searchMail } from "./read-mail.ts";
 import { saveDraft, sendMessage } from "./send-message.ts";
 import { findMailSignIn } from "./server/mail-sign-in.ts";
@@ -134,6 +135,7 @@ export function createMailIntegration(
     category: "mail",
     scopes: ["mail.read", "mail.send", "mail.modify"],
     actions: actions.map((action) => action(open)),
+    watch: createMailWatch(open),
     settingsForm,
     settingsHelp: "The servers and a way to sign in are needed, or else a folder, at the end.",
     firstStep: {

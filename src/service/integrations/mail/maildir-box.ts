@@ -2,7 +2,7 @@ import { createGate, type Gate } from "../../../base/concurrency.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ActionContext } from "../integration.ts";
 import { composeMessage, type Draft } from "./compose-message.ts";
-import type { FoundMessage, FoundMessages, MailBox, MailMark, MailPlace, SentMail } from "./mail-box.ts";
+import type { FoundMessage, FoundMessages, MailBox, MailMark, MailPlace, MailSearch, SentMail } from "./mail-box.ts";
 import { normaliseFolder } from "./mail-box.ts";
 import type { MessagePart } from "./mail-message.ts";
 import { type MailQuery, matchesPlace } from "./mail-query.ts";
@@ -86,12 +86,12 @@ export class MaildirBox implements MailBox {
     return folder;
   }
 
-  async search(query: MailQuery, { folder, limit }: { folder: string; limit: number }): Promise<FoundMessages> {
+  async search(query: MailQuery, { folder, limit, isKnown }: MailSearch): Promise<FoundMessages> {
     const { connection, signal } = this.#context;
     const found: FoundMessage[] = [];
     const parser = createSearchParser(this.#parser, { account: connection.id, signal });
     const listed = await listMessages(connection, folder);
-    const candidates = listed.filter((one) => matchesPlace(query, toPlace(one)));
+    const candidates = listed.filter((one) => !isKnown?.(one.id) && matchesPlace(query, toPlace(one)));
     for (const one of candidates.slice(0, MAX_OPENED)) {
       signal.throwIfAborted();
       const bytes = await readMessageStart(connection, one, SEARCH_BYTES).catch(skipMissing);

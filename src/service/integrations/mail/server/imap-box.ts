@@ -6,6 +6,7 @@ import {
   type MailBox,
   type MailMark,
   type MailPlace,
+  type MailSearch,
   normaliseFolder,
   refuseLarge,
   type SentMail,
@@ -92,12 +93,12 @@ export class ImapBox implements MailBox {
     return standard;
   }
 
-  async search(query: MailQuery, o: { readonly folder: string; readonly limit: number }): Promise<FoundMessages> {
+  async search(query: MailQuery, o: MailSearch): Promise<FoundMessages> {
     const found = await this.look(async (line): Promise<FetchedMessages> => {
       const folder = pickFolder(await listImapFolders(line), o.folder);
       if (folder === undefined) return { fetched: [], more: false };
       return inFolder(line, folder, ({ validity }) =>
-        searchImap(line, query, { folder, validity, limit: o.limit, now: this.context.now() }),
+        searchImap(line, query, { ...o, folder, validity, now: this.context.now() }),
       );
     });
     const { signal, connection } = this.context;

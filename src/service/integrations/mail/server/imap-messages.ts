@@ -54,6 +54,7 @@ export function readState(
     isUnread: !flags.has("\\Seen"),
     isFlagged: flags.has("\\Flagged"),
     receivedAt: new Date(internalDate).getTime(),
+    epoch: `${folder.digest}.${validity}`,
   };
 }
 

@@ -4,7 +4,7 @@ import type { FoundMessage, FoundMessages, MailPlace } from "../mail-box.ts";
 import { type MailQuery, type MailTerm, matchesPlace } from "../mail-query.ts";
 import type { SearchParser } from "../parsing/search-parser.ts";
 import { listAttachmentNames } from "../read-mail.ts";
-import type { ImapFolder } from "./imap-folders.ts";
+import { type ImapFolder, writeImapId } from "./imap-folders.ts";
 import { readState } from "./imap-messages.ts";
 import type { ImapLine } from "./imap-session.ts";
 
@@ -21,6 +21,8 @@ interface Scope {
   readonly folder: ImapFolder;
   readonly validity: bigint;
   readonly limit: number;
+  /** See {@link MailSearch}. */
+  readonly isKnown?: ((id: string) => boolean) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -52,8 +54,10 @@ export async function searchImap(line: ImapLine, query: MailQuery, scope: Scope)
     const found = new Set(line.need(await client.search(search, { uid: true })));
     uids = uids === undefined ? [...found] : uids.filter((uid) => found.has(uid));
   }
-  const newest = (uids ?? []).sort((a, b) => b - a).slice(0, MAX_LISTED);
-  const isCut = (uids ?? []).length > MAX_LISTED;
+  const { validity, isKnown } = scope;
+  const unknown = (uids ?? []).filter((uid) => !isKnown?.(writeImapId({ folder: scope.folder.digest, validity, uid })));
+  const newest = unknown.sort((a, b) => b - a).slice(0, MAX_LISTED);
+  const isCut = unknown.length > MAX_LISTED;
   const listed = await list(line, newest, { ...scope, withStructure: needsStructure });
   const matching = listed.filter(
     ({ message, place }) =>
