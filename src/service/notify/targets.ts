@@ -1,5 +1,6 @@
 import { sha256Hex } from "../../base/hash.ts";
 import { SvcError } from "../../errors.ts";
+import { readWebhookSecret } from "./standard-webhook.ts";
 
 /**
  * A target of notes, alone or with its secret: the access token of an ntfy server, or the key that signs for a webhook
@@ -20,9 +21,6 @@ export type Target = {
 );
 
 const FORMS = "ntfy:https://HOST/TOPIC, webhook:https://HOST/PATH, mail:ADDRESS or mail:CONNECTION:ADDRESS";
-const SECRET_PREFIX = "whsec_";
-/** Bytes of a secret as the Standard Webhooks specification has it. */
-const SECRET_BYTES = { min: 24, max: 64 } as const;
 
 /**
  * Reads the targets of an option.
@@ -57,8 +55,8 @@ function readMail(key: string, rest: string): Target {
 }
 
 function readSecret(secret: string | undefined): Buffer {
-  const bytes = Buffer.from(secret?.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : "", "base64");
-  if (bytes.length >= SECRET_BYTES.min && bytes.length <= SECRET_BYTES.max) return bytes;
+  const bytes = readWebhookSecret(secret);
+  if (bytes !== undefined) return bytes;
   const hint =
     'Set it (environment: SVC_WEBHOOK_SECRET) to "whsec_" and 24 to 64 bytes in base64, here and at the receiver: echo "whsec_$(openssl rand -base64 32)"';
   throw new SvcError("invalid_config", "A webhook needs a secret that signs its notes.", { field: "notify", hint });

@@ -210,10 +210,10 @@ test("410 stops a webhook until a test note arrives, and a redirect is not follo
   receiver.answer = 410;
   await hold("first");
   await received(1);
-  await expect.poll(openHome).toContain("It wants no more notes (410).");
+  await expect.poll(openHome).toContain("It wants no more messages (410).");
   await hold("second");
   clock += 60 * MINUTE;
-  await expect.poll(openHome).toContain("It wants no more notes (410).");
+  await expect.poll(openHome).toContain("It wants no more messages (410).");
   expect(receiver.received).toHaveLength(1);
   await service.close();
 
