@@ -6,7 +6,7 @@ import type { FlowTemplates } from "./flow-templates.ts";
 
 /** Facts about flows that stand in other tables. */
 export interface FlowFacts {
-  /** Names of the devices and people that started them, by id. */
+  /** Names of the devices, people and triggers that started them, by id. */
   readonly starters: ReadonlyMap<string, string>;
   /** By flow; none for a flow that does not wait. */
   readonly waits: ReadonlyMap<string, FlowWait>;
@@ -41,6 +41,7 @@ async function nameStarters(store: Store, flows: readonly FlowRow[]): Promise<Re
   const devices = store.selectFrom("api_keys").select(["id", "label as name"]).where("id", "in", ids);
   // Also of people who were removed: what they did keeps their name.
   const people = store.selectFrom("people").select(["id", "name"]).where("id", "in", ids);
-  const named = await devices.unionAll(people).execute();
+  const triggers = store.selectFrom("triggers").select(["id", "name"]).where("id", "in", ids);
+  const named = await devices.unionAll(people).unionAll(triggers).execute();
   return new Map(named.map(({ id, name }) => [id, name]));
 }

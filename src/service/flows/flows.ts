@@ -9,7 +9,7 @@ import { type FlowParts, findFlow, flowNotFound, readFlow } from "./flow-rows.ts
 import type { FlowTemplate } from "./flow-template.ts";
 import { nameAccounts, toFlowView, toTemplateView } from "./flow-view.ts";
 import { createSegmentRunner } from "./segment-runner.ts";
-import { type FlowStart, listUsable, startFlow } from "./start-flow.ts";
+import { type FlowStart, listUsable, type OnFlowStart, prepareFlow, startFlow } from "./start-flow.ts";
 import { createSweeper } from "./sweeper.ts";
 import { mailToNotesTasks } from "./templates/mail-to-notes-tasks.ts";
 import { mailUnreadSummary } from "./templates/mail-unread-summary.ts";
@@ -66,6 +66,19 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
       const id = await startFlow(parts, start);
       await runner.run(id, settleMs);
       return read(start.principal.accountId, id);
+    },
+    /**
+     * Starts a flow for which nobody waits.
+     *
+     * @param onStart runs in the transaction that writes the flow; what it throws undoes the start.
+     * @throws ServiceError as `start`, and what `onStart` throws.
+     */
+    async startAlone(start: FlowStart, onStart: OnFlowStart): Promise<void> {
+      await runner.run(await startFlow(parts, start, onStart), 0);
+    },
+    /** @throws ServiceError as `start`; nothing is started. */
+    async check(start: FlowStart): Promise<void> {
+      await prepareFlow(parts, start);
     },
     ...createFlowLists(store, templates),
     /** @throws ServiceError 404, bare. */

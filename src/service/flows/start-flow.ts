@@ -4,6 +4,7 @@ import type { Principal } from "../auth/api-keys.ts";
 import { createId } from "../auth/secrets.ts";
 import { findDefaultConnection } from "../connections/connections.ts";
 import { refuseBare } from "../service-error.ts";
+import type { Store } from "../store/open-store.ts";
 import type { FlowRow, FlowStepRow } from "../store/schema.ts";
 import { type FlowParts, readTime } from "./flow-rows.ts";
 import { type FlowTemplate, refuseInput } from "./flow-template.ts";
@@ -25,6 +26,9 @@ export interface FlowStart {
   readonly triggerType: FlowTriggerType;
 }
 
+/** Runs in the transaction that writes a flow. */
+export type OnFlowStart = (transaction: Store, flowId: string) => Promise<void>;
+
 /**
  * Writes a new flow; its first segment is pending. Connections are chosen now, so that an approval later is one for the
  * account that was meant.
@@ -32,7 +36,21 @@ export interface FlowStart {
  * @returns its id
  * @throws ServiceError 400, bare: unknown template, missing or invalid input.
  */
-export async function startFlow(parts: FlowParts, start: FlowStart): Promise<string> {
+export async function startFlow(parts: FlowParts, start: FlowStart, onStart?: OnFlowStart): Promise<string> {
+  const { flow, steps } = await prepareFlow(parts, start);
+  await parts.store.transaction().execute(async (db) => {
+    await onStart?.(db, flow.id);
+    await db.insertInto("flows").values(flow).execute();
+    await db.insertInto("flow_steps").values(steps).execute();
+  });
+  return flow.id;
+}
+
+/** The rows of a new flow, not written yet. @throws ServiceError as {@link startFlow}. */
+export async function prepareFlow(
+  parts: FlowParts,
+  start: FlowStart,
+): Promise<{ readonly flow: FlowRow; readonly steps: FlowStepRow[] }> {
   const view = await parts.access.view(start.principal);
   const templates = listUsable(parts.templates.list(), view);
   const template = templates.find((one) => one.key === start.templateKey);
@@ -44,11 +62,7 @@ export async function startFlow(parts: FlowParts, start: FlowStart): Promise<str
   const input = template.readInput(start.input, parts.now());
   const connections = await chooseConnections(view, template, input);
   const flow = createFlowRow(parts, { ...start, template, connections });
-  await parts.store.transaction().execute(async (db) => {
-    await db.insertInto("flows").values(flow).execute();
-    await db.insertInto("flow_steps").values(createStepRows(template, flow.id)).execute();
-  });
-  return flow.id;
+  return { flow, steps: createStepRows(template, flow.id) };
 }
 
 /** The connections that were named, or are the default now; none where the human has to choose or connect first. */
