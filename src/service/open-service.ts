@@ -37,6 +37,7 @@ import {
   warnOfPlainAddress,
 } from "./service-options.ts";
 import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
+import { openTriggers, type Triggers } from "./triggers/triggers.ts";
 import { keepSettling, openSweeping } from "./upkeep.ts";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
@@ -45,7 +46,11 @@ export interface OpenService extends Service {
   readonly accountId: string;
   readonly keys: ApiKeys;
   readonly grants: Grants;
+  readonly triggers: Triggers;
 }
+
+/** Heartbeats between two looks of a trigger into an app: a minute. */
+const LOOK_BEATS = 12;
 
 /** Starts everything, or nothing: what was opened is closed again when a later step fails. */
 export async function openService(options: ServiceOptions): Promise<OpenService> {
@@ -89,9 +94,19 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);
+  const triggers = openTriggers({
+    ...o,
+    ...core,
+    ...infrastructure,
+    accountId,
+    flows,
+    lookEveryMs: o.heartbeatMs * LOOK_BEATS,
+    isClockBelieved: watch.isClockBelieved,
+  });
+  onClose(() => triggers.close());
   const sweeping = openSweeping(o, { ...infrastructure, watch });
   onClose(sweeping.stop);
-  const served = { infrastructure, core, added, flows, outbox, metrics, watch, accountId };
+  const served = { infrastructure, core, added, flows, triggers, outbox, metrics, watch, accountId };
   const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   // Only now: nobody waits for it.
@@ -103,6 +118,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     accountId,
     keys,
     grants: core.grants,
+    triggers,
     connections: core.connections,
     signInUrl: async () => `${url}/sign-in?token=${await sessions.createLink(accountId)}`,
     // A request and its action are one call; an action goes on without its request, and the steps of flows have none.
@@ -118,6 +134,7 @@ interface ServedParts {
   readonly core: Core;
   readonly added: OpenSources;
   readonly flows: Flows;
+  readonly triggers: Triggers;
   readonly outbox: Outbox;
   readonly metrics: ServiceMetrics | undefined;
   readonly watch: Watch;
@@ -178,7 +195,8 @@ async function createParts(
   { url, keys, onClose }: { url: string; keys: ApiKeys; onClose: (undo: () => Promise<unknown>) => void },
 ) {
   const { now } = o;
-  const { infrastructure, core, added, flows, outbox, metrics, watch, accountId } = served;
+  const { infrastructure, core, added, outbox, accountId, ...kept } = served;
+  const { metrics } = kept;
   const { store, node } = infrastructure;
   const secret = o.ingestSecret === undefined ? await findIngestSecret(o, store, core.serviceKeys) : o.ingestSecret;
   const ingestTokens =
@@ -215,6 +233,7 @@ async function createParts(
   onClose(() => notes.close());
   return {
     ...core,
+    ...kept,
     refreshApps: added.refresh,
     pairing: createPairing({ ...core, store, keys, now, pairUrl: (token) => `${url}/pair/${token}` }),
     bootstrap: createBootstrap({ ...core, store, keys, now, baseUrl: url }),
@@ -228,15 +247,12 @@ async function createParts(
     }),
     oauth,
     notes,
-    metrics,
     metricsToken: o.metricsToken,
     trace: o.trace,
     accessLog: o.accessLog ?? false,
     mcpExtras: o.mcpExtras,
     node,
-    watch,
     ingestTokens,
-    flows,
     flowApprovals: o.flowApprovals ?? "api",
     fileEnvelopes: o.fileEnvelopes ?? true,
     baseUrl: url,

@@ -233,7 +233,7 @@ function chooseConnection(
  *
  * @throws ServiceError 401 `needs_reauth`, 403 `needs_scope_upgrade` with the missing scopes as `details`, 422 `integration_misconfigured`.
  */
-function checkConnection(entry: CatalogEntry, connection: Connection): void {
+export function checkConnection(entry: CatalogEntry, connection: Connection): void {
   const { name } = entry.integration;
   if (connection.state === "reauth_required") {
     throw new ServiceError(401, "needs_reauth", `"${connection.label}" (${name}) must be signed in to again.`, {

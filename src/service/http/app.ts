@@ -8,6 +8,7 @@ import { addExecuteRoute } from "./routes/execute.ts";
 import { addExecutionRoutes } from "./routes/executions.ts";
 import { addFlowRoutes } from "./routes/flows.ts";
 import { addHealthRoute } from "./routes/health.ts";
+import { addHookRoute } from "./routes/hooks.ts";
 import { addIngestRoute } from "./routes/ingest.ts";
 import { addMcpRoutes, addServerCardRoutes } from "./routes/mcp.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
@@ -56,6 +57,7 @@ export function createProgramApp(parts: ServiceParts): GuardedApp {
       addBootstrapRoutes(app, parts);
       addMcpRoutes(app, parts);
       addFlowRoutes(app, parts);
+      addHookRoute(app, parts);
     },
   });
 }

@@ -32,6 +32,7 @@ import type { ServiceKeys } from "../secrets/service-keys.ts";
 import type { ServiceLog } from "../service-error.ts";
 import type { StoreStates } from "../store/store-states.ts";
 import type { Trace } from "../telemetry/telemetry.ts";
+import type { Triggers } from "../triggers/triggers.ts";
 import type { TrustedProxies } from "./caller-address.ts";
 
 /** Everything the routes use. */
@@ -74,6 +75,7 @@ export interface ServiceParts {
   /** False when bytes in the `files` envelope are ignored, so that callers have to upload them. */
   readonly fileEnvelopes: boolean;
   readonly flows: Flows;
+  readonly triggers: Triggers;
   /** Whether API keys may approve flows, or only the owner in the dashboard. */
   readonly flowApprovals: "api" | "dashboard";
   /** This process among those that share the store. */

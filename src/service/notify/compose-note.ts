@@ -78,13 +78,18 @@ export function composeTest(baseUrl: string): Note {
   return { title: "Test note", lines, url: baseUrl, waiting: 0, items: [] };
 }
 
-/** Names of keys and OAuth clients, by the id that a call or a flow has. */
-async function nameCallers({ keys, oauth, accountId }: ComposeParts): Promise<ReadonlyMap<string, string>> {
+/** Names of keys, OAuth clients and triggers, by the id that a call or a flow has. */
+async function nameCallers({ store, keys, oauth, accountId }: ComposeParts): Promise<ReadonlyMap<string, string>> {
   const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(
     ({ clientId, name, redirectUri }) => [toSubject(clientId), name ?? redirectUri ?? ""] as const,
   );
-  return new Map([...devices, ...apps]);
+  return new Map([...devices, ...apps, ...(await nameTriggers(store, accountId))]);
+}
+
+async function nameTriggers(store: Store, accountId: string): Promise<(readonly [id: string, name: string])[]> {
+  const rows = await store.selectFrom("triggers").select(["id", "name"]).where("account_id", "=", accountId).execute();
+  return rows.map(({ id, name }) => [id, name] as const);
 }
 
 function tell({ kind, action, asked_by }: NoteItem): string {

@@ -141,6 +141,8 @@ function refuse(path: string, reason: string, hint: string, cause?: unknown): Sv
 export async function hasSealed(store: Store): Promise<boolean> {
   const connections = store.selectFrom("connections").select("id").where("settings", "like", '%"sealed"%');
   if ((await connections.limit(1).execute()).length > 0) return true;
+  const triggers = store.selectFrom("triggers").select("id").where("secrets", "is not", null);
+  if ((await triggers.limit(1).execute()).length > 0) return true;
   for (const table of ["service_keys", "sign_ins", "provider_clients", "provider_sign_ins", "approvals"] as const) {
     const rows = await store
       .selectFrom(table)

@@ -146,13 +146,32 @@ const PASSKEY_TABLES: readonly string[] = [
   `alter table owner_sessions add column address text`,
 ];
 
+/** The owner's triggers, what they know, and their events. */
+const TRIGGER_TABLES: readonly string[] = [
+  `create table triggers (
+    id text primary key, account_id text not null, name text not null, content text not null, kind text not null, secrets text,
+    made_by text not null, made_at text not null, paused_at text, due_at text, leased_by text, cursor text not null,
+    failures integer not null, error text, note text)`,
+  `create index triggers_by_due on triggers (due_at)`,
+  `create table trigger_marks (
+    trigger_id text not null, mark text not null, at text not null, primary key (trigger_id, mark))`,
+  `create index trigger_marks_by_age on trigger_marks (trigger_id, at)`,
+  `create table trigger_events (
+    id text primary key, trigger_id text not null, event_key text not null, at text not null, data text not null,
+    status text not null, attempts integer not null, next_at text not null, leased_by text, error text, flow_id text,
+    settled_at text, unique (trigger_id, event_key))`,
+  `create index trigger_events_by_trigger on trigger_events (trigger_id, at, id)`,
+  `create index trigger_events_by_status on trigger_events (status, next_at)`,
+  `create index trigger_events_by_end on trigger_events (settled_at, id)`,
+];
+
+const runAll = (statements: readonly string[]) => async (db: Kysely<unknown>) => {
+  for (const statement of statements) await sql.raw(statement).execute(db);
+};
+
 /** By name; they run in the order of their names. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  "0001-first-tables": {
-    async up(db: Kysely<unknown>) {
-      for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
-    },
-  },
+  "0001-first-tables": { up: runAll(FIRST_TABLES) },
   "0002-watched-tables": { up: watchTables },
   "0003-first-steps": {
     async up(db: Kysely<unknown>) {
@@ -165,11 +184,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
       await sql.raw(`create index executions_by_device on executions (${columns})`).execute(db);
     },
   },
-  "0005-passkeys": {
-    async up(db: Kysely<unknown>) {
-      for (const statement of PASSKEY_TABLES) await sql.raw(statement).execute(db);
-    },
-  },
+  "0005-passkeys": { up: runAll(PASSKEY_TABLES) },
+  "0006-triggers": { up: runAll(TRIGGER_TABLES) },
 };
 
 /**

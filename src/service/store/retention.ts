@@ -23,7 +23,7 @@ interface Forgetting {
 }
 
 /**
- * Removes executions and flows that ended more than `days` days before `time` (milliseconds since the epoch, see
+ * Removes executions, flows and events of triggers that ended more than `days` days before `time` (milliseconds since the epoch, see
  * `advanceUpkeep`), the oldest first, a few at a time. What runs or waits
  * stays (an approval waits for a day at most), and so does an execution that a flow or a valid idempotency key refers to: without it a write could be made again.
  */
@@ -42,6 +42,7 @@ export async function forgetEnded(o: {
     await walk(work, (after) => findExecutions(work, id, after), forgetExecutions);
     await walk(work, (after) => findApprovals(work, id, after), forgetApprovals);
   }
+  await walk(work, (after) => findTriggerEvents(work, after), forgetTriggerEvents);
   await store.deleteFrom("usage_days").where("day", "<", before.slice(0, 10)).execute();
 }
 
@@ -139,6 +140,23 @@ function findApprovals({ store, before }: Forgetting, accountId: string, after: 
 
 async function forgetApprovals(transaction: Store, ids: string[]): Promise<void> {
   await transaction.deleteFrom("approvals").where("id", "in", ids).execute();
+}
+
+/** Events of triggers that were acted on, or given up. */
+function findTriggerEvents({ store, before }: Forgetting, after: Place): Promise<Place[]> {
+  return store
+    .selectFrom("trigger_events")
+    .select((e) => ["id", e.ref("settled_at").$notNull().as("time")])
+    .where("settled_at", "<", before)
+    .where((e) => e(e.refTuple("settled_at", "id"), ">", e.tuple(after.time, after.id)))
+    .orderBy("settled_at")
+    .orderBy("id")
+    .limit(BATCH)
+    .execute();
+}
+
+async function forgetTriggerEvents(transaction: Store, ids: string[]): Promise<void> {
+  await transaction.deleteFrom("trigger_events").where("id", "in", ids).execute();
 }
 
 /** Records of use are kept this long after they expire: late reuse is recognised, also after a clock is set back. */

@@ -7,6 +7,9 @@ import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 /** Who approves a call: the device, which asks its human, or the owner in the dashboard. */
 export type ApprovalMode = "device" | "owner";
 
+/** An event of a trigger is acted on again until that worked, or is given up. */
+export type TriggerEventStatus = "pending" | "done" | "failed";
+
 /** Rights of a person: an approver decides about calls and reads the log, an owner may do everything. */
 export type Role = "owner" | "approver";
 
@@ -306,6 +309,56 @@ export interface Tables {
   };
   /** Writes of flows, each bound to the one execution it started, in the transaction that records its start. */
   flow_calls: { key: string; flow_id: string; execution_id: string };
+  /** The owner's triggers. */
+  triggers: {
+    id: string;
+    account_id: string;
+    name: string;
+    /** JSON: the rest of `TriggerContent`. */
+    content: string;
+    /** What kind it waits for; `content` has it too. */
+    kind: string;
+    /** JSON, encrypted, see `TriggerSecrets`; null without one. */
+    secrets: string | null;
+    made_by: string;
+    made_at: string;
+    paused_at: string | null;
+    /** The next run or look; null where there is none. */
+    due_at: string | null;
+    /** The process that looks now. */
+    leased_by: string | null;
+    /** JSON, see `Cursor`. */
+    cursor: string;
+    /** Looks that failed in a row, up to now, and why the last one did. */
+    failures: number;
+    error: string | null;
+    /** What its owner should know of its last run. */
+    note: string | null;
+  };
+  /** SHA-256 of what a trigger knows in an app: places, and events by their id. */
+  trigger_marks: { trigger_id: string; mark: string; at: string };
+  /** Events of triggers, and what became of them. */
+  trigger_events: {
+    /** The same at every attempt. */
+    id: string;
+    trigger_id: string;
+    /** Names it within its trigger. */
+    event_key: string;
+    /** When it took place. */
+    at: string;
+    /** JSON, see `EventValues`. */
+    data: string;
+    status: TriggerEventStatus;
+    /** Attempts that failed. */
+    attempts: number;
+    /** No attempt before this time. */
+    next_at: string;
+    /** The process that sends it now. */
+    leased_by: string | null;
+    error: string | null;
+    flow_id: string | null;
+    settled_at: string | null;
+  };
   oauth_records: {
     /** What it is, in the words of the OAuth library: `Client`, `Grant`, `AuthorizationCode`, `RefreshToken`, … */
     model: string;
@@ -350,5 +403,9 @@ export type NoteTargetRow = Selectable<Tables["note_targets"]>;
 export type PasskeyRow = Selectable<Tables["passkeys"]>;
 /** A row of `pairing_sessions`. */
 export type PairingRow = Selectable<Tables["pairing_sessions"]>;
+/** A row of `triggers`. */
+export type TriggerRow = Selectable<Tables["triggers"]>;
+/** A row of `trigger_events`. */
+export type TriggerEventRow = Selectable<Tables["trigger_events"]>;
 /** One added integration. */
 export type SourceRow = Selectable<Tables["integration_sources"]>;

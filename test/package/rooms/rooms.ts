@@ -38,6 +38,7 @@ export const SERVICE_FLOORS: readonly string[] = [
   "flows",
   "oauth",
   "notify",
+  "triggers",
   "metrics",
   "mcp",
   "health",

@@ -67,6 +67,7 @@ const ROUTES = {
     "POST /api/flows/:id/cancel",
   ],
   "an upload token acts": ["POST /api/files/ingest"],
+  "a signed sender acts": ["POST /api/hooks/:id"],
   "the metrics token reads": ["GET /metrics"],
   "an MCP client reads": ["GET /api/mcp"],
   "an MCP client acts": ["POST /api/mcp"],
@@ -145,6 +146,7 @@ type Kind = keyof typeof ROUTES;
 /** How a request is refused before its handler sees it. */
 const REFUSALS = {
   "no key": [401, /The API key is missing|This API key has expired/],
+  "no signature": [401, /no signature of its trigger's secret/],
   "no token": [401, /upload token|Metrics need the token/],
   stranger: [401, /Sign in first/],
   "no browser": [403, /You are not signed in/],
@@ -161,6 +163,14 @@ const ANSWERS: Readonly<Record<Kind, readonly Answer[]>> = {
   "a key reads": ["no key", "in", "no key", "no key", "no key", "no key"],
   "a key acts": ["no key", "in", "no key", "no key", "no key", "no key"],
   "an upload token acts": ["no token", "no token", "no token", "no token", "no token", "no token"],
+  "a signed sender acts": [
+    "no signature",
+    "no signature",
+    "no signature",
+    "no signature",
+    "no signature",
+    "no signature",
+  ],
   "the metrics token reads": ["no token", "no token", "no token", "no token", "no token", "no token"],
   "an MCP client reads": ["no key", "in", "in", "no key", "no key", "no key"],
   "an MCP client acts": ["no key", "in", "in", "no key", "no key", "no key"],

@@ -10,6 +10,7 @@ import { executeOperations } from "../routes/execute.ts";
 import { executionOperations } from "../routes/executions.ts";
 import { flowOperations } from "../routes/flows.ts";
 import { healthOperations } from "../routes/health.ts";
+import { hookOperations } from "../routes/hooks.ts";
 import { ingestOperations } from "../routes/ingest.ts";
 import { mcpOperations } from "../routes/mcp.ts";
 import { metricsOperations } from "../routes/metrics.ts";
@@ -200,6 +201,7 @@ export const allOperations: readonly Operation[] = [
   ...approvalOperations,
   ...catalogOperations,
   ...flowOperations,
+  ...hookOperations,
   ...mcpOperations,
   ...oauthOperations,
   ...pairingOperations,

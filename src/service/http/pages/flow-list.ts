@@ -35,12 +35,12 @@ export function describeStart(flow: Flow, now: number): Markup {
   return html`${describeStarter(flow)}${createdAt ? html` ${timeTag(createdAt, now)}` : ""}`;
 }
 
-/** Who or what started a flow, e.g. "started by Kitchen laptop". */
+/** Who or what started a flow, e.g. "started by Kitchen laptop", "started on schedule by Every morning". */
 export function describeStarter({ triggerType, startedBy }: Flow): string {
-  const isByOne =
-    startedBy !== undefined && startedBy !== null && (triggerType === "agent" || triggerType === "manual");
-  const by = isByOne ? `by ${toPlainText(startedBy)}` : (TRIGGERS[triggerType ?? ""] ?? "");
-  return `started ${by}`.trimEnd();
+  const by = startedBy === undefined || startedBy === null ? undefined : `by ${toPlainText(startedBy)}`;
+  const isByOne = by !== undefined && (triggerType === "agent" || triggerType === "manual");
+  const how = isByOne ? undefined : TRIGGERS[triggerType ?? ""];
+  return ["started", how, by].filter((part) => part !== undefined).join(" ");
 }
 
 /** What a flow waits for, who started it and since when it waits, in one text. */

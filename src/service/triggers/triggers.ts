@@ -1,0 +1,234 @@
+import { createId } from "../auth/secrets.ts";
+import { ServiceError } from "../service-error.ts";
+import { type Store, takeTurn } from "../store/open-store.ts";
+import type { TriggerEventRow, TriggerRow } from "../store/schema.ts";
+import { lookForEvents } from "./look.ts";
+import { createPace } from "./pace.ts";
+import { receiveHook } from "./receive-hook.ts";
+import { createTriggerRunner } from "./run-triggers.ts";
+import { checkSchedule, nextRun } from "./schedule.ts";
+import { makeSecrets, openSecrets, sealSecrets, type TriggerSecrets } from "./secrets.ts";
+import { readValues, toFlowStart } from "./to-flow-start.ts";
+import { type EventValues, type Trigger, type TriggerContent, toTrigger } from "./trigger.ts";
+import { type TriggerParts, toRowTime } from "./trigger-parts.ts";
+import { addEvents } from "./write-events.ts";
+
+/** The owner's triggers. */
+export type Triggers = ReturnType<typeof openTriggers>;
+
+/** Most triggers of an account: each look costs an app something. */
+const MAX_TRIGGERS = 500;
+/** Webhooks of one trigger that one process takes. */
+const PACE = { burst: 300, perSecond: 10 } as const;
+/** Events of one trigger that its page shows. */
+const SHOWN = 20;
+
+/** A trigger as its owner makes it. */
+export interface NewTrigger {
+  readonly content: TriggerContent;
+  /** Access token of the hooks of an OpenClaw gateway; empty for anything else. */
+  readonly token: string;
+  /** Name of its author. */
+  readonly by: string;
+}
+
+/** What became of the events of a trigger. */
+export interface TriggerEvent {
+  readonly row: TriggerEventRow;
+  readonly values: EventValues;
+}
+
+/** Opens the triggers and runs them from now on. */
+export function openTriggers(parts: TriggerParts) {
+  const { store, box, accountId } = parts;
+  const runner = createTriggerRunner(parts);
+  const ofAccount = () => store.selectFrom("triggers").selectAll().where("account_id", "=", accountId);
+  const read = async (id: string): Promise<Trigger> => {
+    const row = await ofAccount().where("id", "=", id).executeTakeFirst();
+    if (row === undefined)
+      throw new ServiceError(404, "unknown_trigger", "There is no such trigger, or it is deleted.");
+    return toTrigger(row);
+  };
+  const change = async (id: string, set: Partial<TriggerRow>): Promise<void> => {
+    await store.updateTable("triggers").set(set).where("id", "=", id).where("account_id", "=", accountId).execute();
+    runner.wake();
+  };
+  const pace = createPace({ ...PACE, now: parts.now });
+  runner.wake();
+  return {
+    /** The oldest first. */
+    list: async (): Promise<Trigger[]> => (await ofAccount().orderBy("made_at").orderBy("id").execute()).map(toTrigger),
+    /** @throws ServiceError 404. */
+    read,
+    /** The events of each trigger that has some, by the id of the trigger. */
+    summariseEvents: () => summariseEvents(store),
+    /** The latest events of a trigger. */
+    async listEvents(id: string): Promise<TriggerEvent[]> {
+      const own = store.selectFrom("trigger_events").selectAll().where("trigger_id", "=", id);
+      const rows = await own.orderBy("at", "desc").orderBy("id", "desc").limit(SHOWN).execute();
+      return rows.map((row) => ({ row, values: readValues(row) }));
+    },
+    /**
+     * Makes a trigger; only what comes later counts. One that looks into an app looks at once, to learn what is there.
+     *
+     * @returns it, with the secrets that were made: they are shown once.
+     * @throws ServiceError when the app cannot be asked, or the flow could not be started; there is no trigger act.
+     */
+    async make(made: NewTrigger): Promise<{ trigger: Trigger; secrets: TriggerSecrets }> {
+      const { row, secrets } = await writeNew(parts, made);
+      const trigger = toTrigger(row);
+      await learn(parts, trigger).catch(async (error: unknown) => {
+        await removeTrigger(store, row.id);
+        throw error;
+      });
+      runner.wake();
+      return { trigger: await read(row.id), secrets };
+    },
+    /** Nothing happens while it is paused; events that wait do so until it goes on. */
+    pause: (id: string) => change(id, { paused_at: toRowTime(parts) }),
+    /**
+     * Lets it go on. What came while it was paused does not count.
+     *
+     * @throws ServiceError 404; others as of `make`: it stays paused act.
+     */
+    async resume(id: string): Promise<void> {
+      const { row } = await read(id);
+      if (row.paused_at === null) return;
+      const fresh = { cursor: "{}", leased_by: parts.node.id, failures: 0, error: null, note: null };
+      await store.updateTable("triggers").set(fresh).where("id", "=", id).execute();
+      await learn(parts, await read(id));
+      await change(id, { paused_at: null });
+    },
+    /**
+     * Acts as for an event, now; its facts are empty but for the time.
+     *
+     * @param press names the press of the button: the same one acts once.
+     * @throws ServiceError 404.
+     */
+    async runNow(id: string, press: string): Promise<void> {
+      const trigger = await read(id);
+      const at = toRowTime(parts);
+      await addEvents(parts, store, trigger, [{ key: `now ${press}`, at, values: { at } }]);
+      runner.wake();
+    },
+    /** Events that wait are dropped with it; flows that it started go on. */
+    remove: (id: string) => removeTrigger(store, id),
+    /** Takes a webhook, see {@link receiveHook}. */
+    receive: async (hook: Parameters<typeof receiveHook>[1]) => {
+      const isNew = await receiveHook({ ...parts, pace }, hook);
+      if (isNew) runner.wake();
+      return isNew;
+    },
+    /** False when the secrets of a trigger cannot be read: their key is lost. */
+    hasSecrets: ({ row }: Trigger) => row.secrets === null || Object.keys(openSecrets(box, row)).length > 0,
+    /** Looks at what is due, now. Otherwise done by a timer. */
+    wake: () => runner.wake(),
+    /** Resolves when nothing is due or under way in this process. */
+    idle: () => runner.idle(),
+    close: () => runner.close(),
+  };
+}
+
+/** The refusal of what the owner typed into a field: 400, with its name in `extra`. */
+export function refuseField(field: string, text: string): ServiceError {
+  return new ServiceError(400, "invalid_trigger", text, { type: "validation", extra: { field } });
+}
+
+async function writeNew(parts: TriggerParts, { content, token, by }: NewTrigger) {
+  const id = createId("trg");
+  const { on, act } = content;
+  const problem = on.kind === "schedule" ? await checkSchedule(on) : undefined;
+  if (problem !== undefined) throw refuseField(problem.field, problem.text);
+  const probe = Object.fromEntries(Object.values(act.does === "flow" ? act.take : {}).map((name) => [name, "event"]));
+  if (act.does === "flow") await parts.flows.check(toFlowStart(parts, { row: { id }, on, act }, probe));
+  const secrets = makeSecrets(content, token);
+  const row: TriggerRow = {
+    id,
+    account_id: parts.accountId,
+    name: content.name,
+    content: JSON.stringify({ on, act }),
+    kind: on.kind,
+    secrets: sealSecrets(parts.box, id, secrets),
+    made_by: by,
+    made_at: toRowTime(parts),
+    paused_at: null,
+    // Until it knows where it begins.
+    due_at: null,
+    leased_by: on.kind === "webhook" ? null : parts.node.id,
+    cursor: "{}",
+    failures: 0,
+    error: null,
+    note: null,
+  };
+  await parts.store.transaction().execute(async (db) => {
+    await takeTurn(db, "triggers");
+    const counted = db.selectFrom("triggers").select((e) => e.fn.countAll<number | string>().as("count"));
+    if (Number((await counted.executeTakeFirstOrThrow()).count) >= MAX_TRIGGERS) {
+      throw new ServiceError(409, "too_many_triggers", `There are ${MAX_TRIGGERS} triggers: delete one first.`);
+    }
+    await db.insertInto("triggers").values(row).execute();
+  });
+  return { row, secrets };
+}
+
+/** Where a trigger begins: at the next run, or at what is in the app now. @throws ServiceError when it cannot be asked. */
+async function learn(parts: TriggerParts, trigger: Trigger): Promise<void> {
+  const { on, row } = trigger;
+  if (on.kind === "webhook") return;
+  if (on.kind !== "schedule") return lookFirst(parts, trigger);
+  const next = await nextRun(on, parts.now());
+  const due_at = next === undefined ? null : new Date(next).toISOString();
+  await parts.store.updateTable("triggers").set({ due_at, leased_by: null }).where("id", "=", row.id).execute();
+}
+
+async function lookFirst(parts: TriggerParts, trigger: Trigger): Promise<void> {
+  await lookForEvents(parts, trigger, AbortSignal.timeout(parts.providerTimeoutMs));
+  const due_at = toRowTime(parts, parts.lookEveryMs);
+  await parts.store.updateTable("triggers").set({ due_at, leased_by: null }).where("id", "=", trigger.row.id).execute();
+}
+
+/** The events of a trigger in numbers. */
+export interface EventSummary {
+  /** When the latest took place. */
+  readonly last: string;
+  /** Those whose attempts fail, and those that were given up. */
+  readonly failing: number;
+  readonly failed: number;
+}
+
+async function summariseEvents(store: Store): Promise<ReadonlyMap<string, EventSummary>> {
+  const rows = await store
+    .selectFrom("trigger_events")
+    .select((e) => [
+      "trigger_id",
+      e.fn.max("at").as("last"),
+      e.fn.sum<number | string>(e.case().when("status", "=", "failed").then(1).else(0).end()).as("failed"),
+      e.fn
+        .sum<number | string>(
+          e
+            .case()
+            .when(e.and([e("status", "=", "pending"), e("attempts", ">", 0)]))
+            .then(1)
+            .else(0)
+            .end(),
+        )
+        .as("failing"),
+    ])
+    .groupBy("trigger_id")
+    .execute();
+  return new Map(
+    rows.map(({ trigger_id, last, failed, failing }) => [
+      trigger_id,
+      { last, failed: Number(failed), failing: Number(failing) },
+    ]),
+  );
+}
+
+async function removeTrigger(store: Store, id: string): Promise<void> {
+  await store.transaction().execute(async (db) => {
+    await db.deleteFrom("triggers").where("id", "=", id).execute();
+    for (const table of ["trigger_marks", "trigger_events"] as const) {
+      await db.deleteFrom(table).where("trigger_id", "=", id).execute();
+    }
+  });
+}
