@@ -159,7 +159,7 @@ describe("svc integrations and svc connect", () => {
       JSON.parse(json.stdout)
         .map((item: { integration_id: string }) => item.integration_id)
         .sort(),
-    ).toEqual(["drive", "mail", "notes"]);
+    ).toEqual(["calendar", "drive", "mail", "notes"]);
   });
 
   test("prints the page on which an app is connected", async () => {
@@ -182,7 +182,7 @@ describe("svc integrations and svc connect", () => {
   });
 
   test("an unknown app is named with those there are", async () => {
-    const run = await runSvc(["connect", "calendar"], home, withKey());
-    expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(/no app "calendar".*drive.*mail.*notes/s)]);
+    const run = await runSvc(["connect", "billing"], home, withKey());
+    expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(/no app "billing".*drive.*mail.*notes/s)]);
   });
 });

@@ -497,13 +497,13 @@ describe("the README's code, run by an installed package", () => {
     expect(await readFile(join(folder, "keys/credentials.json"), "utf8")).toContain('"svc_live_');
   });
 
-  test("the service starts with three apps", async () => {
+  test("the service starts with its own apps", async () => {
     const code = `import { createService } from "${packageJson.name}/service";
       const service = await createService({ dataDir: process.env.SVC_DATA, port: 0 });
       for (const { integration, label } of await service.connections.list()) console.log(integration, label);
       await service.close();`;
     const { stdout } = await runCode(code, environment());
-    expect(stdout).toBe("drive Local drive\nmail Local mailbox\nnotes Local notes\n");
+    expect(stdout).toBe("calendar Local calendars\ndrive Local drive\nmail Local mailbox\nnotes Local notes\n");
   });
 
   test("a service started from the shell answers what the README asks it", async () => {

@@ -130,12 +130,13 @@ describe("the first start", () => {
     const first = await createService({ dataDir, port: 0 });
     const connections = await first.connections.list();
     expect(connections.map(({ integration, state, isDefault }) => [integration, state, isDefault]).sort()).toEqual([
+      ["calendar", "healthy", true],
       ["drive", "healthy", true],
       ["mail", "healthy", true],
       ["notes", "healthy", true],
     ]);
     expect(connections.map(({ settings }) => Object.values(settings)[0]).sort()).toEqual(
-      ["drive", "mail", "notes"].map((name) => join(dataDir, name)),
+      ["calendar", "drive", "mail", "notes"].map((name) => join(dataDir, name)),
     );
     for (const { id } of connections) await first.connections.remove(id);
     await first.close();

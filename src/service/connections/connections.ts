@@ -148,6 +148,7 @@ const stateSchema = z.enum(["healthy", "reauth_required", "error"]).catch("error
 
 /** Initial connections of a new data folder: plain folders below it, no network. */
 const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
+  { slug: "calendar", label: "Local calendars", settings: (folder) => ({ folder }) },
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
   {
     slug: "mail",

@@ -1,4 +1,5 @@
 import type { AllowedHosts } from "../fetch/address-rules.ts";
+import { createCalendarIntegration } from "./calendar/calendar-integration.ts";
 import { createDriveIntegration } from "./drive/drive-integration.ts";
 import type { Integration } from "./integration.ts";
 import { createMailIntegration } from "./mail/mail-integration.ts";
@@ -12,7 +13,7 @@ import { createNotesIntegration } from "./notes/notes-integration.ts";
  */
 export function createBuiltInIntegrations(allowed?: AllowedHosts): readonly Integration[] {
   const o = allowed === undefined ? {} : { allowed };
-  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o)];
+  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o), createCalendarIntegration()];
 }
 
 /** {@link createBuiltInIntegrations} for those who only look at them, or reach nothing but local folders. */

@@ -3,6 +3,7 @@ import type { AllowedTools } from "../../../src/calls/catalog/limit-catalog.ts";
 import type { ToolOutcome } from "../../../src/calls/outcome.ts";
 import { openToolbox, SvcClient } from "../../../src/index.ts";
 import { createDynamicToolsMiddleware, SvcToolkit } from "../../../src/langchain.ts";
+import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { startTestService, type TestService } from "../../../src/testing.ts";
 import { closeAll, closeLater, makeFolder, sayYes } from "../open-test-session.ts";
 
@@ -67,7 +68,7 @@ const RUNTIMES: readonly (readonly [
 
 const READ_MAIL = "mail_search";
 /** How many tools the service has. */
-const ALL = 22;
+const ALL = builtInIntegrations.flatMap(({ actions }) => actions).length;
 /** A limit and a call that is beyond it. */
 const LIMITS: readonly (readonly [string, { allow?: AllowedTools; integrations?: string[] }, string])[] = [
   ["an app by create's own setting", { integrations: ["drive"] }, READ_MAIL],

@@ -1,0 +1,171 @@
+import { z } from "zod";
+import { refuseValue } from "../../service-error.ts";
+import { ANSWERS, defineCalendarAction, type EventTarget } from "./agenda.ts";
+import { dayOrTime, eventId, instance, weekdayName, zone } from "./read-calendar.ts";
+
+const line = (most: number) =>
+  z
+    .string()
+    .trim()
+    .max(most)
+    .regex(/^[^\r\n]*$/, "must be one line");
+
+const START = "Its start: a day for an all-day event, or a time such as 2026-11-27T09:00.";
+const END = "Its end, of the same kind: the last day, or a time.";
+const ZONE =
+  'Time zone of start and end, for example "Europe/Berlin"; needed where they are times. The event keeps its time of the day there when clocks change.';
+const WEEKDAY = "Weekday of the start, so that whoever approves sees it; it has to be right.";
+const RRULE =
+  'How it repeats, as in RFC 5545, for example "FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20270331" or "FREQ=MONTHLY;BYDAY=-1FR;COUNT=6". The start is its first time.';
+const text = z.string().max(20_000);
+
+function checkZone(times: readonly (string | undefined)[], given: string | undefined): void {
+  if (given === undefined && times.some((time) => time?.includes("T")))
+    throw refuseValue("zone", "is needed where start or end is a time.", 'Name it, for example "Europe/Berlin".');
+}
+
+/** `calendar_create_event`. */
+export const createEvent = defineCalendarAction({
+  id: "create_event",
+  title: "Create an event",
+  description: "Creates an event, once or repeating. Nobody is invited.",
+  level: "write",
+  scopes: ["calendar.write"],
+  arguments: z.strictObject({
+    title: line(500).min(1).describe("Title."),
+    weekday: weekdayName.describe(WEEKDAY),
+    start: dayOrTime.describe(START),
+    end: dayOrTime.describe(END),
+    zone: zone.optional().describe(ZONE),
+    rrule: z.string().min(1).max(500).optional().describe(RRULE),
+    calendar: z
+      .string()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe("Calendar: calendar_id or name; see list_calendars. Needed where there are several."),
+    location: line(500).optional().describe("Place."),
+    description: text.optional().describe("Further text."),
+  }),
+  examples: [
+    {
+      title: "Dentist",
+      weekday: "Friday",
+      start: "2026-11-27T09:00",
+      end: "2026-11-27T09:45",
+      zone: "Europe/Berlin",
+      location: "Main Street 1",
+    },
+    { title: "Holidays", weekday: "Thursday", start: "2026-12-24", end: "2027-01-03" },
+  ],
+  askBefore: ["What is put into which calendar, on which day, at which time of which zone?"],
+  run({ calendar, ...draft }, agenda) {
+    checkZone([draft.start, draft.end], draft.zone);
+    return agenda.create({ ...draft, calendar, zone: draft.zone });
+  },
+});
+
+const title = line(500).describe(
+  "Title that the event has now, as an earlier answer said, so that whoever approves sees which one it is; empty where it has none.",
+);
+const wholeSeries = z
+  .boolean()
+  .default(false)
+  .describe("For an event that repeats: true means all its instances. Otherwise name one by `instance`.");
+
+function toTarget(o: {
+  event_id: string;
+  title: string;
+  instance?: string | undefined;
+  whole_series: boolean;
+  zone?: string | undefined;
+}): EventTarget {
+  if (o.instance !== undefined && o.whole_series)
+    throw refuseValue("whole_series", "cannot be combined with instance.", "Send one of them.");
+  const { event_id, title: seen, whole_series } = o;
+  return { eventId: event_id, title: seen, instance: o.instance, wholeSeries: whole_series, zone: o.zone };
+}
+
+/** `calendar_update_event`. */
+export const updateEvent = defineCalendarAction({
+  id: "update_event",
+  title: "Change an event",
+  description:
+    "Changes an event, one instance of it, or a whole series. What is not named stays, also what this service does not know. With a new start alone it stays as long as it was. An empty location, description or rrule is taken away.",
+  level: "write",
+  scopes: ["calendar.write"],
+  arguments: z.strictObject({
+    event_id: eventId,
+    title,
+    instance: instance.optional(),
+    whole_series: wholeSeries,
+    new_title: line(500).min(1).optional().describe("New title."),
+    weekday: weekdayName.optional().describe(`${WEEKDAY} Needed with start.`),
+    start: dayOrTime.optional().describe(START),
+    end: dayOrTime.optional().describe(END),
+    zone: zone.optional().describe(ZONE),
+    rrule: z.string().max(500).optional().describe(RRULE),
+    location: line(500).optional().describe("New place."),
+    description: text.optional().describe("New text; replaces the old one."),
+  }),
+  examples: [
+    {
+      event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics",
+      title: "Dentist",
+      weekday: "Monday",
+      start: "2026-11-30T11:00",
+      zone: "Europe/Berlin",
+    },
+  ],
+  askBefore: ["Which event is changed, one instance or all, and to what?"],
+  run({ new_title: newTitle, start, end, weekday, rrule, location, description, ...target }, agenda) {
+    const change = { newTitle, start, end, weekday, rrule, location, description };
+    if (Object.values(change).every((one) => one === undefined))
+      throw refuseValue("new_title", "or another change is needed.", "Send what is to be changed.");
+    if (start !== undefined && weekday === undefined)
+      throw refuseValue("weekday", "is needed with start.", "Name the weekday of the new start.");
+    checkZone([start, end], target.zone);
+    return agenda.change(toTarget(target), change);
+  },
+});
+
+/** `calendar_delete_event`. */
+export const deleteEvent = defineCalendarAction({
+  id: "delete_event",
+  title: "Delete an event",
+  description:
+    "Deletes an event, one instance of it, or a whole series. A whole event in a folder goes to .trash, from where a human can restore it; on a server it is gone.",
+  level: "delete",
+  scopes: ["calendar.write"],
+  arguments: z.strictObject({
+    event_id: eventId,
+    title,
+    instance: instance.optional(),
+    whole_series: wholeSeries,
+    zone: zone.optional().describe("Time zone of the answer, and of an instance without an offset."),
+  }),
+  examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Dentist" }],
+  askBefore: ["Which event is deleted, one instance or all?"],
+  run: (target, agenda) => agenda.remove(toTarget(target)),
+});
+
+/** `calendar_answer_invitation`. */
+export const answerInvitation = defineCalendarAction({
+  id: "answer_invitation",
+  title: "Answer an invitation",
+  description:
+    "Sets your own answer to an invitation: accepted, declined or tentative. A calendar server tells the organizer if it does so by itself; with a folder only your calendar is changed.",
+  level: "write",
+  scopes: ["calendar.write"],
+  arguments: z.strictObject({
+    event_id: eventId,
+    title,
+    instance: instance.optional(),
+    whole_series: wholeSeries,
+    answer: z.enum(ANSWERS).describe("Your answer."),
+    zone: zone.optional().describe("Time zone of the answer, and of an instance without an offset."),
+  }),
+  examples: [{ event_id: "personal/3f0c6d1e-8a1b-4b7e-9d55-0f2a7c6e1b90.ics", title: "Review", answer: "accepted" }],
+  askBefore: ["What is answered to which invitation, for one instance or all?"],
+  run: ({ answer, ...target }, agenda) => agenda.answer(toTarget(target), answer),
+});

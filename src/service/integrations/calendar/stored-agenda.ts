@@ -1,0 +1,350 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as takeBreath } from "node:timers/promises";
+import { foldText, toSearchWords } from "../../../base/text.ts";
+import { refuseMissing, refuseValue } from "../../service-error.ts";
+import type { Collection, CollectionStore, StoredItem } from "../collections/collection-store.ts";
+import { type ContentBlock, writeContent } from "../collections/content-tree.ts";
+import { refuseUnreadable } from "../collections/folder-store.ts";
+import type { ActionContext } from "../integration.ts";
+import type { Agenda, AgendaSpan, ANSWERS, EventTarget, GivenTimes, WorkingHours } from "./agenda.ts";
+import { readSettingZone } from "./calendar-settings.ts";
+import { answerInvitation } from "./ics/answer-invitation.ts";
+import { type CalendarFile, parseCalendarFile, type Series } from "./ics/calendar-file.ts";
+import {
+  type ChangeContext,
+  changeInstance,
+  changeSeries,
+  composeEventFile,
+  type EventChange,
+  removeInstance,
+  removeSeries,
+} from "./ics/change-series.ts";
+import {
+  describeDetails,
+  isCancelled,
+  isFree,
+  listPeople,
+  readEventText,
+  readOwnAnswer,
+  summariseInstance,
+} from "./ics/describe-event.ts";
+import { findInstance, type Instance, listInstances, repeats } from "./ics/instances.ts";
+import type { Moment } from "./ics/moment.ts";
+import { listFreeSpans } from "./time/free-time.ts";
+import { readGivenTime, readSpan, readZone } from "./time/read-time.ts";
+import { nameWeekday, sayTimes, writeTime } from "./time/words.ts";
+import { DAY_MS, type Zone } from "./time/zones.ts";
+
+const MAX_LISTED_DAYS = 400;
+const MAX_FREE_DAYS = 100;
+/** Steps of the rule of one event: each hour of a range. */
+const MAX_STEPS = 10_000;
+/** Instances of one call: some tenths of a second. */
+const MAX_FOUND = 20_000;
+/** Files that are read before others get their turn. */
+const FILES_AT_ONCE = 200;
+/** Characters between the id of an item and the UID of one of its events, where it has several. */
+const UID_MARK = "#";
+
+/** The agenda of calendars that are collections of files. */
+export class StoredAgenda implements Agenda {
+  readonly #store: CollectionStore;
+  readonly #context: ActionContext;
+
+  constructor(store: CollectionStore, context: ActionContext) {
+    this.#store = store;
+    this.#context = context;
+  }
+
+  async listCalendars() {
+    const calendars = await this.#store.list();
+    return {
+      zone: this.#defaultZone().id,
+      now: writeTime(this.#context.now(), this.#defaultZone()),
+      calendars: calendars.map(({ id, name }) => ({ calendar_id: id, name })),
+    };
+  }
+
+  async listEvents(given: AgendaSpan, { query, limit }: { readonly query: string; readonly limit: number }) {
+    const { zone, span, found, notes } = await this.#look(given, MAX_LISTED_DAYS);
+    const own = await this.#listOwn();
+    const words = toSearchWords(query);
+    const matching = found.filter(({ instance }) => words.every((word) => findIn(instance).includes(word)));
+    const events = matching
+      .slice(0, limit)
+      .map((one) => summariseInstance(one.instance, { ...toPlace(one), zone, own }));
+    const more = matching.length > limit ? [`Only the first ${limit} events are shown; ask for a shorter range.`] : [];
+    const note = [...more, ...notes].join(" ");
+    return { ...sayRange(span, zone), events, total: matching.length, ...(note !== "" && { note }) };
+  }
+
+  async findFreeTime(
+    given: AgendaSpan,
+    o: { readonly minutes: number; readonly hours: WorkingHours | undefined; readonly limit: number },
+  ) {
+    const { zone, span, found, notes } = await this.#look(given, MAX_FREE_DAYS);
+    const own = await this.#listOwn();
+    const busy = found
+      .filter(
+        ({ instance: { event } }) => !isFree(event) && !isCancelled(event) && readOwnAnswer(event, own) !== "declined",
+      )
+      .map(({ instance }) => ({ from: instance.startsAt, to: instance.endsAt }));
+    const hours = o.hours && { from: readClock(o.hours.from), to: readClock(o.hours.to), days: o.hours.days };
+    if (hours !== undefined && hours.to <= hours.from) throw refuseValue("working_hours.to", "is not after from.");
+    const free = listFreeSpans(span, busy, { least: o.minutes * 60_000, hours, zone });
+    const times = free.slice(0, o.limit).map(({ from, to }) => ({
+      when: sayTimes(from, to, zone),
+      start: writeTime(from, zone),
+      end: writeTime(to, zone),
+      minutes: Math.floor((to - from) / 60_000),
+    }));
+    const note = notes.join(" ");
+    return { ...sayRange(span, zone), free: times, total: free.length, ...(note !== "" && { note }) };
+  }
+
+  async read(eventId: string, o: { readonly instance: string | undefined; readonly zone: string | undefined }) {
+    const zone = readZone(o.zone, this.#defaultZone());
+    const { item, file, series } = await this.#find(eventId);
+    const instance = this.#pick(file, series, { name: o.instance, zone });
+    const summary = summariseInstance(instance, {
+      ...toPlace({ item, file, series }),
+      zone,
+      own: await this.#listOwn(),
+    });
+    return { zone: zone.id, ...summary, ...describeDetails(file, instance, zone) };
+  }
+
+  async create(o: Parameters<Agenda["create"]>[0]) {
+    const zone = readZone(o.zone, this.#defaultZone());
+    const { start, end } = readTimes(o, zone);
+    if (start === undefined || end === undefined) throw refuseValue("start", "and end are needed.");
+    const calendar = await this.#chooseCalendar(o.calendar);
+    const { title, location, description, rrule } = o;
+    const uid = randomUUID();
+    const draft = { title, location, description, rrule, start, end };
+    const root = composeEventFile(draft, uid, this.#change(zone, true));
+    const item = await this.#store.create(calendar, { name: uid, text: writeContent([root]) });
+    return this.#show(item, uid, zone);
+  }
+
+  async change(target: EventTarget, given: Parameters<Agenda["change"]>[1]) {
+    const zone = readZone(target.zone, this.#defaultZone());
+    const { item, file, series, instance } = await this.#choose(target, zone);
+    const { newTitle: title, location, description, rrule } = given;
+    const change: EventChange = { title, location, description, rrule, ...readTimes(given, zone) };
+    const context = this.#change(zone, await this.#isOwnEvent(instance));
+    const root =
+      target.instance === undefined
+        ? changeSeries(file, series, { change, context })
+        : changeInstance(file, instance, { change, context });
+    return this.#show(await this.#save(item, root), series.uid, zone, target.instance);
+  }
+
+  async remove(target: EventTarget) {
+    const zone = readZone(target.zone, this.#defaultZone());
+    const chosen = await this.#choose(target, zone);
+    const { item, file, series, instance } = chosen;
+    const context = this.#change(zone, await this.#isOwnEvent(instance));
+    const summary = summariseInstance(instance, { ...toPlace(chosen), zone, own: new Set() });
+    const root = target.instance === undefined ? removeSeries(file, series) : removeInstance(file, instance, context);
+    const trashedTo = root === undefined ? await this.#store.remove(item) : undefined;
+    if (root !== undefined) await this.#save(item, root);
+    return { zone: zone.id, ...summary, deleted: true, ...(trashedTo !== undefined && { trashed_to: trashedTo }) };
+  }
+
+  async answer(target: EventTarget, answer: (typeof ANSWERS)[number]) {
+    const zone = readZone(target.zone, this.#defaultZone());
+    const { item, file, series, instance } = await this.#choose(target, zone);
+    const one = target.instance === undefined ? undefined : instance;
+    const own = await this.#listOwn();
+    const root = answerInvitation(file, { series, instance: one, answer, own, context: this.#change(zone, false) });
+    return this.#show(await this.#save(item, root), series.uid, zone, target.instance);
+  }
+
+  #defaultZone(): Zone {
+    return readSettingZone(this.#context.connection.settings);
+  }
+
+  #change(zone: Zone, counts: boolean): ChangeContext {
+    return { now: this.#context.now(), zone, counts };
+  }
+
+  async #listOwn(): Promise<ReadonlySet<string>> {
+    const { address } = this.#context.connection.settings;
+    const known = await this.#store.listOwnAddresses();
+    return new Set(
+      [...(typeof address === "string" ? [address] : []), ...known].map((one) => one.trim().toLowerCase()),
+    );
+  }
+
+  /** True where nobody else organizes the event. */
+  async #isOwnEvent({ event }: Instance): Promise<boolean> {
+    const [organizer] = listPeople(event, "ORGANIZER");
+    return organizer === undefined || (await this.#listOwn()).has(organizer.address);
+  }
+
+  async #findCalendar(name: string): Promise<Collection> {
+    const found = findNamed(await this.#store.list(), name);
+    if (found !== undefined) return found;
+    throw refuseMissing(`There is no calendar "${name}".`, "See list_calendars.");
+  }
+
+  /** The calendar for a new event: which of several is for the caller to say, so that whoever approves sees it. */
+  async #chooseCalendar(name: string | undefined): Promise<Collection> {
+    if (name !== undefined) return this.#findCalendar(name);
+    const all = await this.#store.list();
+    const [only] = all;
+    if (only === undefined) throw refuseMissing("There is no calendar.", "The owner makes one with another program.");
+    if (all.length === 1) return only;
+    const names = all.slice(0, 20).map((one) => one.name);
+    throw refuseValue("calendar", "is needed, as there are several calendars.", `Choose one of: ${names.join(", ")}.`);
+  }
+
+  /** All instances of a span, in the order of time. */
+  async #look(given: AgendaSpan, most: number) {
+    const zone = readZone(given.zone, this.#defaultZone());
+    const span = readSpan(given, zone, most);
+    const wanted = given.calendars;
+    const calendars =
+      wanted === undefined
+        ? await this.#store.list()
+        : await Promise.all(wanted.map((name) => this.#findCalendar(name)));
+    const { items, left } = await this.#store.read([...new Map(calendars.map((one) => [one.id, one])).values()], {
+      span,
+    });
+    const found: (Found & { instance: Instance })[] = [];
+    let [unread, isCut] = [left, false];
+    for (const [index, item] of items.entries()) {
+      if (index % FILES_AT_ONCE === 0) await takeBreath();
+      this.#context.signal.throwIfAborted();
+      if (found.length >= MAX_FOUND) break;
+      const file = tryParse(item);
+      if (file === undefined) {
+        unread += 1;
+        continue;
+      }
+      for (const series of file.series) {
+        const budget = { steps: MAX_STEPS };
+        for (const instance of listInstances(file, series, { ...span, zone, budget }))
+          found.push({ item, file, series, instance });
+        isCut ||= budget.steps <= 0 || found.length >= MAX_FOUND;
+      }
+    }
+    found.sort((a, b) => a.instance.startsAt - b.instance.startsAt || a.instance.endsAt - b.instance.endsAt);
+    const notes = [
+      ...(unread > 0 ? [`${unread} file(s) could not be read, so that events may be missing.`] : []),
+      ...(isCut ? ["There are too many instances to list them all; ask for a shorter range."] : []),
+    ];
+    return { zone, span, found, notes };
+  }
+
+  async #find(eventId: string): Promise<Found> {
+    const mark = eventId.indexOf(UID_MARK);
+    const item = await this.#store.find(mark < 0 ? eventId : eventId.slice(0, mark), "event_id");
+    const file = tryParse(item);
+    if (file === undefined) throw refuseUnreadable(item.id);
+    const uid = mark < 0 ? file.series[0]?.uid : eventId.slice(mark + 1);
+    const series = file.series.find((one) => one.uid === uid);
+    if (series === undefined) throw refuseMissing(`There is no event "${eventId}".`, "Look it up with list_events.");
+    return { item, file, series };
+  }
+
+  /** The event that is to be changed, as whoever approved knows it. */
+  async #choose(target: EventTarget, zone: Zone) {
+    const found = await this.#find(target.eventId);
+    const instance = this.#pick(found.file, found.series, { name: target.instance, zone });
+    const title = (readEventText(instance.event, "SUMMARY") ?? "").trim();
+    if (title.replaceAll(/\s+/g, " ").slice(0, 500) !== target.title.replaceAll(/\s+/g, " "))
+      throw refuseValue(
+        "title",
+        `is not the title of this event, which is "${title.slice(0, 500)}".`,
+        "Check which event is meant.",
+      );
+    if (target.instance === undefined && !target.wholeSeries && repeats(found.series))
+      throw refuseValue(
+        "instance",
+        "is needed, as this event repeats.",
+        "Name one instance, or set whole_series to true.",
+      );
+    return { ...found, instance };
+  }
+
+  #pick(file: CalendarFile, series: Series, o: { readonly name: string | undefined; readonly zone: Zone }): Instance {
+    const original = o.name === undefined ? undefined : readGivenTime(o.name, o.zone, "instance");
+    const found = findInstance(file, series, { original, zone: o.zone, budget: { steps: MAX_STEPS } });
+    if (found !== undefined) return found;
+    if (original === undefined) throw refuseUnreadable(series.uid);
+    throw refuseMissing(
+      `The event has no instance "${o.name}".`,
+      "Take `instance` as list_events shows it; an event that does not repeat has none.",
+    );
+  }
+
+  #save(item: StoredItem, root: ContentBlock): Promise<StoredItem> {
+    return this.#store.replace(item, writeContent([root]));
+  }
+
+  /** An event as it is after a change. */
+  async #show(item: StoredItem, uid: string, zone: Zone, name?: string) {
+    const file = parseCalendarFile(item.text);
+    const series = file.series.find((one) => one.uid === uid);
+    if (series === undefined) throw refuseUnreadable(item.id);
+    const instance = this.#pick(file, series, { name, zone });
+    const place = toPlace({ item, file, series });
+    return { zone: zone.id, ...summariseInstance(instance, { ...place, zone, own: await this.#listOwn() }) };
+  }
+}
+
+interface Found {
+  readonly item: StoredItem;
+  readonly file: CalendarFile;
+  readonly series: Series;
+}
+
+function toPlace({ item, file, series }: Found) {
+  const eventId = file.series.length > 1 ? `${item.id}${UID_MARK}${series.uid}` : item.id;
+  return { eventId, calendarId: item.collection.id };
+}
+
+function tryParse({ text }: StoredItem): CalendarFile | undefined {
+  try {
+    return parseCalendarFile(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function findNamed(all: readonly Collection[], name: string): Collection | undefined {
+  const same = all.filter((one) => foldText(one.name) === foldText(name));
+  return all.find(({ id }) => id === name) ?? (same.length === 1 ? same[0] : undefined);
+}
+
+/** Everything of an event that is searched. */
+function findIn({ event }: Instance): string {
+  const texts = ["SUMMARY", "LOCATION", "DESCRIPTION"].map((name) => readEventText(event, name) ?? "");
+  const people = [...listPeople(event, "ATTENDEE"), ...listPeople(event, "ORGANIZER")];
+  return foldText([...texts, ...people.map(({ name = "", address }) => `${name} ${address}`)].join(" "));
+}
+
+function sayRange({ from, to }: { readonly from: number; readonly to: number }, zone: Zone) {
+  return { zone: zone.id, from: writeTime(from, zone), to: writeTime(to, zone) };
+}
+
+function readClock(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(":").map(Number);
+  return (hours * 60 + minutes) * 60_000;
+}
+
+/** Start and end that a call names, checked against each other; the last day becomes the day after it. */
+function readTimes({ start, end, weekday }: GivenTimes, zone: Zone): { start?: Moment; end?: Moment } {
+  const begin = start === undefined ? undefined : readGivenTime(start, zone, "start");
+  const last = end === undefined ? undefined : readGivenTime(end, zone, "end");
+  const finish = last?.isDay ? { ...last, at: last.at + DAY_MS } : last;
+  if (begin !== undefined && weekday !== undefined && nameWeekday(begin.at) !== weekday)
+    throw refuseValue("weekday", `is wrong: ${start} is a ${nameWeekday(begin.at)}.`, "Check the date of start.");
+  if (begin !== undefined && finish !== undefined) {
+    if (begin.isDay !== finish.isDay) throw refuseValue("end", "must be of the same kind as start: a day, or a time.");
+    if (finish.at < begin.at) throw refuseValue("end", "is before start.");
+  }
+  return { ...(begin !== undefined && { start: begin }), ...(finish !== undefined && { end: finish }) };
+}

@@ -1,0 +1,47 @@
+import { DAY_MS, type LocalTime, toDay, toLocal, type Zone } from "./zones.ts";
+
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+
+/** Name of the weekday of a local time. */
+export function nameWeekday(local: LocalTime): (typeof DAYS)[number] {
+  return DAYS[new Date(local).getUTCDay()] ?? "Sunday";
+}
+
+/** A day as `2026-11-27`. */
+export function writeDay(local: LocalTime): string {
+  return new Date(local).toISOString().slice(0, 10);
+}
+
+/** An instant with the offset of a zone, e.g. `2026-11-27T09:00:00+01:00`. */
+export function writeTime(instant: number, zone: Zone): string {
+  const local = toLocal(instant, zone);
+  const minutes = Math.round((local - instant) / 60_000);
+  const pad = (number: number) => String(Math.floor(Math.abs(number))).padStart(2, "0");
+  const offset = `${minutes < 0 ? "-" : "+"}${pad(minutes / 60)}:${pad(minutes % 60)}`;
+  return `${new Date(local).toISOString().slice(0, 19)}${offset}`;
+}
+
+function sayDay(local: LocalTime): string {
+  const date = new Date(local);
+  return `${nameWeekday(local)} ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+function sayClock(local: LocalTime): string {
+  return new Date(local).toISOString().slice(11, 16);
+}
+
+/** A span of days for people; the end is not included. */
+export function sayDays(start: LocalTime, end: LocalTime): string {
+  const last = end - DAY_MS;
+  return last <= start ? `${sayDay(start)}, all day` : `${sayDay(start)} to ${sayDay(last)}, all day`;
+}
+
+/** A span of time for people, with its zone, e.g. "Friday 27 November 2026, 09:00 to 10:00 (Europe/Berlin)". */
+export function sayTimes(startsAt: number, endsAt: number, zone: Zone): string {
+  const [start, end] = [toLocal(startsAt, zone), toLocal(endsAt, zone)];
+  const begin = `${sayDay(start)}, ${sayClock(start)}`;
+  if (startsAt === endsAt) return `${begin} (${zone.id})`;
+  const finish = toDay(start) === toDay(end) ? sayClock(end) : `${sayDay(end)}, ${sayClock(end)}`;
+  return `${begin} to ${finish} (${zone.id})`;
+}
