@@ -24,7 +24,13 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
 test("five that start at once on an empty database make one account and connect its apps once", async () => {
   expect(await cluster.store.selectFrom("accounts").selectAll().execute()).toHaveLength(1);
   const connections = await cluster.store.selectFrom("connections").select("integration").execute();
-  expect(connections.map(({ integration }) => integration).sort()).toEqual(["calendar", "drive", "ledger", "mail", "notes"]);
+  expect(connections.map(({ integration }) => integration).sort()).toEqual([
+    "calendar",
+    "drive",
+    "ledger",
+    "mail",
+    "notes",
+  ]);
   expect(await cluster.store.selectFrom("nodes").select("id").execute()).toHaveLength(5);
 });
 

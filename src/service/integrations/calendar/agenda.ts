@@ -33,7 +33,7 @@ export interface GivenTimes {
 }
 
 /** Texts of an event; an empty one is taken away. */
-export interface GivenTexts {
+interface GivenTexts {
   readonly location?: string | undefined;
   readonly description?: string | undefined;
   readonly rrule?: string | undefined;

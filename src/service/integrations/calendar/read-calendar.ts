@@ -4,7 +4,10 @@ import { defineCalendarAction } from "./agenda.ts";
 const DAY_OR_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 /** A day such as 2026-11-27, or a time such as 2026-11-27T09:00, which counts in `zone` unless it has an offset. */
-export const dayOrTime = z.string().regex(DAY_OR_TIME, "must be like 2026-11-27 or 2026-11-27T09:00");
+export const dayOrTime = z
+  .string()
+  .regex(DAY_OR_TIME, "must be like 2026-11-27 or 2026-11-27T09:00")
+  .meta({ examples: ["2026-11-27T09:00"] });
 
 /** Name of a time zone. */
 export const zone = z.string().min(1).max(100);

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
@@ -19,11 +19,25 @@ describeIntegrationContract("notes", () =>
   }),
 );
 
+describeIntegrationContract("calendar", () =>
+  setUp("calendar", {
+    folder: "personal",
+    read: { action: "list_events", args: { from: "2026-11-23", to: "2026-11-29" } },
+    write: {
+      action: "create_event",
+      args: { title: "Off", weekday: "Friday", start: "2026-11-27", end: "2026-11-27" },
+    },
+    badSettings: { folder: "/tmp", timeZone: "Nowhere" },
+  }),
+);
+
+/** @param o.folder one that is there before the first write */
 async function setUp(
   slug: string,
-  o: Pick<ContractSubject, "read" | "write" | "badSettings">,
+  { folder = "", ...o }: Pick<ContractSubject, "read" | "write" | "badSettings"> & { readonly folder?: string },
 ): Promise<ContractSubject> {
   const service = await startTestService();
+  await mkdir(join(service.dataDir, slug, folder), { recursive: true });
   return { service, slug, ...o, countEffects: () => countEntries(service, slug), close: () => service.close() };
 }
 

@@ -40,7 +40,7 @@ interface Timing {
 }
 
 /** The end of an instance: as a clock shows it, and when that is, which differ where clocks are set back. */
-export interface End {
+interface End {
   readonly end: Moment;
   /** Milliseconds since the epoch. */
   readonly endsAt: number;
