@@ -3,8 +3,8 @@ import type { ActionContext, Integration } from "../integrations/integration.ts"
 import { createProviderError } from "../integrations/provider-failure.ts";
 import { ServiceError } from "../service-error.ts";
 import { judgeLevel } from "./action-levels.ts";
+import { toPlainDescription } from "./plain-description.ts";
 import type { IntegrationSource, StoppedSource } from "./source.ts";
-
 import { findMissingSetting, type StoredAction } from "./source-content.ts";
 
 /** Carries out one action of a kind. Arguments are already valid. Throws ServiceError for failures it can name. */
@@ -28,7 +28,7 @@ export function createAddedIntegration(
   return {
     slug,
     name,
-    description,
+    description: toPlainDescription(description),
     category,
     scopes,
     actions: content.actions.map((action) => ({

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../store/open-store.ts";
 import type { ExecutionRow } from "../store/schema.ts";
 import { describeObject, parseBeginning } from "./describe-object.ts";
+import { createPastCalls } from "./execution-log.ts";
 
 /** Which executions to show; a missing member does not filter. */
 export interface ActivityFilter {
@@ -127,6 +128,9 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
       const rows = await ofAccount(accountId).where("executions.id", "in", ids).execute();
       return rows.map(toItem);
     },
+
+    /** True when the log has a successful call of the connection. */
+    hasSucceeded: createPastCalls(store, flush).hasSucceeded,
 
     /** Names of tools that were ever called, sorted. */
     async listTools(accountId: string): Promise<string[]> {

@@ -164,7 +164,7 @@ async function closeAbandoned(store: Store, finished_at: string): Promise<void> 
 const MAX_READS = 5;
 
 /** Earlier calls of a connection. */
-function createPastCalls(store: Store, flush: () => Promise<void>) {
+export function createPastCalls(store: Store, flush: () => Promise<void>) {
   const succeeded = (connectionId: string) =>
     store
       .selectFrom("executions")

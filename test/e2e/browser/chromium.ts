@@ -22,9 +22,9 @@ export async function launchChromium(flags: readonly string[] = []): Promise<Bro
   return chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 }
 
-/** The windows every page is looked at in. */
+/** The windows every page is looked at in: a desk, and the smallest phone. */
 export const LOOKS = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [1280, 390].map((width) => ({ colorScheme, width })),
+  [1280, 320].map((width) => ({ colorScheme, width })),
 );
 
 /** One way to look at a page. */

@@ -14,7 +14,9 @@ export interface UsedService extends TestService {
 /** A service as it looks after some use: devices, connections in every state, executions and flows of every outcome. */
 export async function startUsedService(): Promise<UsedService> {
   const vault = createVault();
-  const service = await startTestService({ integrations: [...builtInIntegrations, vault.integration] });
+  const description = `Things behind a token, see https://vault.example/${"documentation-".repeat(12)}`;
+  const app = { ...vault.integration, description };
+  const service = await startTestService({ integrations: [...builtInIntegrations, app] });
   const { connections } = service.service;
   await mkdir(join(service.dataDir, "drive", "Quotes"), { recursive: true });
   await writeFile(join(service.dataDir, "drive", "Quotes", "terrace.txt"), "24 square metres, oak\n");

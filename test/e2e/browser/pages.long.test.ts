@@ -108,7 +108,7 @@ test.each(LOOKS)(
 
 describe("this check", () => {
   test("sees a barrier and a page that is too wide", async () => {
-    const page = await openWindow(browser, { colorScheme: "light", width: 390 });
+    const page = await openWindow(browser, { colorScheme: "light", width: 320 });
     await page.setContent(
       '<html lang="en"><title>x</title><main><h1>x</h1><input><p style="width:2000px">x</p></main>',
     );

@@ -7,7 +7,7 @@ import {
   offersReadOnly,
 } from "../../connections/connection-form.ts";
 import type { Integration, SettingField, SettingOption, Suggestion } from "../../integrations/integration.ts";
-import { missingList } from "./connections.ts";
+import { missingList } from "./connection-page.ts";
 import { csrfField, type Markup } from "./page.ts";
 
 interface ConnectPage {

@@ -16,6 +16,7 @@ import { type Errand, listErrands } from "./errands.ts";
 import { drawFirstSteps } from "./first-steps.ts";
 import { logRow, type NamedExecution, nameExecutions } from "./named-execution.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
+import { listUntried } from "./untried.ts";
 import { connectionTag, timeTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -45,7 +46,7 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
         : {
             devices: devices.slice(0, MAX_DEVICES),
             deviceCount: await parts.keys.count(accountId),
-            connections: sampleConnections(connections, parts),
+            connections: await sampleConnections(parts, connections),
             connectionCount: connections.length,
             steps: await drawFirstSteps(parts, { ...facts, csrfToken }),
           },
@@ -71,6 +72,7 @@ function findPage({ allowedHosts, baseUrl }: ServiceParts, link: string): string
 interface NamedConnection {
   readonly connection: Connection;
   readonly app: string;
+  readonly isUntried: boolean;
 }
 
 /** Connections and devices shown on the home page; their own pages have all. */
@@ -80,13 +82,17 @@ const MAX_DEVICES = 5;
 const MAX_SEEN = 50;
 
 /** Those that need help first. */
-function sampleConnections(connections: readonly Connection[], parts: ServiceParts): NamedConnection[] {
+async function sampleConnections(parts: ServiceParts, connections: readonly Connection[]): Promise<NamedConnection[]> {
   const [well, unwell] = [true, false].map((wanted) =>
     connections.filter(({ state }) => (state === "healthy") === wanted),
   );
-  return [...(unwell ?? []), ...(well ?? [])]
-    .slice(0, MAX_CONNECTIONS)
-    .map((connection) => ({ connection, app: nameApp(parts, connection.integration) }));
+  const shown = [...(unwell ?? []), ...(well ?? [])].slice(0, MAX_CONNECTIONS);
+  const untried = await listUntried(parts, shown);
+  return shown.map((connection) => ({
+    connection,
+    app: nameApp(parts, connection.integration),
+    isUntried: untried.has(connection.id),
+  }));
 }
 
 /** Content that only an owner sees and changes. */
@@ -182,8 +188,8 @@ ${
   connections.length === 0
     ? html`<p class="muted">No app is connected. Agents can do nothing yet.</p>`
     : html`<ul class="rows">${connections.map(
-        ({ connection, app }) =>
-          html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted">${app}</span></div>${connectionTag(connection.state)}</li>`,
+        ({ connection, app, isUntried }) =>
+          html`<li><div><strong><a href="/connections/${connection.id}">${connection.label}</a></strong><span class="muted">${app}</span></div>${connectionTag(connection.state, isUntried)}</li>`,
       )}</ul>`
 }
 ${connectionCount > connections.length ? html`<p class="muted"><a href="/connections">All ${connectionCount} connections</a></p>` : ""}

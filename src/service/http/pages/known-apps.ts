@@ -75,13 +75,10 @@ export function knownAppsCard(o: { find: string; added: ReadonlySet<string>; csr
 <p class="muted">A command is typed on the machine of the service. Addresses are as published, read on ${KNOWN_APPS_CHECKED}, and were not tried.</p>`;
   return html`<section class="card" aria-labelledby="more-apps">
 <h2 id="more-apps">Add an app</h2>
-<form class="inline" method="get" action="/connections#more-apps" role="search">
-<div><label for="find">Name or purpose</label><input id="find" name="find" type="search" value="${o.find}" maxlength="60" autocomplete="off"></div>
-<button>Search</button></form>
 ${
   o.find === ""
     ? html`<details><summary>All ${apps.length} apps</summary>${list}</details>`
-    : html`${apps.length === 0 ? html`<p class="known" role="status">No app of the list fits. On the machine of the service, <code>svc add mcp</code> and <code>svc add openapi</code> add any other one.</p>` : list}<p><a href="/connections">Show all</a></p>`
+    : html`${apps.length === 0 ? html`<p class="known" role="status">No app of the list fits. On the machine of the service, <code>svc add mcp</code> and <code>svc add openapi</code> add any other one.</p>` : list}`
 }
 </section>`;
 }

@@ -179,6 +179,8 @@ fieldset{border:0;padding:0;margin:0 0 1.25rem;min-width:0}
 .filters .actions{grid-column:1/-1;margin-top:.25rem}
 .filters label{font-size:.875rem;font-weight:500}
 .inline{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end}
+.find{margin-bottom:1.25rem}
+.about:has(+p){margin-bottom:.375rem}
 .inline>div{flex:1 1 12rem}
 `;
 

@@ -26,9 +26,9 @@ export const EXECUTION_STATUS_NAMES = Object.entries(EXECUTION_STATES).map(
   ([status, [, name]]) => [status, name] as const,
 );
 
-/** State of a connection: a coloured dot and, for everybody, the word. */
-export function connectionTag(state: ConnectionState): Markup {
-  return tag(...CONNECTION_STATES[state]);
+/** State of a connection: a coloured dot and, for everybody, the word. `isUntried`: nobody knows whether it works. */
+export function connectionTag(state: ConnectionState, isUntried = false): Markup {
+  return isUntried && state === "healthy" ? tag("plain", "Not tried yet") : tag(...CONNECTION_STATES[state]);
 }
 
 /** Status of an execution. */

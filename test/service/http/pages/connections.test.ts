@@ -101,6 +101,52 @@ describe("a form that begins with one setting", () => {
   });
 });
 
+describe("the list of connections", () => {
+  const find = async (words: string) => {
+    const { text } = await open(`/connections?find=${encodeURIComponent(words)}`);
+    return { text, apps: [...text.matchAll(/<h2 id="app-(\w+)"/g)].map(([, slug]) => slug) };
+  };
+
+  test.each([
+    ["", ["drive", "notes", "mail", "vault"]],
+    ["  VAULT ", ["notes", "vault"]],
+    ["vault token", ["vault"]],
+    ["local", ["drive", "notes", "mail"]],
+    ["local mailbox", ["mail"]],
+    ["sesame team", ["vault"]],
+    ["zzz", []],
+  ])("is searched for %j by app and connection", async (words, slugs) => {
+    await service.service.connections.add({
+      integration: "vault",
+      label: "Team sésame".normalize("NFD"),
+      settings: {},
+    });
+    expect((await find(words.replace("sesame", "sésame"))).apps.sort()).toEqual([...slugs].sort());
+  });
+
+  test("says what was searched for, as text, and leads back to all", async () => {
+    const { text } = await find("<b>");
+    expect(text).toContain('value="&lt;b&gt;"');
+    expect(text).toContain('0 of your 4 apps. <a href="/connections">Show all</a>');
+  });
+
+  test("an account that nothing has tried does not say that it is connected", async () => {
+    const settings = { address: "https://vault.example", token: "fresh" };
+    const { id } = await service.service.connections.add({ integration: "vault", label: "Team vault", settings });
+    const rowOf = async (path: string) => {
+      const { text } = await open(path);
+      return new RegExp(`/connections/${id}">[\\s\\S]*?class="tag \\w+">([^<]+)`).exec(text)?.[1];
+    };
+    for (const path of ["/", "/connections"]) expect(await rowOf(path)).toBe("Not tried yet");
+    expect((await open(`/connections/${id}`)).text).toContain("no successful call of it");
+    expect((await execute(service, "vault_look")).status).toBe(200);
+    for (const path of ["/", "/connections"]) expect(await rowOf(path)).toBe("Connected");
+    expect((await open(`/connections/${id}`)).text).not.toContain("no successful call of it");
+    // A folder was looked at when it was connected.
+    expect((await open("/connections")).text).toMatch(/Local drive<[\s\S]*?class="tag ok">Connected/);
+  });
+});
+
 describe("connecting an app", () => {
   test("asks for what the app needs and connects it", async () => {
     const page = await open("/connect/vault");
