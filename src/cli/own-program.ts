@@ -5,6 +5,8 @@ import type { Program } from "./mcp-client-files.ts";
 
 /** Folders of npx and its like, emptied without notice. */
 const FLEETING = /[\\/](_npx|dlx|dlx-[^\\/]*|bunx-[^\\/]*)[\\/]/;
+/** It runs nothing that was not allowed in the command. */
+const DENO = /(^|[\\/])deno(\.exe)?$/;
 /** Variables that decide where the key, the files and the service are. None holds a secret. */
 const KEPT = [
   "SVC_HOME",
@@ -17,7 +19,7 @@ const KEPT = [
 ];
 
 /**
- * `svc mcp` as another program starts it: this Node and this script by their absolute paths, because a desktop program
+ * `svc mcp` as another program starts it: this engine and this script by their absolute paths, because a desktop program
  * has another PATH than a terminal.
  *
  * @throws SvcError `unsupported` when the script lies where it may be gone tomorrow
@@ -39,7 +41,7 @@ export function describeOwnProgram({
   const kept = KEPT.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   return {
     command: findLastingNode(node),
-    args: [resolve(script), "mcp"],
+    args: [...(DENO.test(node) ? ["run", "--allow-all", "--quiet"] : []), resolve(script), "mcp"],
     ...(kept.length === 0 ? {} : { env: Object.fromEntries(kept) }),
   };
 }

@@ -118,6 +118,8 @@ test("a program that may be gone tomorrow is not written down, and a link that l
       /emptied at any time/,
     );
   }
+  const deno = describeOwnProgram({ node: "/usr/bin/deno", script: "/x/svc", env: {} });
+  expect(deno.args).toEqual(["run", "--allow-all", "--quiet", "/x/svc", "mcp"]);
   const cellar = join(home, "Cellar/node/24.1.0/bin");
   await mkdir(cellar, { recursive: true });
   const node = join(cellar, "node");
