@@ -63,6 +63,11 @@ function addAccessCommands(program: Command, run: Run): void {
     .action(run(async () => (await import("./commands/install.ts")).install));
   add(program, "mcp", "serve the tools to an agent client (MCP over stdin and stdout), which starts this itself")
     .option("--tools <names...>", "list these tools under their own names from the start")
+    .option(
+      "--max-tool-tokens <n>",
+      "list all tools while a model reads them within so many tokens; 0: it searches",
+      "0",
+    )
     .option("--wait <seconds>", "how long a call waits for the owner of the service before it says so", "50")
     .addOption(timeoutOption())
     .action(run(async () => (await import("./commands/mcp.ts")).mcp));

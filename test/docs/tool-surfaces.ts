@@ -28,7 +28,11 @@ export async function readToolSurfaces({ url, apiKey }: TestService): Promise<To
     },
     {
       name: "svc mcp",
-      tools: await createOfferedTools(toolbox.session, { names: [], onChange: () => undefined }).list(),
+      tools: await createOfferedTools(toolbox.session, {
+        names: [],
+        maxToolTokens: 0,
+        onChange: () => undefined,
+      }).list(),
     },
     { name: "MCP endpoint of the service", tools },
   ];

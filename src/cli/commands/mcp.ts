@@ -8,13 +8,18 @@ import { MOST_SECONDS, readTimeout, wholeNumber } from "../settings.ts";
 interface McpFlags {
   readonly baseUrl?: string;
   readonly tools?: readonly string[];
+  readonly maxToolTokens: string;
   readonly wait: string;
   readonly timeout?: string;
 }
 
+/** More than any model reads. */
+const MOST_TOKENS = 10_000_000;
+
 /** `svc mcp`: serves the tools to the MCP client that started it, until that closes the input. Logs go to stderr. */
 export async function mcp(context: CliContext, flags: McpFlags): Promise<number> {
   const waitMs = wholeNumber(flags.wait, "--wait", 1, MOST_SECONDS) * 1_000;
+  const maxToolTokens = wholeNumber(flags.maxToolTokens, "--max-tool-tokens", 0, MOST_TOKENS);
   const { client, settings } = await openClient(context, flags);
   try {
     await serveMcp({
@@ -28,6 +33,7 @@ export async function mcp(context: CliContext, flags: McpFlags): Promise<number>
       },
       version: await readVersion(),
       tools: flags.tools ?? [],
+      maxToolTokens,
       waitMs,
       input: context.input,
       output: process.stdout,

@@ -1,8 +1,9 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { isRecord } from "../../base/json.ts";
-import { buildTools, toModelName } from "../../calls/build.ts";
+import { buildTools, keepWithin, toModelName } from "../../calls/build.ts";
 import { type CatalogEntry, mustAskFirst } from "../../calls/catalog/catalog-entry.ts";
 import { describeTools } from "../../calls/catalog/limit-catalog.ts";
+import { countMatching, MAX_OFFERED, selectEntries } from "../../calls/catalog/offer-tools.ts";
 import type { ToolOutcome } from "../../calls/outcome.ts";
 import type { HumanChannel, ToolCall } from "../../calls/pipeline.ts";
 import type { ToolSession } from "../../calls/session.ts";
@@ -23,7 +24,7 @@ type CallTerms = Pick<ToolCall, "callId" | "signal" | "resumesHeld"> & HumanChan
 
 /** The tools that a client is shown, and calls. */
 export interface OfferedTools {
-  /** Our own tools, then the given ones and those that were described. */
+  /** Our own tools, then the given ones, all that fit, and those that were described. */
   list(): Promise<Tool[]>;
   /** Any tool by the name in the list, or by its full name in the service. */
   run(name: string, args: unknown, terms: CallTerms): Promise<ToolOutcome>;
@@ -31,14 +32,38 @@ export interface OfferedTools {
   has(toolName: string): boolean;
 }
 
-/** `names`: full names of the service's tools to list from the start. `onChange`: called when the list grows. */
+/** What is listed from the start. */
+interface OfferSettings {
+  /** Full names of the service's tools. */
+  readonly names: readonly string[];
+  /** All actions are listed while a model reads them within so many tokens; 0: none that is not named. */
+  readonly maxToolTokens: number;
+  /** Called when the list grows. */
+  readonly onChange: () => void;
+}
+
 export function createOfferedTools(
   session: ToolSession,
-  { names, onChange }: { readonly names: readonly string[]; readonly onChange: () => void },
+  { names, maxToolTokens, onChange }: OfferSettings,
 ): OfferedTools {
   const found: string[] = [];
+  let fitting: readonly string[] = [];
   const own = [...session.staticTools, ...session.flowTools];
-  const listNames = () => [...new Set([...names, ...found])];
+  const listNames = () => [...new Set([...names, ...fitting, ...found])];
+
+  /** All actions, if they fit; a list that cannot be read is reported by whoever loads it. */
+  async function findFitting(): Promise<readonly string[]> {
+    if (maxToolTokens === 0) return [];
+    await session.catalog.load().catch(() => undefined);
+    if (countMatching(session.catalog, {}) > MAX_OFFERED) return [];
+    const all = { limit: MAX_OFFERED };
+    await describeTools(
+      session.catalog,
+      selectEntries(session.catalog, all).map(({ name }) => name),
+    );
+    const built = buildTools(selectEntries(session.catalog, all), { profile: session.profile, reserved: [] });
+    return keepWithin(built, maxToolTokens).map(({ toolName }) => toolName);
+  }
 
   /** By the name in the list; of two with the same name, and of those named like our own, the first alone is there. */
   function listEntries(): Map<string, CatalogEntry> {
@@ -65,6 +90,7 @@ export function createOfferedTools(
 
     async list() {
       await describeTools(session.catalog, names);
+      fitting = await findFitting();
       const entries = [...listEntries().values()];
       const direct = buildTools(entries, { profile: session.profile, reserved: [] }).map((tool, index) => {
         const entry = entries[index];

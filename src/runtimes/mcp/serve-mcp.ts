@@ -17,6 +17,8 @@ export interface McpServing {
   readonly version: string;
   /** Full names of the tools to list from the start, beside the `svc_*` ones. */
   readonly tools: readonly string[];
+  /** Lists all actions while a model reads them within so many tokens, at four characters each; 0: it searches. */
+  readonly maxToolTokens: number;
   /** Milliseconds that a call waits for the owner of the service; clients give up after a time of their own. */
   readonly waitMs: number;
   readonly input: Readable;
@@ -49,7 +51,7 @@ export async function serveMcp(o: McpServing): Promise<void> {
   const servers = new Set<Server>();
   const session = await createToolSession({ ...o.session, onEvent: (event) => report(o, calls, event) });
   const onChange = () => servers.forEach((server) => void server.sendToolListChanged().catch(() => undefined));
-  const offered = createOfferedTools(session, { names: o.tools, onChange });
+  const offered = createOfferedTools(session, { names: o.tools, maxToolTokens: o.maxToolTokens, onChange });
   try {
     // Before the library listens: it aborts its requests when the input ends, which takes no call back.
     const gone = watchEnd(o);

@@ -81,9 +81,11 @@ export async function connectHere(
   {
     waitMs = 50_000,
     tools = [],
+    maxToolTokens = 0,
     session = {},
     ...options
-  }: ClientOptions & Partial<Pick<McpServing, "waitMs" | "tools">> & { readonly session?: object } = {},
+  }: ClientOptions &
+    Partial<Pick<McpServing, "waitMs" | "tools" | "maxToolTokens">> & { readonly session?: object } = {},
 ): Promise<TestClient> {
   const { media, state } = placesUnder(home);
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -92,6 +94,7 @@ export async function connectHere(
     session: { baseUrl, apiKey, mediaRoots: [media], stateDir: state, ...session },
     version: "1.0.0",
     tools,
+    maxToolTokens,
     waitMs,
     input,
     output,

@@ -44,6 +44,20 @@ async function connect(options: ClientOptions = {}): Promise<TestClient> {
 const page = { title: "Milk", body: "2 l" };
 const createPage = { name: "notes_create_page", arguments: page };
 
+test("all tools are listed while a model reads them within the budget, and none beyond it", async () => {
+  await start("device");
+  const list = async (maxToolTokens: number) => {
+    const client = await connectHere(place.home, service, { maxToolTokens });
+    clients.push(client);
+    return (await client.listTools()).map(({ name }) => name);
+  };
+  const listed = await fetch(`${service.url}/api/tools`, { headers: { "x-svc-api-key": service.apiKey } });
+  const { tools } = (await listed.json()) as { tools: { name: string }[] };
+  const fixed = await list(0);
+  expect(await list(100_000)).toEqual([...fixed, ...tools.map(({ name }) => name).sort()]);
+  expect(await list(1_000)).toEqual(fixed);
+});
+
 describe.each(CLIENTS)("client %s", (kind) => {
   test("finds, describes and calls tools, and gets those it has described under their own names", async () => {
     await start("device");
