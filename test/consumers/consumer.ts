@@ -58,11 +58,13 @@ const PEERS: Readonly<Record<Peers, Readonly<Record<string, string>>>> = {
   "oldest peers": {
     ...OTHER_PEERS,
     "@langchain/core": join(PINNED, "@langchain/core"),
+    "@langchain/langgraph": join(PINNED, "@langchain/langgraph"),
     langchain: join(PINNED, "langchain"),
   },
   "newest peers": {
     ...OTHER_PEERS,
     "@langchain/core": join(OWN, "@langchain/core"),
+    "@langchain/langgraph": join(OWN, "@langchain/langgraph"),
     langchain: join(OWN, "langchain"),
   },
 };

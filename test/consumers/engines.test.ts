@@ -10,6 +10,7 @@ import { readPackage } from "../package/read-package.ts";
 import { scriptReadmeAgent } from "../package/readme-blocks.ts";
 import { runCommand } from "../package/run-command.ts";
 import { createConsumer, ENGINES } from "./consumer.ts";
+import { BIN, DOOR_EXAMPLES, runExample, useFromMcpClient } from "./door-examples.ts";
 
 /** The packed package under Deno: what nodes.test.ts shows for every Node; and its refusal under Bun. */
 
@@ -37,7 +38,7 @@ afterEach(() => service.close());
 
 describe.each(Object.entries(ENGINES))("%s", (name, [program, ...flags]) => {
   const isRefused = name.startsWith("Bun");
-  const bin = `node_modules/${readPackage().name}/dist/bin.js`;
+  const engine = () => ({ command: [program, ...flags] as const, consumer, service });
   const run = (args: readonly string[], added: Record<string, string> = {}, input?: string) =>
     runCommand(program, [...flags, ...args], consumer, { HOME: home, ...added }, input);
 
@@ -62,15 +63,15 @@ describe.each(Object.entries(ENGINES))("%s", (name, [program, ...flags]) => {
     const source = `import { SvcToolkit } from "${readPackage().name}/langchain";
       await SvcToolkit.create(${place}).catch(({ code, message }) => console.log(code, message));`;
     expect((await runModule(source)).stdout).toContain(`unsupported ${sentence}`);
-    const command = await run([bin, "tools"], { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey });
+    const command = await run([BIN, "tools"], { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey });
     expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(sentence)]);
   });
 
   test.skipIf(isRefused)("runs the command line", async () => {
-    const result = await run([bin, "--help"]);
+    const result = await run([BIN, "--help"]);
     expect(result, result.stderr).toMatchObject({ code: 0 });
     expect(result.stdout).toContain("Usage: svc");
-    const read = await run([bin, "call", "drive_list_files"], {
+    const read = await run([BIN, "call", "drive_list_files"], {
       SVC_BASE_URL: service.url,
       SVC_API_KEY: service.apiKey,
     });
@@ -91,8 +92,12 @@ describe.each(Object.entries(ENGINES))("%s", (name, [program, ...flags]) => {
     expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
   });
 
+  test.skipIf(isRefused).each(DOOR_EXAMPLES)("runs the program of $name", (example) => runExample(engine(), example));
+
+  test.skipIf(isRefused)("is what an MCP client starts after svc install", () => useFromMcpClient(engine()));
+
   test.skipIf(isRefused)("serves: the whole product once", async () => {
-    const result = await run([bin, "demo", "--unattended"]);
+    const result = await run([BIN, "demo", "--unattended"]);
     expect(result, result.stderr).toMatchObject({ code: 0 });
     expect(result.stdout).toContain("equal to the source");
   });

@@ -10,6 +10,7 @@ import { readPackage } from "../package/read-package.ts";
 import { scriptReadmeAgent } from "../package/readme-blocks.ts";
 import { runCommand } from "../package/run-command.ts";
 import { createConsumer, NODES, type Peers } from "./consumer.ts";
+import { BIN, DOOR_EXAMPLES, runExample, useFromMcpClient } from "./door-examples.ts";
 
 /** The oldest Node meets the oldest peers. */
 const PEERS_OF: Readonly<Record<string, Peers>> = {
@@ -58,7 +59,7 @@ const runModule = (node: string, peers: Peers, source: string) =>
   run(node, peers, ["--input-type=module", "--eval", source]);
 
 describe.each(Object.entries(PEERS_OF))("Node %s with the %s", (node, peers) => {
-  const bin = `node_modules/${readPackage().name}/dist/bin.js`;
+  const engine = () => ({ command: [NODES[node] ?? ""] as const, consumer: consumers.get(peers) ?? "", service });
 
   test("is that Node", async () => {
     expect((await run(node, peers, ["--version"])).stdout).toMatch(new RegExp(`^v${node.replace(".", "\\.")}\\.`));
@@ -81,13 +82,13 @@ describe.each(Object.entries(PEERS_OF))("Node %s with the %s", (node, peers) => 
   });
 
   test("runs the command line", async () => {
-    const result = await run(node, peers, [bin, "--help"]);
+    const result = await run(node, peers, [BIN, "--help"]);
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout).toContain("Usage: svc");
   });
 
   test("runs the whole product once", async () => {
-    const result = await run(node, peers, [bin, "demo", "--unattended"]);
+    const result = await run(node, peers, [BIN, "demo", "--unattended"]);
     expect(result, result.stderr).toMatchObject({ code: 0 });
     expect(result.stderr.replace(SQLITE_WARNING, "")).toBe("");
     expect(result.stdout).toContain("equal to the source");
@@ -109,6 +110,10 @@ describe.each(Object.entries(PEERS_OF))("Node %s with the %s", (node, peers) => 
     expect(result.stdout).toMatch(/\nSaved\.\n$/);
     expect(await service.effects()).toMatchObject([{ toolName: "drive_upload_file", status: "succeeded" }]);
   }, 180_000);
+
+  test.each(DOOR_EXAMPLES)("runs the program of $name", (example) => runExample(engine(), example), 180_000);
+
+  test("is what an MCP client starts after svc install", () => useFromMcpClient(engine()), 180_000);
 });
 
 test("@langchain/core 1.1 is enough for the toolkit, and the middleware says what it needs", async () => {

@@ -51,7 +51,7 @@ describe("a guide", () => {
     const languages = blocks
       .map(({ language }) => language)
       .filter((language) => [...PROGRAMS, "sh"].includes(language));
-    expect(languages.sort()).toEqual([...Array.from({ length: 10 }, () => "js"), "sh", "ts"]);
+    expect(languages.sort()).toEqual([...Array.from({ length: 8 }, () => "js"), "sh", "ts", "ts", "ts"]);
   });
 });
 

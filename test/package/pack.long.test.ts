@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -6,10 +6,8 @@ import { isBuiltin } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestService, type TestService } from "../../src/testing.ts";
-import { readFences } from "../docs/read-page.ts";
 import { findDeclarations } from "./build.ts";
 import { EXPORTS } from "./expected-exports.ts";
 import { followImports } from "./follow-imports.ts";
@@ -325,23 +323,6 @@ describe("an installed package", () => {
     }
     for (const door of Object.keys(peers)) {
       expect(await runModule(printNames(join(packageJson.name, door)))).toEqual(EXPORTS[door]);
-    }
-  });
-
-  test("runs the blocks of the doors to other SDKs, and prints what their page says", async () => {
-    const blocks = readFences("docs/agent-sdks.md").filter(({ language }) => language === "js");
-    expect(blocks).toHaveLength(2);
-    for (const { code, prints } of blocks) {
-      const service = await startTestService();
-      try {
-        const SVC_STATE = await mkdtemp(join(folder, "state-"));
-        const env = { SVC_BASE_URL: service.url, SVC_API_KEY: service.apiKey, SVC_STATE };
-        const args = ["--input-type=module", "--eval", code];
-        const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: consumer, env });
-        expect(stdout, stderr).toBe(prints);
-      } finally {
-        await service.close();
-      }
     }
   });
 

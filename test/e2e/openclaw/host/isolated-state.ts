@@ -18,6 +18,8 @@ export interface HostState {
   /** Port and token of its gateway. */
   readonly port: number;
   readonly token: string;
+  /** The Node that runs it. */
+  readonly node: string;
   /** The whole environment of its processes. */
   readonly env: Readonly<Record<string, string>>;
   readConfig(): Promise<HostConfig>;
@@ -34,6 +36,8 @@ export interface StateOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Sections of the configuration that replace the ones it starts with. */
   readonly config?: HostConfig;
+  /** Path of the Node that runs the host. Default: the one that runs the tests. */
+  readonly node?: string;
 }
 
 /** Makes a state in a temporary folder: a configuration with one local model and nothing that calls out by itself. */
@@ -47,6 +51,7 @@ export async function createState(options: StateOptions): Promise<HostState> {
   ];
   for (const path of [home, stateDir, workspace]) await mkdir(path, { mode: 0o700 });
   const configPath = join(folder, "openclaw.json");
+  const { node = process.execPath } = options;
   const port = await findFreePort();
   const token = randomBytes(16).toString("hex");
   const readConfig = async () => JSON.parse(await readFile(configPath, "utf8")) as HostConfig;
@@ -62,7 +67,8 @@ export async function createState(options: StateOptions): Promise<HostState> {
     configPath,
     port,
     token,
-    env: { ...createEnvironment({ home, stateDir, configPath }), ...options.env },
+    node,
+    env: { ...createEnvironment({ home, stateDir, configPath, node }), ...options.env },
     readConfig,
     async editConfig(change) {
       const config = await readConfig();
@@ -102,7 +108,7 @@ function createConfig(o: { port: number; token: string; workspace: string; model
 const OF_NETWORK =
   /^(npm_config_(cache|registry|userconfig|globalconfig)|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|no|all)_proxy)$/i;
 
-function createEnvironment(o: { home: string; stateDir: string; configPath: string }): Record<string, string> {
+function createEnvironment(o: { home: string; stateDir: string; configPath: string; node: string }) {
   const ofNetwork = Object.entries(process.env).flatMap(([name, value]) =>
     OF_NETWORK.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
@@ -111,7 +117,7 @@ function createEnvironment(o: { home: string; stateDir: string; configPath: stri
     npm_config_userconfig: join(homedir(), ".npmrc"),
     npm_config_prefer_offline: "true",
     ...Object.fromEntries(ofNetwork),
-    PATH: [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+    PATH: [dirname(o.node), process.env.PATH ?? ""].join(delimiter),
     LANG: "C.UTF-8",
     HOME: o.home,
     OPENCLAW_STATE_DIR: o.stateDir,

@@ -13,7 +13,7 @@ export function startOpenClaw(
 ): WatchedProcess {
   const program = findOpenClaw();
   if (program === undefined) throw new Error("OpenClaw is not installed. Run: npm run openclaw:install");
-  return watchProcess(process.execPath, [program, ...args], {
+  return watchProcess(state.node, [program, ...args], {
     env: { ...state.env, ...options.env },
     cwd: state.folder,
     ...(options.timeoutMs === "never" ? {} : { timeoutMs: options.timeoutMs ?? TIMEOUT_MS }),

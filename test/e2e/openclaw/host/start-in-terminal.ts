@@ -34,7 +34,7 @@ export function startInTerminal(state: HostState, args: readonly string[]): Term
   if (program === undefined) throw new Error("OpenClaw is not installed. Run: npm run openclaw:install");
   const pty = createRequire(program)("@lydell/node-pty") as PtyPackage;
   const size = { cols: COLUMNS, rows: 50 };
-  const terminal = pty.spawn(process.execPath, [program, ...args], { ...size, cwd: state.folder, env: state.env });
+  const terminal = pty.spawn(state.node, [program, ...args], { ...size, cwd: state.folder, env: state.env });
   const timer = setTimeout(() => terminal.kill("SIGKILL"), TIMEOUT_MS);
   let output = "";
   let look = () => {};
