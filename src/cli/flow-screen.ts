@@ -55,17 +55,35 @@ function describeError(error: unknown): string {
   return typeof message === "string" ? `: ${clean(message, 200)}` : "";
 }
 
-/** One paragraph per template. */
+/** One paragraph per template, with its inputs. */
 export function formatTemplates(terminal: Terminal, templates: readonly FlowTemplate[]): string {
   if (templates.length === 0) return "This service has no flow templates.";
   return templates
-    .map(({ key, name, description }) =>
+    .map(({ key, name, description, inputSchema }) =>
       [
         `${terminal.style("bold", clean(key))}  ${clean(name ?? "")}`,
         wrapWords(`  ${clean(description ?? "", 600)}`, terminal.columns, "  "),
+        ...listInputs(inputSchema).map((line) => wrapWords(`    ${line}`, terminal.columns, "      ")),
       ].join("\n"),
     )
     .join("\n");
+}
+
+/** One line per input: its name, whether it is required, what it means and its default. */
+function listInputs(schema: FlowTemplate["inputSchema"]): string[] {
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  const fields = isRecord(schema?.properties) ? Object.entries(schema.properties) : [];
+  return fields.map(([name, field]) => {
+    const { title, description, type, default: byDefault } = isRecord(field) ? field : {};
+    const facts = [
+      required.includes(name) && "required",
+      typeof type === "string" && clean(type),
+      byDefault !== undefined && `default ${clean(JSON.stringify(byDefault))}`,
+    ];
+    const text = [title, description].flatMap((one) => (typeof one === "string" ? clean(one, 300) : []));
+    const known = facts.filter(Boolean).join(", ");
+    return [`${clean(name)}${known && ` (${known})`}`, ...text].join("  ");
+  });
 }
 
 /** One line per flow, and below one that waits what it waits for. */

@@ -59,11 +59,12 @@ export type FlowStep = z.infer<typeof flowStepSchema>;
 export const flowViewSchema = z.looseObject({ flow: flowSchema, steps: z.array(flowStepSchema) });
 export type FlowView = z.infer<typeof flowViewSchema>;
 
-/** "Flow template". */
+/** "Flow template". `inputSchema`, JSON Schema of its inputs, is ours. */
 export const flowTemplateSchema = z.looseObject({
   key: z.string(),
   name: z.string().optional(),
   description: z.string().optional(),
+  inputSchema: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 export type FlowTemplate = z.infer<typeof flowTemplateSchema>;
 

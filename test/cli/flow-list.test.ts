@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { createFlowScreen, formatFlowList } from "../../src/cli/flow-screen.ts";
+import { createFlowScreen, formatFlowList, formatTemplates } from "../../src/cli/flow-screen.ts";
 import { createTerminal } from "../../src/cli/terminal.ts";
 
 test("the list of flows shows when each began by the clock of this machine", () => {
@@ -25,6 +25,27 @@ test("the list tells waiting flows apart", () => {
       "    Goes on by itself.",
     ].join("\n"),
   );
+});
+
+test("the list of templates says what each takes", () => {
+  const stdout = new PassThrough() as unknown as NodeJS.WriteStream;
+  const terminal = createTerminal({ stdout, stderr: stdout, env: {}, json: false });
+  const properties = {
+    folder: { type: "string", title: "Folder", description: "Such as\u001b[2J Tasks." },
+    most: { type: "integer", default: 5 },
+    odd: 7,
+  };
+  const inputSchema = { type: "object", properties, required: ["folder"] };
+  expect(formatTemplates(terminal, [{ key: "tidy", name: "Tidy up", description: "Tidies.", inputSchema }])).toBe(
+    [
+      "tidy  Tidy up",
+      "  Tidies.",
+      "    folder (required, string)  Folder  Such as\\u001b[2J Tasks.",
+      "    most (integer, default 5)",
+      "    odd",
+    ].join("\n"),
+  );
+  expect(formatTemplates(terminal, [{ key: "old", inputSchema: { properties: [] } }])).toBe("old  \n  ");
 });
 
 test("why a step failed is shown, whatever the service calls that state", () => {

@@ -701,6 +701,13 @@ const PEOPLE: readonly Sabotage[] = [
     suite: "test/service/http/pages/flows.test.ts",
   },
   {
+    name: "flows: a form that is sent twice starts two",
+    file: "src/service/flows/start-flow.ts",
+    original: 'o.startKey === undefined ? createId("flw")',
+    sabotaged: 'o.startKey === "" || o.templateKey !== "" ? createId("flw")',
+    suite: "test/service/http/pages/start-flow.test.ts",
+  },
+  {
     name: "flows: what an approver leaves out is done",
     file: "src/service/flows/decide-flow.ts",
     original: "{ [name]: kept, leftOut:",

@@ -21,6 +21,7 @@ import {
   readApprovalMessage,
   readOnlyAccount,
   showFlow,
+  showValue,
 } from "./read-flow.ts";
 
 const MAX_WATCH_SECONDS = 300;
@@ -78,10 +79,11 @@ const CANCEL_TEXT = "Ends a flow for good. What it did stays done.";
 
 async function listTemplates(pipeline: Pipeline, call: StaticCall): Promise<ToolOutcome> {
   const { templates } = await pipeline.client.listFlowTemplates({ signal: call.signal });
-  const shown = templates.map(({ key, name, description }) => ({
+  const shown = templates.map(({ key, name, description, inputSchema }) => ({
     key,
     name: cleanText(name ?? key, 120),
     description: cleanText(description ?? "", 600),
+    ...(inputSchema && { inputs: showValue(inputSchema) }),
   }));
   return createOutcome("succeeded", "svc_list_flow_templates", { result: { templates: shown } });
 }

@@ -132,7 +132,8 @@ function showStep(step: FlowStep): Record<string, unknown> {
   };
 }
 
-function showValue(value: unknown): unknown {
+/** A value of the service as a model reads it: cut to 6,000 characters of JSON. */
+export function showValue(value: unknown): unknown {
   const text = JSON.stringify(value) ?? "null";
   if (text.length <= VALUE_MAX) return value;
   return `${toPlainText(text, { max: VALUE_MAX })} (cut: ${text.length} characters of JSON)`;

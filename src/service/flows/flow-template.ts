@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { refuseBare, type ServiceError } from "../service-error.ts";
+import { ServiceError } from "../service-error.ts";
+import { type InputSchema, toInputSchema } from "./template-input.ts";
 
 /** Input and results of a flow so far, as its steps see them. */
 export interface FlowState<Input = unknown> {
@@ -70,6 +71,8 @@ export interface FlowTemplate {
   /** Every tool that its steps may call. */
   readonly tools: readonly string[];
   readonly steps: readonly StepDefinition[];
+  /** Its inputs, for callers and forms. */
+  readonly inputSchema: InputSchema;
   /**
    * Checks the input of a new flow.
    *
@@ -89,17 +92,25 @@ interface TemplateDefinition<Schema extends z.ZodObject>
   readonly steps: readonly StepDefinition<z.output<Schema>>[];
 }
 
-/** The optional connection id of a template's input. */
-export const connectionIdSchema = z
-  .union([z.string().min(1), z.int()], { error: "must be the id of a connection" })
-  .transform(String)
-  .optional();
+/** The optional connection id of a template's input; `app` is the name of the app for people. */
+export function connectionIdOf(app: string) {
+  return z
+    .union([z.string().min(1), z.int()], { error: "must be the id of a connection" })
+    .transform(String)
+    .optional()
+    .meta({ title: `${app} account`, description: "Left empty, it is the default account." });
+}
 
 /** Builds a {@link FlowTemplate}. */
 export function defineTemplate<Schema extends z.ZodObject>(definition: TemplateDefinition<Schema>): FlowTemplate {
   const { input, check, ...facts } = definition;
+  let described: InputSchema | undefined;
   return {
     ...facts,
+    get inputSchema() {
+      described ??= toInputSchema(input);
+      return described;
+    },
     parseInput: (kept) => input.parse(kept),
     readInput(raw, now) {
       const parsed = input.safeParse(raw);
@@ -110,9 +121,19 @@ export function defineTemplate<Schema extends z.ZodObject>(definition: TemplateD
   };
 }
 
-/** The refusal of a flow's input: 400, bare. */
+/** The refusal of a flow's input: 400, bare. The problem names another field as `input.x`. */
 export function refuseInput(field: string, problem: string): ServiceError {
-  return refuseBare(400, "invalid_flow_input", `\`input.${field}\` ${problem}.`);
+  const extra = { field, problem } satisfies InputProblem;
+  return new ServiceError(400, "invalid_flow_input", `\`input.${field}\` ${problem}.`, { bare: true, extra });
+}
+
+const inputProblemSchema = z.object({ field: z.string(), problem: z.string() });
+type InputProblem = z.infer<typeof inputProblemSchema>;
+
+/** The field and the problem of {@link refuseInput}; undefined for any other error. */
+export function readInputProblem(error: unknown): InputProblem | undefined {
+  if (!(error instanceof ServiceError) || error.code !== "invalid_flow_input") return undefined;
+  return inputProblemSchema.safeParse(error.options.extra).data;
 }
 
 function explainInput(issues: readonly z.core.$ZodIssue[], fields: readonly string[]): ServiceError {

@@ -36,8 +36,8 @@ export function toFlow(row: FlowRow, template: FlowTemplate | undefined, { start
 }
 
 /** "Flow template". */
-export function toTemplateView({ key, name, description }: FlowTemplate): TemplateView {
-  return { key, name, description };
+export function toTemplateView({ key, name, description, inputSchema }: FlowTemplate): TemplateView {
+  return { key, name, description, inputSchema };
 }
 
 function toStep(row: FlowStepRow, template: FlowTemplate | undefined): FlowStep {

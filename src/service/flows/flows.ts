@@ -83,6 +83,11 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
     ...createFlowLists(store, templates),
     /** @throws ServiceError 404, bare. */
     get: read,
+    /** Templates that a person of the service may start. */
+    listAll: () => templates.list(),
+    /** @returns the template a flow was started from; undefined when it is gone. @throws ServiceError 404, bare. */
+    findTemplate: async (accountId: string, id: string): Promise<FlowTemplate | undefined> =>
+      templates.of((await readFlow(store, id, accountId)).flow),
     /** @throws ServiceError 404, bare, for a flow that this key has not started. */
     async requireOwn({ accountId, apiKeyId }: Principal, id: string): Promise<void> {
       if ((await findFlow(store, id, accountId))?.flow.api_key_id !== apiKeyId) throw flowNotFound();

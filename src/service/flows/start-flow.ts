@@ -1,3 +1,4 @@
+import { sha256Hex } from "../../base/hash.ts";
 import type { FlowTriggerType } from "../../wire/flow.ts";
 import type { AccessView } from "../access/access-view.ts";
 import type { Principal } from "../auth/api-keys.ts";
@@ -24,6 +25,8 @@ export interface FlowStart {
   readonly templateKey: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly triggerType: FlowTriggerType;
+  /** Starts with the same key, by one principal and with the same input, are one flow. Default: each is another. */
+  readonly startKey?: string | undefined;
 }
 
 /** Runs in the transaction that writes a flow. */
@@ -40,7 +43,12 @@ export async function startFlow(parts: FlowParts, start: FlowStart, onStart?: On
   const { flow, steps } = await prepareFlow(parts, start);
   await parts.store.transaction().execute(async (db) => {
     await onStart?.(db, flow.id);
-    await db.insertInto("flows").values(flow).execute();
+    const insert = db.insertInto("flows").values(flow);
+    const isNew = await insert
+      .onConflict((c) => c.doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (isNew === undefined) return;
     await db.insertInto("flow_steps").values(steps).execute();
   });
   return flow.id;
@@ -91,7 +99,7 @@ function createFlowRow(
 ): FlowRow {
   const at = readTime(parts);
   return {
-    id: createId("flw"),
+    id: o.startKey === undefined ? createId("flw") : toStartId(o, o.startKey),
     account_id: o.principal.accountId,
     api_key_id: o.principal.apiKeyId,
     template_key: o.template.key,
@@ -107,6 +115,11 @@ function createFlowRow(
     updated_at: at,
     completed_at: null,
   };
+}
+
+function toStartId({ principal, templateKey, input }: FlowStart, startKey: string): string {
+  const { accountId, apiKeyId } = principal;
+  return `flw_${sha256Hex(JSON.stringify([accountId, apiKeyId, startKey, templateKey, input])).slice(0, 32)}`;
 }
 
 function createStepRows({ steps }: FlowTemplate, flowId: string): FlowStepRow[] {

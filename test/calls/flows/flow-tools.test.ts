@@ -66,8 +66,9 @@ describe("a flow from the first word to the last", () => {
   it("is found, started, shown, approved and done", async () => {
     const run = await open();
     const listed = await run("svc_list_flow_templates", {});
-    const { templates } = listed.result as { templates: { key: string }[] };
-    expect(templates.map(({ key }) => key)).toContain("notes_reminder");
+    const { templates } = listed.result as { templates: { key: string; inputs: unknown }[] };
+    const inputs = { required: ["text"], properties: { delaySeconds: { type: "integer" } } };
+    expect(templates.find(({ key }) => key === "notes_reminder")).toMatchObject({ inputs });
     const started = await run("svc_start_flow", REMINDER);
     expect(started).toMatchObject({
       status: "succeeded",

@@ -38,6 +38,8 @@ beforeAll(async () => {
     reconnect: `/connections/${idOf("Read-only vault")}/reconnect`,
     rules: "/rules?tool=mail_send_message",
     flows: "/flows",
+    templates: "/flows/templates",
+    "start of a flow": "/flows/templates/notes_reminder",
     "flow that waits": `/flows/${service.flows.waiting}`,
     "flow that failed": `/flows/${service.flows.failed}`,
     "flow that is done": `/flows/${service.flows.done}`,

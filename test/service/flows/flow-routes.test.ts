@@ -122,8 +122,15 @@ describe("templates", () => {
         key,
         name: text,
         description: text,
+        inputSchema: expect.objectContaining({ type: "object", additionalProperties: false }),
       })),
     });
+    const { properties, required } = json.templates[1].inputSchema;
+    expect(required).toEqual(["notionParent"]);
+    expect(properties.maxResults).toMatchObject({ type: "integer", minimum: 1, maximum: 20, default: 5 });
+    expect(Object.values(properties).every((field) => typeof (field as { title?: unknown }).title === "string")).toBe(
+      true,
+    );
   });
 
   test("only those whose apps are installed are offered", async () => {
@@ -261,7 +268,7 @@ describe("start refuses", () => {
     ["mail_to_notes_tasks", { notionParent: "" }, "`input.notionParent` must name where pages are created"],
     ["mail_to_notes_tasks", { notionParent: "../x" }, '`input.notionParent` must not contain ".."'],
     ["notes_reminder", { delaySeconds: 5 }, "`input.text` is required"],
-    ["notes_reminder", { text: "x" }, "`input.delaySeconds` or `input.at` is required"],
+    ["notes_reminder", { text: "x" }, "`input.delaySeconds` is required, unless `input.at` is given."],
     ["notes_reminder", { text: "x", delaySeconds: 5, at: "2027-01-01T00:00:00Z" }, "`input.at` cannot be combined"],
     ["notes_reminder", { text: "x", at: "tomorrow" }, "`input.at` must be a time"],
     ["notes_reminder", { text: "x", at: "2026-11-20T09:59:59Z" }, "`input.at` must be a time that is still to come"],

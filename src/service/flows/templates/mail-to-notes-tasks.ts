@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { shortenText } from "../../../base/text.ts";
-import { connectionIdSchema, defineTemplate, type FlowState } from "../flow-template.ts";
+import { connectionIdOf, defineTemplate, type FlowState } from "../flow-template.ts";
 import { dateOf, type FoundMessage, fetchUnread, mailFields, readFound } from "./mail-unread-summary.ts";
 import { checkParent, collectPages, type PlannedPage, parentSchema, planPage, toFolder } from "./notes-reminder.ts";
 
@@ -25,7 +25,7 @@ export const mailToNotesTasks = defineTemplate({
     "Reads unread mail, builds one task page per message, waits for an approval that shows the pages, then creates them below `notionParent` in the notes.",
   connectionFields: { mail: "mailConnectionId", notes: "notesConnectionId" },
   tools: ["mail_search", "notes_search", "notes_create_page"],
-  input: z.strictObject({ ...mailFields, notionParent: parentSchema, notesConnectionId: connectionIdSchema }),
+  input: z.strictObject({ ...mailFields, notionParent: parentSchema, notesConnectionId: connectionIdOf("Notes") }),
   check: ({ notionParent }) => checkParent(notionParent, "notionParent"),
   steps: [
     fetchUnread,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FLOW_MAX_RESULTS } from "../../../wire/constants.ts";
-import { connectionIdSchema, defineTemplate, type FlowState, type StepDefinition } from "../flow-template.ts";
+import { connectionIdOf, defineTemplate, type FlowState, type StepDefinition } from "../flow-template.ts";
 
 const { min, max } = FLOW_MAX_RESULTS;
 const range = `must be a whole number from ${min} to ${max}`;
@@ -12,9 +12,15 @@ export const mailFields = {
   query: z
     .string({ error: "must be a mail search, such as is:unread" })
     .max(500, "must not be longer than 500 characters")
-    .default("is:unread"),
-  maxResults: z.int(range).min(min, range).max(max, range).default(DEFAULT_RESULTS),
-  mailConnectionId: connectionIdSchema,
+    .default("is:unread")
+    .meta({ title: "Mail search", description: "Which messages to read, such as is:unread or from:ada." }),
+  maxResults: z
+    .int(range)
+    .min(min, range)
+    .max(max, range)
+    .default(DEFAULT_RESULTS)
+    .meta({ title: "Most messages", description: `How many to read, up to ${max}.` }),
+  mailConnectionId: connectionIdOf("Mail"),
 };
 
 /** Part of a message in the answer of `mail_search`. */

@@ -2,20 +2,22 @@ import { z } from "zod";
 import { exactTime, shortenText } from "../../../base/text.ts";
 import { parseFolderPath } from "../../files/folder.ts";
 import { ServiceError } from "../../service-error.ts";
-import { connectionIdSchema, defineTemplate, type PlannedCall, refuseInput } from "../flow-template.ts";
+import { connectionIdOf, defineTemplate, type PlannedCall, refuseInput } from "../flow-template.ts";
 
 const error = 'must name where pages are created: a folder of the notes, such as "Tasks", or a page';
 const place = z.string().trim().min(1, error);
 
 /** The parent of new pages: a folder, or a page whose folder of the same name takes them. */
-export const parentSchema = z.union(
-  [
-    place,
-    z.looseObject({ page_id: place }).transform(({ page_id }) => page_id),
-    z.looseObject({ path: place }).transform(({ path }) => path),
-  ],
-  { error },
-);
+export const parentSchema = z
+  .union(
+    [
+      place,
+      z.looseObject({ page_id: place }).transform(({ page_id }) => page_id),
+      z.looseObject({ path: place }).transform(({ path }) => path),
+    ],
+    { error },
+  )
+  .meta({ title: "Folder in the notes", description: "Where pages are made: a folder such as Tasks, or a page." });
 
 /** The folder for children of `parent`; `Projects/Budget.md` has its children in `Projects/Budget`. */
 export function toFolder(parent: string): string {
@@ -74,11 +76,20 @@ const inputSchema = z.strictObject({
     .string({ error: "is required: what to be reminded of" })
     .trim()
     .min(1, "is required: what to be reminded of")
-    .max(2000, "must not be longer than 2000 characters"),
-  delaySeconds: z.int(delayRange).min(1, delayRange).max(MAX_DELAY_SECONDS, delayRange).optional(),
-  at: z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T09:00:00Z" }).optional(),
-  notionParent: parentSchema.default(DEFAULT_PARENT),
-  notesConnectionId: connectionIdSchema,
+    .max(2000, "must not be longer than 2000 characters")
+    .meta({ title: "Reminder", description: "What to be reminded of." }),
+  delaySeconds: z
+    .int(delayRange)
+    .min(1, delayRange)
+    .max(MAX_DELAY_SECONDS, delayRange)
+    .optional()
+    .meta({ title: "Seconds to wait", description: "From the approval on, such as 3600 for an hour." }),
+  at: z.iso
+    .datetime({ offset: true, error: "must be a time such as 2027-01-31T09:00:00Z" })
+    .optional()
+    .meta({ title: "Time", description: "When to leave it, instead of the seconds." }),
+  notionParent: parentSchema.prefault(DEFAULT_PARENT),
+  notesConnectionId: connectionIdOf("Notes"),
 });
 type ReminderInput = z.output<typeof inputSchema>;
 
@@ -92,8 +103,10 @@ export const notesReminder = defineTemplate({
   tools: ["notes_search", "notes_create_page"],
   input: inputSchema,
   check({ at, delaySeconds, notionParent }, now) {
-    if (at !== undefined && delaySeconds !== undefined) throw refuseInput("at", "cannot be combined with delaySeconds");
-    if (at === undefined && delaySeconds === undefined) throw refuseInput("delaySeconds", "or `input.at` is required");
+    if (at !== undefined && delaySeconds !== undefined)
+      throw refuseInput("at", "cannot be combined with `input.delaySeconds`");
+    if (at === undefined && delaySeconds === undefined)
+      throw refuseInput("delaySeconds", "is required, unless `input.at` is given");
     const due = at === undefined ? undefined : Date.parse(at);
     if (due !== undefined && due <= now) throw refuseInput("at", "must be a time that is still to come");
     if (due !== undefined && due > now + MAX_DELAY_SECONDS * 1000) {

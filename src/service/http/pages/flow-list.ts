@@ -8,10 +8,11 @@ import { describeTime, flowTag, timeTag } from "./values.ts";
 export function flowsBody(o: { flows: readonly Flow[]; now: number }): Markup {
   return html`<h1>Flows</h1>
 <p class="lead">Work in several steps that runs here on its own, and waits where a person must decide.</p>
+<p><a class="button primary" href="/flows/templates">Start a flow</a></p>
 <section class="card" aria-label="Flows">
 ${
   o.flows.length === 0
-    ? html`<p class="muted">No flow was started yet. An agent starts one from a template, for example to turn unread mail into task pages.</p>`
+    ? html`<p class="muted">No flow was started yet. You or an agent start one from a template, for example to turn unread mail into task pages.</p>`
     : html`<ul class="rows">${o.flows.map((flow) => flowRow(flow, o.now))}</ul>`
 }
 </section>`;

@@ -4,11 +4,15 @@ import { exactTime } from "../../../base/text.ts";
 import type { FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
+import type { Connection } from "../../connections/connection.ts";
 import { markShown } from "../../flows/decide-flow.ts";
 import { listNames } from "../../flows/describe-wait.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
+import type { FlowTemplate } from "../../flows/flow-template.ts";
+import { listFields } from "../../flows/template-input.ts";
 import type { Role } from "../../store/schema.ts";
 import { MAX_REASON } from "./call-card.ts";
+import { inputView } from "./flow-inputs.ts";
 import { describeStart } from "./flow-list.ts";
 import { describeStepError, readStepDecision, timeline } from "./flow-steps.ts";
 import type { NamedExecution } from "./named-execution.ts";
@@ -17,6 +21,9 @@ import { dataView, flowTag, nameOf, timeTag, wholeView } from "./values.ts";
 
 /** Content of the page of a flow. */
 export interface FlowPage extends FlowView {
+  /** The template it was started from; undefined when it is gone. */
+  readonly template: FlowTemplate | undefined;
+  readonly connections: readonly Connection[];
   /** Calls that it made, by step. */
   readonly calls: ReadonlyMap<string, readonly NamedExecution[]>;
   /** Of the person who looks at it. */
@@ -39,11 +46,18 @@ ${decisionCard(o)}
 ${timeline(steps, o)}
 </section>
 <section class="card" aria-labelledby="facts">
-<h2 id="facts">What it was started with</h2>
-${dataView(flow.input ?? {})}
+<h2 id="facts">Inputs</h2>
+${inputView(flow.input ?? {}, { fields: o.template === undefined ? [] : listFields(o.template), connections: o.connections })}
 <p class="muted">Id <code>${flow.id}</code></p>
+${againLink(o)}
 </section>
 ${mayDo(o.role, "owner") ? html`<p><a href="/flows">All flows</a></p>` : ""}`;
+}
+
+function againLink({ flow, template, role }: FlowPage): Markup {
+  const isOver = flow.status === "completed" || flow.status === "failed" || flow.status === "cancelled";
+  if (!isOver || template === undefined || !mayDo(role, "owner")) return html``;
+  return html`<p class="actions"><a class="button" href="/flows/templates/${template.key}?from=${flow.id}">Run again</a></p>`;
 }
 
 /** The step a flow stands at. */

@@ -34,7 +34,7 @@ export function timeline(
   steps: readonly FlowStep[],
   { calls, now }: { calls: ReadonlyMap<string, readonly NamedExecution[]>; now: number },
 ): Markup {
-  return html`<ol class="rows steps">${steps.map((step) => stepRow(step, calls.get(step.stepKey) ?? [], now))}</ol>`;
+  return html`<ol class="rows">${steps.map((step) => stepRow(step, calls.get(step.stepKey) ?? [], now))}</ol>`;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

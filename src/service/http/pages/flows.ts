@@ -13,9 +13,11 @@ import { flowsBody } from "./flow-list.ts";
 import { findCurrentStep, flowBody } from "./flow-page.ts";
 import { type NamedExecution, nameExecutions } from "./named-execution.ts";
 import { messageBody, type Page } from "./page.ts";
+import { addStartPages } from "./start-flow.ts";
 
 /** What a form has done; a flow that goes on meanwhile is told as it is now. */
 const NOTICES = {
+  started: (view) => `Started. ${describeProgress(view)}`,
   approved: (view) => `Approved. ${describeProgress(view)}`,
   resumed: (view) => `Resumed. ${describeProgress(view)}`,
   declined: () => "Declined. The flow ends here.",
@@ -47,6 +49,8 @@ function isNotice(name: string | undefined): name is Notice {
 /** The list of flows, and the page of each with its decisions. */
 export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { flows } = parts;
+  // First: the address of a flow would match theirs.
+  addStartPages(app, parts);
   ownerPages(app, parts).addPage("/flows", async (_c, { accountId }) => {
     const body = flowsBody({ flows: await flows.list({ accountId }, FLOW_PAGE.max), now: parts.now() });
     return { title: "Flows", body, section: "flows" };
@@ -57,7 +61,18 @@ export function addFlowPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
       const name = c.req.query("notice");
       const notice = isNotice(name) ? NOTICES[name](view) : undefined;
       const calls = await listCalls(parts, accountId, view);
-      const body = flowBody({ ...view, calls, role: person.role, csrfToken, now: parts.now(), notice });
+      const template = await flows.findTemplate(accountId, view.flow.id);
+      const connections = await parts.connections.list();
+      const body = flowBody({
+        ...view,
+        template,
+        connections,
+        calls,
+        role: person.role,
+        csrfToken,
+        now: parts.now(),
+        notice,
+      });
       return { title: view.flow.name ?? "Flow", body, section: "flows" } as const;
     }),
   );
