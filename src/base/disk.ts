@@ -16,6 +16,31 @@ export function hasCode(error: unknown, code: string): boolean {
   return errorCode(error) === code;
 }
 
+/**
+ * Makes a folder with those above it, all with mode 0700; false when it was there. Unlike Node's own recursive mkdir it
+ * ends where a file system has folders and takes no new ones, such as /proc.
+ */
+export async function makeFolders(path: string): Promise<boolean> {
+  const first = await makeFolder(path);
+  if (first !== "orphan") return first === "made";
+  if (dirname(path) !== path) await makeFolders(dirname(path));
+  const second = await makeFolder(path);
+  if (second !== "orphan") return second === "made";
+  throw Object.assign(new Error(`${path} cannot be made.`), { code: "ENOENT" });
+}
+
+/** `orphan`: the folder above it is not there. */
+async function makeFolder(path: string): Promise<"made" | "there" | "orphan"> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return "made";
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return "orphan";
+    if (hasCode(error, "EEXIST") && (await stat(path)).isDirectory()) return "there";
+    throw error;
+  }
+}
+
 /** Writes `content` to `file` (mode 0600, folder 0700) so that a reader sees the old or the new content, never a part. */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

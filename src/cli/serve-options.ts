@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
+import { isSvcError, SvcError } from "../errors.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
 
 /** The database of a service, where it is not a file in its data folder. */
 export const databaseOption = () =>
@@ -104,4 +106,35 @@ export function listServeOptions(): Option[] {
       "SVC_NO_FILE_ENVELOPES",
     ),
   ];
+}
+
+/** How those who type a command know an option of the service. */
+const TYPED: Partial<Record<keyof ServiceOptions, string>> = {
+  dataDir: "--data",
+  port: "--port",
+  host: "--host",
+  publicUrl: "--public-url",
+  database: "--database",
+  files: "--files",
+  secretKey: "SVC_SECRET",
+  metricsToken: "SVC_METRICS_TOKEN",
+  usageLimit: "--usage-limit",
+  retentionDays: "--keep-days",
+  allowHosts: "--allow-host",
+  notify: "--notify",
+  providerTimeoutMs: "--provider-timeout",
+};
+
+/** Names an option in a refusal of the service as it is typed here: throws it so, and any other error as it is. */
+export function nameAsTyped(error: unknown): never {
+  const [, typed] = Object.entries(TYPED).find(([name]) => isSvcError(error) && error.field === name) ?? [];
+  if (!isSvcError(error) || error.code !== "invalid_config" || typed === undefined) throw error;
+  const { field = "", message, hint } = error;
+  const rename = (text: string) =>
+    text
+      .replaceAll(`${field} (${typed})`, typed)
+      .replaceAll(`The option ${field} `, `${typed} `)
+      .replaceAll(`Correct ${field},`, `Correct ${typed},`);
+  const named = { field: message.startsWith("The option ") ? typed : field, cause: error };
+  throw new SvcError(error.code, rename(message), { ...named, ...(hint !== undefined && { hint: rename(hint) }) });
 }

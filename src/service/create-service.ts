@@ -6,6 +6,8 @@ import type { ServiceOptions } from "./service-options.ts";
 export interface Service {
   /** Base URL, without a slash at the end. */
   readonly url: string;
+  /** Where it listens, e.g. `http://127.0.0.1:8790`; another than `url` behind a proxy. */
+  readonly listeningOn: string;
   readonly dataDir: string;
   /** A new one-time link that signs a browser in; works once, for 10 minutes. */
   signInUrl(): Promise<string>;
@@ -32,6 +34,6 @@ export interface Service {
  * console.log(service.url, await service.signInUrl());
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { url, dataDir, signInUrl, connections, runningCalls, close } = await openService(options);
-  return { url, dataDir, signInUrl, connections, runningCalls, close };
+  const { url, listeningOn, dataDir, signInUrl, connections, runningCalls, close } = await openService(options);
+  return { url, listeningOn, dataDir, signInUrl, connections, runningCalls, close };
 }

@@ -107,12 +107,13 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const sweeping = openSweeping(o, { ...infrastructure, watch });
   onClose(sweeping.stop);
   const served = { infrastructure, core, added, flows, triggers, outbox, metrics, watch, accountId };
-  const { url, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
+  const { url, listeningOn, keys, sessions, runningRequests } = await serveHttp(o, served, onClose);
   await folder.announce(url);
   // Only now: nobody waits for it.
   sweeping.begin();
   return {
     url,
+    listeningOn,
     dataDir: o.dataDir,
     store,
     accountId,
@@ -152,7 +153,8 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
   });
   onClose(() => listener.close(o.providerTimeoutMs + ANSWER_MS));
   const { store, states } = parts.infrastructure;
-  const url = o.publicOrigin ?? toLocalOrigin(o.host, listener.port);
+  const listeningOn = toLocalOrigin(o.host, listener.port);
+  const url = o.publicOrigin ?? listeningOn;
   const sessions = createOwnerSessions(store, o.now);
   const people = createPeople(store, o.now);
   const passkeys = createPasskeys({ store, serviceKeys: parts.core.serviceKeys, now: o.now });
@@ -167,7 +169,7 @@ async function serveHttp(o: CheckedOptions, parts: ServedParts, onClose: (undo: 
     app.reject(error);
     throw error;
   }
-  return { url, keys, sessions, runningRequests: listener.running };
+  return { url, listeningOn, keys, sessions, runningRequests: listener.running };
 }
 
 function startNotes(

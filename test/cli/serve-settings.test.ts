@@ -21,7 +21,7 @@ test("a flag goes before its variable, and a variable before the file", async ()
   );
   const env = { SVC_DATA: join(home, "variable"), SVC_HOST: "not.an.address" };
   const running = startSvc(["serve", "--config", config, "--port", "0", "--host", "127.0.0.1"], home, env);
-  await running.waitFor(/Listening on https:\/\/one\.example/);
+  await running.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+\nPublic address: https:\/\/one\.example\n/);
   await running.waitFor(new RegExp(`Data folder: ${join(home, "variable")}\n`));
   running.kill("SIGTERM");
   expect(await running.done).toMatchObject({ code: 0 });
@@ -45,6 +45,16 @@ test("an address that is not encrypted is warned about, and is none to pair with
   await running.waitFor(/Next: open the sign-in link, then put TLS in front of the service: "svc pair" needs an https/);
   running.kill("SIGTERM");
   expect(await running.done).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ["SVC_SECRET=short", 1, "SVC_SECRET must be a text of at least 32 characters"],
+  ["SVC_PUBLIC_URL=svc", 2, "--public-url must be an origin without a path. Give --public-url the form"],
+])("an option of the service is named as it is typed: %s", async (line, code, text) => {
+  await writeFile(config, `SVC_PORT=0\n${line}\n`);
+  const run = await runSvc(["serve", "--config", config], home);
+  expect([run.code, run.stderr]).toEqual([code, expect.stringContaining(text)]);
+  expect(run.stderr).not.toMatch(/secretKey|publicUrl/);
 });
 
 test("a file that is not there is named", async () => {

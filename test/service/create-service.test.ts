@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,6 +126,15 @@ async function connectTo(port: number): Promise<Socket> {
   return socket.on("error", () => {});
 }
 
+test("a database that is damaged is named, with the way back", async () => {
+  await writeFile(join(dataDir, "svc.db"), randomBytes(4096), { mode: 0o600 });
+  await expect(createService({ dataDir, port: 0 })).rejects.toMatchObject({
+    code: "invalid_config",
+    message: `The database ${join(dataDir, "svc.db")} is damaged: file is not a database.`,
+    hint: expect.stringContaining("svc restore"),
+  });
+});
+
 describe("the first start", () => {
   test("connects the local apps once", async () => {
     const first = await createService({ dataDir, port: 0 });
@@ -138,6 +148,8 @@ describe("the first start", () => {
     expect(connections.map(({ settings }) => Object.values(settings)[0]).sort()).toEqual(
       ["calendar", "drive", "mail", "notes"].map((name) => join(dataDir, name)),
     );
+    // A mail program may deliver before the first call.
+    expect((await readdir(join(dataDir, "mail"))).sort()).toEqual(["cur", "new", "tmp"]);
     for (const { id } of connections) await first.connections.remove(id);
     await first.close();
     const second = await createService({ dataDir, port: 0 });

@@ -5,6 +5,7 @@ import type { ServiceOptions } from "../../service/service-options.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogPrinter, type LogFormat } from "../log-lines.ts";
+import { nameAsTyped } from "../serve-options.ts";
 import { wholeNumber } from "../settings.ts";
 
 interface ServeFlags {
@@ -36,36 +37,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<num
   const dataDir = flags.data ?? context.places.service;
   // Loaded here, because "svc login-link" does not need it.
   const { createService } = await import("../../service/create-service.ts");
-  const service = await createService({
-    dataDir,
-    port: wholeNumber(flags.port, "--port", 0, 65_535),
-    host: flags.host,
-    log: createLogPrinter(flags.logFormat, (line) => console.error(line)),
-    accessLog: flags.accessLog ?? false,
-    fileEnvelopes: flags.fileEnvelopes,
-    flowApprovals: flags.flowApprovals,
-    approvals: flags.approvals,
-    allowHosts: flags.allowHost ?? [],
-    trustProxy: flags.trustProxy ?? [],
-    notify: readNotifyFlags(flags.notify ?? [], context.env),
-    notifyArguments: flags.notifyArguments ?? false,
-    ...(flags.otel ? { openTelemetry: await loadOpenTelemetry() } : {}),
-    ...(context.env.SVC_METRICS_TOKEN ? { metricsToken: context.env.SVC_METRICS_TOKEN } : {}),
-    ...(context.env.SVC_SECRET ? { secretKey: context.env.SVC_SECRET } : {}),
-    ...(flags.database === undefined ? {} : { database: flags.database }),
-    ...(flags.files === undefined ? {} : { files: readFilesFlag(flags.files, context.env) }),
-    ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
-    ...(flags.usageLimit === undefined
-      ? {}
-      : { usageLimit: wholeNumber(flags.usageLimit, "--usage-limit", 0, Number.MAX_SAFE_INTEGER) }),
-    ...(flags.keepDays === undefined
-      ? {}
-      : { retentionDays: wholeNumber(flags.keepDays, "--keep-days", 0, Number.MAX_SAFE_INTEGER) }),
-    ...(flags.providerTimeout === undefined
-      ? {}
-      : { providerTimeoutMs: wholeNumber(flags.providerTimeout, "--provider-timeout", 1, 86_400) * 1000 }),
-  });
-  terminal.say(`Listening on ${service.url}`);
+  const service = await createService(await readOptions(context, flags, dataDir)).catch(nameAsTyped);
+  terminal.say(`Listening on ${service.listeningOn}`);
+  if (service.url !== service.listeningOn) terminal.say(`Public address: ${service.url}`);
   terminal.say(`Sign in: ${await service.signInUrl()}`);
   terminal.say(`  The link works once, within 10 minutes; "svc login-link" prints another.`);
   terminal.say(`Data folder: ${dataDir}`);
@@ -84,6 +58,38 @@ function nameNextStep(url: string): string {
   return protocol === "https:" || isLoopbackHost(hostname)
     ? `then run "svc pair --base-url ${url}" in another terminal.`
     : `then put TLS in front of the service: "svc pair" needs an https address.`;
+}
+
+async function readOptions({ env }: CliContext, flags: ServeFlags, dataDir: string): Promise<ServiceOptions> {
+  return {
+    dataDir,
+    port: wholeNumber(flags.port, "--port", 0, 65_535),
+    host: flags.host,
+    log: createLogPrinter(flags.logFormat, (line) => console.error(line)),
+    accessLog: flags.accessLog ?? false,
+    fileEnvelopes: flags.fileEnvelopes,
+    flowApprovals: flags.flowApprovals,
+    approvals: flags.approvals,
+    allowHosts: flags.allowHost ?? [],
+    trustProxy: flags.trustProxy ?? [],
+    notify: readNotifyFlags(flags.notify ?? [], env),
+    notifyArguments: flags.notifyArguments ?? false,
+    ...(flags.otel ? { openTelemetry: await loadOpenTelemetry() } : {}),
+    ...(env.SVC_METRICS_TOKEN ? { metricsToken: env.SVC_METRICS_TOKEN } : {}),
+    ...(env.SVC_SECRET ? { secretKey: env.SVC_SECRET } : {}),
+    ...(flags.database === undefined ? {} : { database: flags.database }),
+    ...(flags.files === undefined ? {} : { files: readFilesFlag(flags.files, env) }),
+    ...(flags.publicUrl === undefined ? {} : { publicUrl: flags.publicUrl }),
+    ...(flags.usageLimit === undefined
+      ? {}
+      : { usageLimit: wholeNumber(flags.usageLimit, "--usage-limit", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.keepDays === undefined
+      ? {}
+      : { retentionDays: wholeNumber(flags.keepDays, "--keep-days", 0, Number.MAX_SAFE_INTEGER) }),
+    ...(flags.providerTimeout === undefined
+      ? {}
+      : { providerTimeoutMs: wholeNumber(flags.providerTimeout, "--provider-timeout", 1, 86_400) * 1000 }),
+  };
 }
 
 /** Variables that turn something on by being there, so that "0" would, too. */

@@ -20,7 +20,7 @@ export interface Catalog {
   /** Up to three tools close to a name that does not exist, reads before everything else; of one integration when named. */
   suggest(toolName: string, integration?: string): CatalogEntry[];
   /** Entries by relevance; ties by name. */
-  search(query: string, integration?: string): CatalogEntry[];
+  search(query: string, integration?: string, connected?: ReadonlySet<string>): CatalogEntry[];
   /** Integrations by relevance; a part of a name or slug is enough. */
   searchIntegrations(query: string): Integration[];
   /** Everything that fits the words, actions and integrations, by relevance. */
@@ -75,10 +75,12 @@ function indexCatalog(
     searchWhole === undefined ? openIndex()(query, scope) : searchWhole(query, scope).flatMap(findOwn);
   const openSuggest = once(() => createSuggest(entries, searchActions));
 
-  const searchActions = (query: string, integration?: string) =>
-    search(query, { kind: "action", ...(integration !== undefined && { integration }) }).flatMap((found) =>
-      found.kind === "action" ? [found.entry] : [],
-    );
+  const searchActions: Catalog["search"] = (query, integration, connected) =>
+    search(query, {
+      kind: "action",
+      ...(integration !== undefined && { integration }),
+      ...(connected !== undefined && { connected }),
+    }).flatMap((found) => (found.kind === "action" ? [found.entry] : []));
 
   return {
     integrations,

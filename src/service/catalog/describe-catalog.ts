@@ -169,6 +169,11 @@ export function describeAction(entry: CatalogEntry): ActionDetail {
   };
 }
 
+/** Slugs of the apps that have a connection. */
+export function listConnected(connections: readonly Connection[]): Set<string> {
+  return new Set(connections.map(({ integration }) => integration));
+}
+
 /** Items of `GET /api/search`, actions and integrations together, by relevance. */
 export function searchCatalog(
   catalog: Catalog,
@@ -176,7 +181,7 @@ export function searchCatalog(
   { query, connectedOnly, limit }: { query: string; connectedOnly: boolean; limit: number },
 ): CatalogSearchItem[] {
   return catalog
-    .searchAll(query)
+    .searchAll(query, { connected: listConnected(connections) })
     .map((found): CatalogSearchItem & { connected: boolean } => {
       const { integration } = found.kind === "action" ? found.entry : found;
       const action = found.kind === "action" ? found.entry.action : undefined;

@@ -11,6 +11,8 @@ export interface SearchScope {
   readonly kind?: CatalogFind["kind"];
   /** Slug of the only one to search in. */
   readonly integration?: string;
+  /** Slugs of connected apps: others count less, because nothing of them can be called yet. Default: all count alike. */
+  readonly connected?: ReadonlySet<string>;
 }
 
 interface IndexedThing {
@@ -28,6 +30,8 @@ const FUZZY_FROM = 4;
 const PREFIX_FROM = 3;
 const SYNONYM_WEIGHT = 0.4;
 const JOINED_WEIGHT = 0.8;
+/** Of what an app without a connection offers: found, but after something as fitting that can be called. */
+const UNCONNECTED_WEIGHT = 0.5;
 const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
@@ -59,7 +63,7 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
   index.addAll(things);
   const byId = new Map(things.map((thing, place) => [thing.id, { thing, place }]));
   return (query: string, scope: SearchScope = {}): CatalogFind[] => {
-    const { kind, integration } = scope;
+    const { kind, integration, connected } = scope;
     const wanted = query.trim().toLowerCase();
     const isInScope = ({ found }: IndexedThing) =>
       (kind === undefined || found.kind === kind) && (integration === undefined || slugOf(found) === integration);
@@ -69,7 +73,9 @@ export function createSearchIndex(integrations: readonly Integration[], entries:
         const known = byId.get(id);
         if (known === undefined || !isInScope(known.thing)) return [];
         const { thing, place } = known;
-        return [{ found: thing.found, place, score: thing.toolOrSlug === wanted ? Number.POSITIVE_INFINITY : score }];
+        const weight = connected?.has(slugOf(thing.found)) === false ? UNCONNECTED_WEIGHT : 1;
+        const isNamed = thing.toolOrSlug === wanted;
+        return [{ found: thing.found, place, score: isNamed ? Number.POSITIVE_INFINITY : score * weight }];
       })
       .sort((a, b) => b.score - a.score || a.place - b.place)
       .map(({ found }) => found);

@@ -147,13 +147,21 @@ const scopesSchema = jsonText.pipe(z.array(z.string()));
 const stateSchema = z.enum(["healthy", "reauth_required", "error"]).catch("error");
 
 /** Initial connections of a new data folder: plain folders below it, no network. */
-const FIRST_APPS: readonly { slug: string; label: string; settings: (folder: string) => Record<string, unknown> }[] = [
+const FIRST_APPS: readonly {
+  slug: string;
+  label: string;
+  settings: (folder: string) => Record<string, unknown>;
+  /** Folders inside its own. */
+  inside?: readonly string[];
+}[] = [
   { slug: "calendar", label: "Local calendars", settings: (folder) => ({ folder }) },
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
   {
     slug: "mail",
     label: "Local mailbox",
     settings: (folder) => ({ maildir: folder, address: "me@localhost" }),
+    // A mail program may deliver before the first call.
+    inside: ["cur", "new", "tmp"],
   },
   { slug: "notes", label: "Local notes", settings: (folder) => ({ folder }) },
 ];
@@ -170,10 +178,11 @@ export async function connectFirstApps(
   integrations: readonly Integration[],
   dataDir: string,
 ): Promise<void> {
-  for (const { slug, label, settings } of FIRST_APPS) {
+  for (const { slug, label, settings, inside = [] } of FIRST_APPS) {
     if (!integrations.some((integration) => integration.slug === slug)) continue;
     const folder = join(dataDir, slug);
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of inside) await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
     await connections.add({ integration: slug, label, settings: settings(folder), isDefault: true });
   }
 }

@@ -1,5 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { makeFolders } from "../../base/disk.ts";
 import { SvcError } from "../../errors.ts";
 import { type BlobStore, createBlobStore, createStoreAt } from "./blob-store.ts";
 
@@ -52,7 +52,7 @@ export async function openBlobs(
   o: { dataDir: string; now: () => number },
 ): Promise<{ blobs: BlobStore; close(): Promise<void> }> {
   if (typeof place === "string") {
-    await mkdir(place, { recursive: true, mode: 0o700 }).catch((cause) => {
+    await makeFolders(place).catch((cause) => {
       throw refuse(`need a folder, and ${place} cannot be made`, cause);
     });
     return { blobs: createBlobStore({ dir: join(place, BLOBS), now: o.now }), close: async () => {} };

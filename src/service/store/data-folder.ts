@@ -1,6 +1,7 @@
-import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, chmod, constants, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { z } from "zod";
+import { makeFolders } from "../../base/disk.ts";
 import { parseJson } from "../../base/json.ts";
 import { isSvcError, SvcError } from "../../errors.ts";
 import type { ServiceLog } from "../service-error.ts";
@@ -79,9 +80,9 @@ export async function readServingUrl(path: string): Promise<string> {
 
 async function makeFolder(path: string, uid: number | undefined): Promise<void> {
   try {
-    const created = await mkdir(path, { recursive: true, mode: 0o700 });
+    const isNew = await makeFolders(path);
     // mkdir applies the umask, and an own folder must not be wider or narrower than 0700.
-    if (created !== undefined) await chmod(path, 0o700);
+    if (isNew) await chmod(path, 0o700);
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new SvcError("invalid_config", `The data folder ${path} cannot be created or written to.`, {

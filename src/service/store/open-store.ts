@@ -7,6 +7,7 @@ import { migrateStore } from "./migrations.ts";
 import { createPostgresDialect, isPostgresUrl } from "./open-postgres.ts";
 import { createSqliteDialect } from "./open-sqlite.ts";
 import type { Tables } from "./schema.ts";
+import { isDamaged } from "./store-errors.ts";
 
 /** The one place where a database dialect is chosen; everything else speaks Kysely. */
 export type Store = Kysely<Tables>;
@@ -42,7 +43,8 @@ export async function connectStore(place: string, log: ServiceLog): Promise<Stor
   try {
     return await openStore(place, onFault);
   } catch (cause) {
-    if (!isPostgresUrl(place) || cause instanceof SvcError) throw cause;
+    if (cause instanceof SvcError) throw cause;
+    if (!isPostgresUrl(place)) throw isDamaged(cause) ? refuseDamaged(place, cause) : cause;
     const { host, pathname } = new URL(place);
     throw new SvcError("invalid_config", `The database ${host}${pathname} cannot be used: ${findReason(cause)}.`, {
       field: "database",
@@ -50,6 +52,14 @@ export async function connectStore(place: string, log: ServiceLog): Promise<Stor
       cause,
     });
   }
+}
+
+function refuseDamaged(file: string, cause: unknown): SvcError {
+  return new SvcError("invalid_config", `The database ${file} is damaged: ${findReason(cause)}.`, {
+    field: "dataDir",
+    hint: 'Restore a backup: "svc restore FILE --replace" keeps the damaged folder beside it.',
+    cause,
+  });
 }
 
 /** The driver's message, from the innermost cause. */

@@ -58,6 +58,14 @@ function explainDisk(error: Error): string {
   return "The database of this service cannot be written at the moment.";
 }
 
+/** SQLite's CORRUPT and NOTADB. */
+const DAMAGE_CODES: ReadonlySet<number> = new Set([11, 26]);
+
+/** True for a SQLite file that cannot be read as a database. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && DAMAGE_CODES.has(Number(error.errcode) & 0xff);
+}
+
 /** True for the refusal of {@link toStoreError}. */
 export function isStoreUnavailable(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === UNAVAILABLE;

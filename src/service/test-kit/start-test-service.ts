@@ -54,7 +54,15 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   };
   return {
     url,
-    service: { url, dataDir: open.dataDir, signInUrl, connections, runningCalls, close: open.close },
+    service: {
+      url,
+      listeningOn: open.listeningOn,
+      dataDir: open.dataDir,
+      signInUrl,
+      connections,
+      runningCalls,
+      close: open.close,
+    },
     dataDir: open.dataDir,
     apiKey: await createKey(),
     createKey,

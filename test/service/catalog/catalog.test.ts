@@ -45,6 +45,23 @@ describe("search", () => {
     expect(names(query)[0]).toBe(tool);
   });
 
+  test("what cannot be called yet counts less, unless it is named or alone", () => {
+    const two = createCatalog([
+      app("mail", [["send_message", "write", "Sends a message to somebody."]]),
+      app("chat", [
+        ["send_mail_message", "write", "Sends a mail message to somebody by mail."],
+        ["start_meeting", "write", "Starts a meeting."],
+      ]),
+    ]);
+    const search = (query: string, connected?: ReadonlySet<string>) =>
+      two.search(query, undefined, connected).map((entry) => entry.toolName);
+    const connected = new Set(["mail"]);
+    expect(search("send a mail message")[0]).toBe("chat_send_mail_message");
+    expect(search("send a mail message", connected)).toEqual(["mail_send_message", "chat_send_mail_message"]);
+    expect(search("chat_send_mail_message", connected)[0]).toBe("chat_send_mail_message");
+    expect(search("meeting", connected)).toEqual(["chat_start_meeting"]);
+  });
+
   test.each(["zzzz", "the of and", "", "   ", "___", "💥"])("%j finds nothing", (query) => {
     expect(names(query)).toEqual([]);
   });

@@ -115,7 +115,7 @@ function addWay(action: StoredAction, title: string): StoredAction {
 }
 
 interface ListedOperation extends DocumentOperation {
-  /** Where it is called, when it has servers of its own. */
+  /** Where it is called, when it has servers of its own: calls of an app go to one address. */
   readonly servers: unknown;
 }
 
@@ -150,11 +150,12 @@ function convertOperations(
   const withheld = new Map<string, number>();
   for (const operation of operations) {
     const { method, path, maxId } = operation;
-    const converted = convertOperation(operation, find, plan);
     const elsewhere = findOtherServer(operation.servers, document.servers);
     if (elsewhere !== undefined) {
-      notes.push(`${method.toUpperCase()} ${path}: the document has it at ${elsewhere}; it is called like the others.`);
+      notes.push(`${method.toUpperCase()} ${path} is left out: the document has it at ${elsewhere}.`);
+      continue;
     }
+    const converted = convertOperation(operation, find, plan);
     if (typeof converted === "string") {
       notes.push(converted);
       continue;

@@ -9,6 +9,7 @@ import {
   describeTool,
   findIntegrations,
   listActions,
+  listConnected,
   searchCatalog,
   summariseTool,
 } from "../../catalog/describe-catalog.ts";
@@ -230,8 +231,8 @@ export function addToolRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const integration = readIntegration(asked.integration);
     const limit = readLimit(asked.limit, TOOL_SEARCH);
     return ready(c, ["search", integration, limit, words], async ({ catalog, connections }) => {
-      const page = catalog.search(words, integration ?? undefined).slice(0, limit);
       const accounts = await connections.list();
+      const page = catalog.search(words, integration ?? undefined, listConnected(accounts)).slice(0, limit);
       const tools = page.map((entry) => summariseTool(entry, accounts));
       return { tools, count: tools.length, query: words, integration };
     });

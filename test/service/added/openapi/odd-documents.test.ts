@@ -124,10 +124,11 @@ test("keywords no validator can use are dropped; what is meant by a type is kept
   for (const gone of ["(?i)", "elsewhere", '"file"', '"Odd"', '"required"']) expect(text).not.toContain(gone);
 });
 
-test("an operation at another server is named, and an address that is none refused", async () => {
+test("an operation at another server is left out and named, and an address that is none refused", async () => {
   const servers = [{ url: "https://uploads.example.org" }];
-  const { notes } = await prepare({ "/u": { post: { servers } } });
-  expect(notes).toContain("POST /u: the document has it at https://uploads.example.org; it is called like the others.");
+  const { notes, source } = await prepare({ "/u": { post: { servers } }, "/v": { get: {} } });
+  expect(notes).toContain("POST /u is left out: the document has it at https://uploads.example.org.");
+  expect(source.content.actions.map(({ title }) => title)).toEqual(["GET /v"]);
   const open = prepare({ "/u": { get: {} } }, { servers: [{ url: "api/{base}" }] });
   expect(await problemOf(open)).toBe("The document does not say where the API is.");
 });
