@@ -5,8 +5,11 @@ import type { ActionContext } from "../integration.ts";
 import { BucketClient } from "./bucket/bucket-client.ts";
 import { BucketDrive } from "./bucket/bucket-drive.ts";
 import { readBucketSettings } from "./bucket/bucket-settings.ts";
-import type { Drive, OpenDrive } from "./drive.ts";
+import type { OpenDrive } from "./drive.ts";
 import { RemoteCall } from "./remote-call.ts";
+import { WebdavClient } from "./webdav/webdav-client.ts";
+import { WebdavDrive } from "./webdav/webdav-drive.ts";
+import { isOnWebdav, readWebdavSettings } from "./webdav/webdav-settings.ts";
 
 /** How long a server may send nothing; a call has no more than a minute. */
 const SILENCE_MS = 50_000;
@@ -25,31 +28,42 @@ export function createRemoteDrives(o: { readonly allowed?: AllowedHosts }) {
     return agent.dispatcher;
   }
 
-  function open(given: Settings, context: Pick<ActionContext, "signal" | "now">, action: Action): Drive {
+  /** The drive of these settings, and the settings that a failure of it may be about. */
+  function open(given: Settings, context: Pick<ActionContext, "signal" | "now">, action: Action) {
+    if (isOnWebdav(given)) {
+      const settings = readWebdavSettings(given, o.allowed);
+      const { url, password, isPrivate } = settings;
+      const call = new RemoteCall({ app: `The WebDAV server ${url.host}`, action, context, secrets: { password } });
+      const drive = new WebdavDrive(new WebdavClient(call, settings, getDispatcher(isPrivate)), call);
+      return { drive, place: "webdavUrl", secret: "webdavPassword" };
+    }
     const settings = readBucketSettings(given, o.allowed);
     const { place, isPrivate } = settings;
     const secrets = { key: place.secretAccessKey, id: place.accessKeyId };
     const call = new RemoteCall({ app: `The bucket "${place.bucket}"`, action, context, secrets });
-    return new BucketDrive(new BucketClient(call, settings, getDispatcher(isPrivate)), call, place);
+    const drive = new BucketDrive(new BucketClient(call, settings, getDispatcher(isPrivate)), call, place);
+    return { drive, place: given.s3Endpoint ? "s3Endpoint" : "s3Bucket", secret: "s3SecretAccessKey" };
   }
 
   return {
-    open: (async (context, action) => open(context.connection.settings, context, action)) satisfies OpenDrive,
+    open: (async (context, action) => open(context.connection.settings, context, action).drive) satisfies OpenDrive,
 
     /** Throws ServiceError 422 naming the setting that is wrong. */
-    check: (settings: Settings) => void readBucketSettings(settings, o.allowed),
+    check(settings: Settings): void {
+      if (isOnWebdav(settings)) readWebdavSettings(settings, o.allowed);
+      else readBucketSettings(settings, o.allowed);
+    },
 
     /** Lists the top of the drive. Throws as `check` does. */
     async test(given: Settings, signal: AbortSignal): Promise<void> {
-      const drive = open(given, { signal, now: Date.now }, READ);
+      const { drive, place, secret } = open(given, { signal, now: Date.now }, READ);
       try {
         for await (const _ of drive.list({ parts: [], field: "folder" })) break;
       } catch (error) {
-        if (signal.aborted) throw refuseSetting("s3Bucket", "was tried, but gave no answer in time.", error);
+        if (signal.aborted) throw refuseSetting(place, "was tried, but gave no answer in time.", error);
         if (!(error instanceof ServiceError)) throw error;
         const isRefused = error.status === 401 || error.status === 403;
-        const setting = isRefused ? "s3SecretAccessKey" : given.s3Endpoint ? "s3Endpoint" : "s3Bucket";
-        throw refuseSetting(setting, `does not work: ${error.message}`, error);
+        throw refuseSetting(isRefused ? secret : place, `does not work: ${error.message}`, error);
       }
     },
 

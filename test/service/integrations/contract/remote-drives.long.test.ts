@@ -1,20 +1,18 @@
+import type { IncomingMessage } from "node:http";
 import { startTestService } from "../../../../src/testing.ts";
 import { startFakeS3 } from "../../files/fake-s3.ts";
 import { toBucketSettings } from "../drive/bucket-settings.ts";
+import { PASSWORD, startWebdav, USER } from "../drive/start-webdav.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
 import { HTTP_FAULTS, type HttpAnswer, toHttpAnswer } from "./http-faults.ts";
 import type { ProviderFault } from "./provider-faults.ts";
 
 describeIntegrationContract("a drive in a bucket", setUpBucket, { faults: HTTP_FAULTS });
+describeIntegrationContract("a drive on a WebDAV server", setUpWebdav, { faults: HTTP_FAULTS });
 
 /** A server of files whose requests may be answered otherwise. */
 interface FaultyServer {
-  fail(
-    rule: (request: {
-      readonly method?: string | undefined;
-      readonly url?: string | undefined;
-    }) => HttpAnswer | undefined,
-  ): void;
+  fail(rule: (request: IncomingMessage) => HttpAnswer | undefined): void;
   stop(): Promise<void>;
   resume(): Promise<void>;
   close(): Promise<void>;
@@ -29,6 +27,16 @@ async function setUpBucket(): Promise<ContractSubject> {
   };
   const settings = toBucketSettings(s3.place);
   return setUp(s3, { settings, countEffects, badSettings: { ...settings, s3Endpoint: "http://s3.example.org" } });
+}
+
+async function setUpWebdav(): Promise<ContractSubject> {
+  const dav = await startWebdav();
+  const countEffects = async () => {
+    dav.items.set("/dav/files/a.txt", { bytes: Buffer.from("a"), modified: new Date() });
+    return [...dav.items.keys()].filter((name) => name.startsWith("/dav/files/b")).length;
+  };
+  const settings = { webdavUrl: dav.url, webdavUser: USER, webdavPassword: PASSWORD };
+  return setUp(dav, { settings, countEffects, badSettings: { ...settings, webdavUrl: "http://dav.example.org" } });
 }
 
 async function setUp(
@@ -63,6 +71,6 @@ async function setUp(
   };
 }
 
-function isLookUp({ method, url = "" }: Parameters<Parameters<FaultyServer["fail"]>[0]>[0]): boolean {
-  return method === "HEAD" || url.includes("max-keys=1");
+function isLookUp({ method, url = "", headers }: Parameters<Parameters<FaultyServer["fail"]>[0]>[0]): boolean {
+  return method === "HEAD" || url.includes("max-keys=1") || headers.depth === "0";
 }

@@ -1,0 +1,177 @@
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createDriveIntegration } from "../../../../src/service/integrations/drive/drive-integration.ts";
+import { createRunner, holdFile, NOW, refusal } from "../run-action.ts";
+import { PASSWORD, startWebdav, type TestWebdav, USER } from "./start-webdav.ts";
+
+const integration = createDriveIntegration();
+const held = holdFile("a.txt", "text/plain", "new");
+let dav: TestWebdav;
+let settings: Record<string, unknown>;
+let run: ReturnType<typeof createRunner>;
+
+beforeEach(async () => {
+  dav = await startWebdav();
+  settings = { webdavUrl: dav.url, webdavUser: USER, webdavPassword: PASSWORD };
+  run = createRunner(integration, { settings, files: { k: held } });
+});
+afterEach(async () => {
+  await integration.close?.();
+  await dav.close();
+});
+
+const put = (name: string, text: string) =>
+  dav.items.set(`/dav/files/${name}`, { bytes: Buffer.from(text), modified: new Date(NOW) });
+const textOf = (name: string) => dav.items.get(`/dav/files/${name}`)?.bytes?.toString();
+const upload = (extra = {}, files?: Parameters<typeof run>[2]) =>
+  run("upload_file", { file: { name: "a.txt", mimetype: "text/plain", s3key: "k" }, ...extra }, files);
+const names = () =>
+  [...dav.items.keys()]
+    .map((name) => name.slice("/dav/files/".length))
+    .filter(Boolean)
+    .sort();
+/** Opens the file that is saved, after somebody else wrote one of its name. */
+const openAfter = (text: string) => {
+  put("a.txt", text);
+  return held.open();
+};
+const listWrites = () => dav.seen.map((line) => line.split(" ")[0]).filter((method) => method !== "PROPFIND");
+
+describe("a WebDAV server as a drive", () => {
+  it("shows a file only when it is whole, and leaves nothing of one that broke off", async () => {
+    async function* half() {
+      yield Buffer.from("ne");
+      expect(names().filter((name) => !name.startsWith(".svc-unfinished-"))).toEqual([]);
+      throw new Error("The bytes broke off.");
+    }
+    const error = await refusal(upload({}, { k: { ...held, open: () => Readable.from(half()) } }));
+    expect(error.code).not.toBe("outcome_unknown");
+    expect(names()).toEqual([]);
+  });
+
+  it("takes a file that a server lost before it had its name for not saved", async () => {
+    dav.fail(({ method }) => (method === "PUT" ? { status: 500 } : undefined));
+    const error = await refusal(upload());
+    expect([error.code, error.options.retryable]).toEqual(["provider_unavailable", true]);
+    expect(listWrites()).toEqual(["PUT", "DELETE"]);
+  });
+
+  it("says that a write is unknown when its answer is lost, and does it once", async () => {
+    dav.lose(({ method }) => method === "MOVE");
+    expect(await refusal(upload())).toMatchObject({ status: 500, code: "outcome_unknown" });
+    expect([names(), listWrites()]).toEqual([["a.txt"], ["PUT", "MOVE", "DELETE"]]);
+    put("b.txt", "b");
+    expect(await refusal(run("move_file", { path: "b.txt", destination: "c.txt" }))).toMatchObject({
+      code: "outcome_unknown",
+    });
+    expect(names()).toEqual(["a.txt", "c.txt"]);
+  });
+
+  it("replaces only the version that it found", async () => {
+    put("a.txt", "theirs");
+    const changing = { ...held, open: () => openAfter("changed") };
+    expect(await refusal(upload({ if_exists: "replace" }, { k: changing }))).toMatchObject({ code: "conflict" });
+    expect(textOf("a.txt")).toBe("changed");
+    put("b.txt", "b");
+    dav.fail(({ method }) => {
+      if (method === "MOVE") put("a.txt", "changed again");
+      return undefined;
+    });
+    const args = { path: "b.txt", destination: "a.txt", if_exists: "replace" };
+    expect(await refusal(run("move_file", args))).toMatchObject({ code: "conflict" });
+    expect([textOf("a.txt"), textOf("b.txt")]).toEqual(["changed again", "b"]);
+  });
+
+  it("also replaces where a server tells no versions, or cannot compare them in a move", async () => {
+    put("a.txt", "theirs");
+    dav.fail(({ method, headers }) => (method === "MOVE" && headers.if ? { status: 412 } : undefined));
+    put("b.txt", "b");
+    await run("move_file", { path: "b.txt", destination: "a.txt", if_exists: "replace" });
+    expect([names(), textOf("a.txt")]).toEqual([["a.txt"], "b"]);
+  });
+
+  it("takes a name that somebody else took while it wrote for taken", async () => {
+    const error = await refusal(upload({}, { k: { ...held, open: () => openAfter("theirs") } }));
+    expect(error.options.extra).toEqual({ invalidFields: ["arguments.file.name"] });
+    expect([names(), textOf("a.txt")]).toEqual([["a.txt"], "theirs"]);
+  });
+
+  it("says so when only a part of a folder was moved", async () => {
+    put("f/x", "x");
+    dav.items.set("/dav/files/f", { modified: new Date() });
+    dav.fail(({ method }) => (method === "MOVE" ? { status: 207, body: "<multistatus/>" } : undefined));
+    expect((await refusal(run("move_file", { path: "f", destination: "g" }))).code).toBe("outcome_unknown");
+  });
+
+  it("reads what it asks for from a server that knows no ranges", async () => {
+    put("long.txt", "0123456789".repeat(20_000));
+    dav.fail(({ method }) => (method === "GET" ? { status: 200, body: "0123456789".repeat(20_000) } : undefined));
+    const part = await run("read_file", { path: "long.txt", offset: 150_003, max_bytes: 16 });
+    expect(part).toMatchObject({ text: "3456789012345678", next_offset: 150_019 });
+  });
+
+  it("follows no redirect, and sends its password to nobody else", async () => {
+    const other = await startWebdav();
+    dav.fail(() => ({ status: 302, headers: { location: other.url } }));
+    expect((await refusal(run("list_files", {}))).status).toBe(500);
+    expect(other.seen).toEqual([]);
+    await other.close();
+  });
+
+  it("shows nothing of what a server says of places outside of the folder", async () => {
+    const other = "<d:response><d:href>/dav/other/secret.txt</d:href></d:response>";
+    const own = "<d:response><d:href>/dav/files/</d:href><d:prop><d:collection/></d:prop></d:response>";
+    const entity = "<d:response><d:href>/dav/files/&x;</d:href></d:response>";
+    const body = `<!DOCTYPE d [<!ENTITY x "expanded">]><d:multistatus>${own}${other}${entity}</d:multistatus>`;
+    dav.fail(() => ({ status: 207, body }));
+    const { entries } = await run("list_files", {});
+    expect(entries.map((one: { name: string }) => one.name)).toEqual(["&x;"]);
+  });
+
+  it("says that it is full, locked or not allowed", async () => {
+    const move = async (status: number) => {
+      put("a.txt", "a");
+      dav.fail(({ method }) =>
+        method === "MOVE" ? { status, body: "<d:error><s:message>Because.</s:message></d:error>" } : undefined,
+      );
+      return refusal(run("move_file", { path: "a.txt", destination: "b.txt" }));
+    };
+    expect(await move(507)).toMatchObject({
+      code: "provider_unavailable",
+      message: expect.stringContaining("no space"),
+    });
+    expect(await move(423)).toMatchObject({ code: "conflict", message: expect.stringContaining("Because.") });
+    expect(await move(403)).toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("settings of a WebDAV server", () => {
+  it("are tried, and the one that is wrong is named", async () => {
+    for (const [change, setting] of [
+      [{ webdavUrl: "files" }, "webdavUrl"],
+      [{ webdavUrl: "https://ana:x@dav.example.org/" }, "webdavUrl"],
+      [{ webdavUrl: "https://dav.example.org/?x=1" }, "webdavUrl"],
+      [{ webdavUrl: "http://dav.example.org/" }, "webdavUrl"],
+      [{ webdavUrl: "https://127.0.0.1.nip.example/" }, "webdavUrl"],
+      [{ webdavUrl: `${dav.url}/nothing` }, "webdavUrl"],
+      [{ webdavPassword: "wrong password" }, "webdavPassword"],
+      [{ webdavUser: undefined }, "webdavUser"],
+      [{ folder: "/srv" }, "folder"],
+      [{ s3Bucket: "files" }, "s3Bucket"],
+    ] as const) {
+      const changed = { ...settings, ...change };
+      const attempt = async () => {
+        await integration.checkSettings(changed);
+        await integration.testSettings?.(changed, AbortSignal.timeout(9000));
+      };
+      const error = await refusal(attempt());
+      expect([error.status, error.options.extra], JSON.stringify(change)).toEqual([422, { setting }]);
+      expect(error.message).not.toMatch(/wrong password|pass wörd/);
+    }
+  });
+
+  it("reach no address that is not public", async () => {
+    const blocked = createRunner(integration, { settings: { ...settings, webdavUrl: "https://192.168.1.5/dav" } });
+    expect((await refusal(blocked("list_files", {}))).message).toContain("--allow-host");
+  });
+});
