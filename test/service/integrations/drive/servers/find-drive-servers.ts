@@ -1,7 +1,11 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 
 /** The program of an S3 store, installed by `npm run drive-servers:install`. */
-export const FAUXQS = new URL("../../../../drive-servers/node_modules/fauxqs/dist/cli.js", import.meta.url).pathname;
+export const FAUXQS = join(
+  new URL("../../../../drive-servers", import.meta.url).pathname,
+  "node_modules/fauxqs/dist/cli.js",
+);
 
 /** Where Debian puts the Apache server, with its module for WebDAV. */
 export const APACHE = { program: "/usr/sbin/apache2", modules: "/usr/lib/apache2/modules" };

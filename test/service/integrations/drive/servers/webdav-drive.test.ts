@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { expect, it } from "vitest";
+import { createDriveIntegration } from "../../../../../src/service/integrations/drive/drive-integration.ts";
+import { createRunner, holdFile, refusal } from "../../run-action.ts";
+import { type DriveHost, describeDrive } from "../describe-drive.ts";
+import { APACHE, RCLONE } from "./find-drive-servers.ts";
+import { type FileServer, startServer } from "./start-server.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+describeDrive("WebDAV on Apache", async () => openHost(await startApache()));
+
+it("Apache replaces only the version that was found", async () => {
+  const server = await startApache();
+  const integration = createDriveIntegration();
+  const path = join(server.folder, "files/a.txt");
+  // A file of this moment has no version yet that could be compared.
+  const put = (text: string, age: number) => {
+    writeFileSync(path, text);
+    utimesSync(path, age, age);
+  };
+  const held = holdFile("a.txt", "text/plain", "ours");
+  const run = createRunner(integration, { settings: { webdavUrl: `http://127.0.0.1:${server.port}` }, now: Date.now });
+  const save = (open: () => Readable) => {
+    const file = { name: "a.txt", mimetype: "text/plain", s3key: "k" };
+    return run("upload_file", { file, if_exists: "replace" }, { k: { ...held, open } });
+  };
+  put("theirs", 1_700_000_000);
+  const changing = () => {
+    put("changed", 1_700_000_100);
+    return held.open();
+  };
+  expect(await refusal(save(changing))).toMatchObject({ status: 409, code: "conflict" });
+  expect(readFileSync(path, "utf8")).toBe("changed");
+  if (isRoot) execFileSync("chown", ["www-data", path]);
+  await save(held.open);
+  expect(readFileSync(path, "utf8")).toBe("ours");
+  await integration.close?.();
+  await server.close();
+});
+
+describeDrive(
+  "WebDAV on rclone",
+  async () => {
+    const server = await startServer(({ port, folder }) => ({
+      command: [
+        RCLONE,
+        "serve",
+        "webdav",
+        folder,
+        "--addr",
+        `127.0.0.1:${port}`,
+        "--config",
+        "",
+        "--vfs-cache-mode",
+        "off",
+      ],
+    }));
+    return openHost(server);
+  },
+  { isConditional: false },
+);
+
+function startApache(): Promise<FileServer> {
+  return startServer(({ port, folder }) => {
+    const config = join(folder, "httpd.conf");
+    writeFileSync(config, configure(port, folder));
+    for (const name of ["files", "state"]) mkdirSync(join(folder, name));
+    if (isRoot) execFileSync("chown", ["www-data", join(folder, "files"), join(folder, "state")]);
+    // The server works as another user.
+    chmodSync(folder, 0o755);
+    return { command: [APACHE.program, "-D", "FOREGROUND", "-d", folder, "-f", config] };
+  });
+}
+
+function configure(port: number, folder: string): string {
+  const modules = ["mpm_event", "authz_core", "dav", "dav_fs"];
+  const user = isRoot ? ["User www-data", "Group www-data"] : [];
+  return [
+    ...modules.map((name) => `LoadModule ${name}_module ${APACHE.modules}/mod_${name}.so`),
+    ...user,
+    `Listen 127.0.0.1:${port}`,
+    "ServerName 127.0.0.1",
+    `PidFile ${folder}/httpd.pid`,
+    `ErrorLog ${folder}/error.log`,
+    `DavLockDB ${folder}/state/locks`,
+    `DocumentRoot ${folder}/files`,
+    "<Location />",
+    "Dav On",
+    "</Location>",
+  ].join("\n");
+}
+
+/** Gives every drive a folder of its own. */
+function openHost(server: FileServer): DriveHost {
+  let opened = 0;
+  return {
+    async open() {
+      const webdavUrl = `http://127.0.0.1:${server.port}/drive%20${++opened}%20%C3%A4`;
+      const reply = await fetch(webdavUrl, { method: "MKCOL" });
+      if (reply.status !== 201) throw new Error(`No folder was made: ${reply.status}.`);
+      return { webdavUrl };
+    },
+    close: server.close,
+  };
+}
