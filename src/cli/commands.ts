@@ -19,6 +19,7 @@ export function addCommands(program: Command, run: Run): void {
   addRuleCommands(program, run);
   addPeopleCommands(program, run);
   addAccessCommands(program, run);
+  addMoveCommand(program, run);
   addToolCommands(program, run);
   addFlowCommands(program, run);
 }
@@ -81,6 +82,17 @@ function addAccessCommands(program: Command, run: Run): void {
     .command("unpair")
     .description("forget the stored key")
     .action(run(async () => (await import("./commands/access.ts")).unpair));
+}
+
+/** `svc move`: the stored key follows its service. */
+function addMoveCommand(program: Command, run: Run): void {
+  program
+    .command("move")
+    .description(
+      "use the stored key at the new address of its service, after the service has proved that it is the same",
+    )
+    .argument("<url>", "new address of the service")
+    .action(run(async () => (await import("./commands/move.ts")).move));
 }
 
 function addToolCommands(program: Command, run: Run): void {

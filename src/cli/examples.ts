@@ -28,6 +28,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "people invite": ["Ada --role approver"],
   "people remove": ["Ada"],
   pair: ["--base-url https://svc.example.org", "--read-only --apps mail,notes"],
+  move: ["https://svc.example.org"],
   install: ["--client claude-code", "--client codex --print"],
   mcp: ["--tools mail_search drive_list_files"],
   status: [""],

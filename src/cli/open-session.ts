@@ -29,7 +29,7 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   const credentials = openCredentialStore(context.places.config);
   if (settings.apiKey) {
     const { apiKey, baseUrl = DEFAULT_BASE_URL } = settings;
-    return { settings, credentials, client: createClient(context, baseUrl, apiKey) };
+    return { settings, credentials, client: createClient(context, baseUrl, { apiKey }) };
   }
   const wanted = settings.baseUrl === undefined ? undefined : parseBaseUrl(settings.baseUrl);
   const stored = await credentials.read();
@@ -40,10 +40,10 @@ export async function openClient(context: CliContext, flags: SettingFlags): Prom
   }
   if (wanted !== undefined && wanted !== stored.baseUrl) {
     throw new SvcError("credentials_missing", `The stored key is for ${stored.baseUrl}, not for ${wanted}.`, {
-      hint: `Run "svc pair --base-url ${wanted}" to pair with it.`,
+      hint: `If that is the same service at another address, run "svc move ${wanted}"; else "svc pair --base-url ${wanted}".`,
     });
   }
-  return { settings, credentials, client: createClient(context, stored.baseUrl, stored.apiKey) };
+  return { settings, credentials, client: createClient(context, stored.baseUrl, stored) };
 }
 
 /** Runs `work` with the client of {@link openClient}, and closes it. */
@@ -85,8 +85,12 @@ export async function chooseBaseUrl({ places }: CliContext, settings: Settings):
 }
 
 /** A client that uses the proxy of the environment, if one is set; pairing needs no key. */
-export function createClient({ env }: CliContext, baseUrl: string, apiKey?: string): SvcClient {
-  return new SvcClient({ baseUrl, apiKey, proxy: readProxy(env) });
+export function createClient(
+  { env }: CliContext,
+  baseUrl: string,
+  { apiKey, principal }: { readonly apiKey?: string; readonly principal?: string } = {},
+): SvcClient {
+  return new SvcClient({ baseUrl, apiKey, principal, proxy: readProxy(env) });
 }
 
 /** The proxy variables that other command line tools use; undefined when none is set. */

@@ -43,7 +43,7 @@ export interface ClientSettings extends RetryTools {
 const DEFAULT_TIMEOUT_MS = 75_000;
 
 /** Non-secret name of a service and a key: 16 hex digits. The key has far more random bits. */
-function namePrincipal(baseUrl: string, apiKey: string): string {
+export function namePrincipal(baseUrl: string, apiKey: string): string {
   return sha256Hex(`${baseUrl}\n${apiKey}`).slice(0, 16);
 }
 

@@ -6,6 +6,7 @@ import { FLOW_PAGE, TOOL_PAGE } from "../wire/constants.ts";
 import type { CanonicalExecuteRequest, ExecutionSummary, ToolExecuteRequest } from "../wire/execution.ts";
 import type { IngestReply } from "../wire/file.ts";
 import * as flows from "../wire/flow.ts";
+import * as identity from "../wire/identity.ts";
 import { type McpListing, mcpListingSchema, type RpcResponse, type ServerCard } from "../wire/mcp.ts";
 import * as sessions from "../wire/registration.ts";
 import * as tools from "../wire/tool.ts";
@@ -251,6 +252,11 @@ export class SvcClient {
   /** Confirms that the key is stored, for services that wait for it (not in the document); 404 and 405 are ignored. */
   finalizePairing(sessionToken: string, verifier: string, options?: CallOptions): Promise<void> {
     return registration.finalizePairing(this.#transport, { sessionToken, verifier }, options);
+  }
+
+  /** `POST /api/plugin/identity` (not in the document): the proof that the service knows a key; no key is sent. */
+  askIdentity(body: identity.IdentityRequest, options?: CallOptions): Promise<identity.IdentityReply> {
+    return this.#submit(identity.identityReplySchema, identity.IDENTITY_PATH, options, { body, credential: "none" });
   }
 
   /** `POST /api/installer/bootstrap-sessions`. */

@@ -17,6 +17,11 @@ const credentialsSchema = z.object({
   apiKeyId: z.string(),
   deviceLabel: z.string().exactOptional(),
   pairedAt: z.string(),
+  /** The account under which this machine keeps its state, since the service has moved. */
+  principal: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .exactOptional(),
 });
 
 /** The result of a finished pairing, kept on this machine. */

@@ -81,8 +81,8 @@ async function readStored({ terminal }: CliContext, store: CredentialStore): Pro
   }
 }
 
-async function keyWorks(context: CliContext, { baseUrl, apiKey }: Credentials): Promise<boolean> {
-  const client = createClient(context, baseUrl, apiKey);
+async function keyWorks(context: CliContext, stored: Credentials): Promise<boolean> {
+  const client = createClient(context, stored.baseUrl, stored);
   try {
     await client.listTools({ limit: 1 }, { signal: context.signal });
     return true;

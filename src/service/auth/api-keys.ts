@@ -86,6 +86,13 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
       return { accountId: row.account_id, apiKeyId: row.id };
     },
 
+    /** The hash of a live key, which its device can make too: it proves that this is the service that issued it. */
+    async findHash(apiKeyId: string): Promise<string | undefined> {
+      const rows = selectLiveKeys(store).select(["key_hash", "grants.expires_at"]).where("id", "=", apiKeyId);
+      const row = await rows.executeTakeFirst();
+      return row === undefined || isExpired(row.expires_at, now()) ? undefined : row.key_hash;
+    },
+
     ...createKeyList(store),
 
     /** False when there is no such live key. */
@@ -102,13 +109,17 @@ export function createApiKeys(store: Store, states: StoreStates, now: () => numb
   };
 }
 
-function findLive(store: Store, hash: string) {
+function selectLiveKeys(store: Store) {
   return store
     .selectFrom("api_keys")
     .leftJoin("grants", "grants.subject", "api_keys.id")
+    .where("revoked_at", "is", null);
+}
+
+function findLive(store: Store, hash: string) {
+  return selectLiveKeys(store)
     .select(["id", "account_id", "grants.expires_at"])
     .where("key_hash", "=", hash)
-    .where("revoked_at", "is", null)
     .executeTakeFirst();
 }
 

@@ -31,6 +31,7 @@ const ROUTES = {
     "GET /sign-in",
   ],
   "anybody starts": [
+    "POST /api/plugin/identity",
     "POST /api/plugin/pair/start",
     "POST /api/plugin/pair/sessions/:token/exchange",
     "POST /api/installer/bootstrap-sessions",

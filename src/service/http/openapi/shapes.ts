@@ -31,6 +31,7 @@ import {
   flowTemplatesSchema,
   flowViewSchema,
 } from "../../../wire/flow.ts";
+import { identityReplySchema } from "../../../wire/identity.ts";
 import {
   BOOTSTRAP_STATUSES,
   bootstrapPollReplySchema,
@@ -190,6 +191,7 @@ export const shapes = {
   FlowList: flowListSchema.extend({ flows: z.array(flow) }),
   PairStarted: need(pairStartReplySchema, "displayCode", "status", "pollIntervalMs"),
   PairStatus: z.looseObject({ status: pairStatus, displayCode: z.string(), expiresAt: z.string() }),
+  Identity: identityReplySchema,
   PairExchanged: need(pairExchangeReplySchema, "session"),
   BootstrapStarted: need(bootstrapStartReplySchema, "poll_interval_ms", "display").extend({ status: bootstrapStatus }),
   BootstrapPolled: need(bootstrapPollReplySchema, "session_id", "expires_at", "poll_interval_ms").extend({

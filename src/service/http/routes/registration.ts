@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { z } from "zod";
+import { IDENTITY_PATH, identityRequestSchema, proveIdentity } from "../../../wire/identity.ts";
 import type { KeyScopes } from "../../../wire/key-scopes.ts";
 import { pairExchangeRequestSchema, pairStartRequestSchema } from "../../../wire/registration.ts";
 import { readKeyScopes } from "../../access/key-scopes.ts";
@@ -53,10 +54,23 @@ export const pairingOperations: readonly Operation[] = [
       413: TOO_LARGE,
     },
   },
+  {
+    ...REGISTRATION,
+    method: "post",
+    path: IDENTITY_PATH,
+    summary: "Proves that the service knows a key, to a device that looks for it at a new address.",
+    request: { required: true, content: { "application/json": identityRequestSchema } },
+    answers: {
+      200: { description: "The proof, for the address under which the service is known", body: shapes.Identity },
+      404: bare("No such live key"),
+      413: TOO_LARGE,
+    },
+  },
 ];
 
 /** "Registration: pairing flow". None of these routes needs a key; approval happens on a page. */
 export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  addIdentityRoute(app, parts);
   app.post("/api/plugin/pair/start", async (c) => {
     const body = await readJsonObject(c.env, KEYLESS_BODY);
     return sendJson(await parts.pairing.start(body, readAskedScopes(body)));
@@ -73,6 +87,19 @@ export function addPairingRoutes(app: Hono<RouteEnv>, parts: ServiceParts): void
     const missing = "`verifier` is required: the string that pair start returned.";
     if (!body.success) throw refuseBare(400, "verifier_missing", missing);
     return sendJson(await parts.pairing.exchange(c.req.param("token"), body.data.verifier));
+  });
+}
+
+/** A device asks whether its service is here, before it sends the key. */
+function addIdentityRoute(app: Hono<RouteEnv>, { keys, baseUrl }: ServiceParts): void {
+  app.post(IDENTITY_PATH, async (c) => {
+    const body = identityRequestSchema.safeParse(await readJsonObject(c.env, KEYLESS_BODY));
+    const wrong = "`apiKeyId` and `challenge`, 32 random bytes in base64url, are required.";
+    if (!body.success) throw refuseBare(400, "invalid_body", wrong);
+    const { apiKeyId, challenge } = body.data;
+    const hash = await keys.findHash(apiKeyId);
+    if (hash === undefined) throw refuseBare(404, "unknown_key", "This service knows no such key.");
+    return sendJson({ baseUrl, proof: proveIdentity(hash, { challenge, baseUrl }) });
   });
 }
 
