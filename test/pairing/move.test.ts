@@ -32,14 +32,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function moveTo(baseUrl: string) {
-  const client = new SvcClient({ baseUrl, sleep: async () => {} });
-  try {
-    return await moveCredentials({ client, credentials: store });
-  } finally {
-    await client.close();
-  }
-}
+const moveTo = (baseUrl: string) => moveCredentials({ baseUrl, credentials: store, sleep: async () => {} });
 
 /** The service goes by another name from now on. */
 async function rename(): Promise<string> {

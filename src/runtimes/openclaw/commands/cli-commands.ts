@@ -62,6 +62,11 @@ const SUBCOMMANDS: readonly Subcommand[] = [
     run: async (call, flags) => (await import("./sync-command.ts")).syncInTerminal(call, flags),
   },
   {
+    usage: "move <url>",
+    text: "use the key at the new address of its service, after the service has proved that it is the same",
+    run: async (call, _flags, [url = ""]) => (await import("./move-command.ts")).moveInTerminal(call, url),
+  },
+  {
     usage: "unpair",
     text: "forget the key and take the action tools away; asks",
     flags: { "--yes": "without asking" },

@@ -54,7 +54,7 @@ export async function findApiKey(search: KeySearch): Promise<FoundKey | undefine
   }
   const { openCredentialStore } = await import("../../../pairing/credentials.ts");
   const own = await openCredentialStore(search.places.state).read();
-  return own && { apiKey: own.apiKey, source: "file", baseUrl: own.baseUrl };
+  return own && { apiKey: own.apiKey, source: "file", baseUrl: own.baseUrl, principal: own.principal };
 }
 
 const SETTING = "plugins.entries.svc.config.apiKey";
@@ -183,6 +183,20 @@ export async function rememberKeyOrigin(
   keys.set(nameKey(apiKey), origin);
   const others = accounts.filter((one) => one.baseUrl !== account?.baseUrl || one.agentDir !== account.agentDir);
   await writeOrigins(place, { keys, accounts: account === undefined ? accounts : [...others, account] });
+}
+
+/** The service of `apiKey` has moved: the key goes to its new address, and other accounts there are known under it. */
+export async function moveKeyOrigin(
+  place: OriginPlace,
+  apiKey: string,
+  { before, baseUrl, principal }: { readonly before: string; readonly baseUrl: string; readonly principal: string },
+): Promise<void> {
+  const { keys, accounts } = await readOrigins(place);
+  const origin = keys.get(nameKey(apiKey));
+  if (origin === undefined) return;
+  keys.set(nameKey(apiKey), { ...origin, baseUrl, principal });
+  const moved = accounts.map((account) => (account.baseUrl === before ? { ...account, baseUrl } : account));
+  await writeOrigins(place, { keys, accounts: moved });
 }
 
 /** Forgets where `apiKey` was issued, and not which account it was for; nothing happens when it is not known. */

@@ -46,6 +46,7 @@ describe("openclaw svc", () => {
       "pair",
       "status",
       "sync",
+      "move",
       "unpair",
       "pending",
       "show",
