@@ -6,7 +6,7 @@ import type { FlowTemplates } from "./flow-templates.ts";
 import { toFlow } from "./flow-view.ts";
 
 /** Whose flows: those of an account, or of one of its keys. */
-interface FlowOwner {
+export interface FlowOwner {
   readonly accountId: string;
   readonly apiKeyId?: string;
 }
