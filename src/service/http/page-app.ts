@@ -16,6 +16,7 @@ import { addReviewPages } from "./pages/review.ts";
 import { addRulePages } from "./pages/rules.ts";
 import { addSessionPages } from "./pages/sessions.ts";
 import { addSignInPages } from "./pages/sign-in.ts";
+import { addTriggerPages } from "./pages/triggers.ts";
 import type { RouteEnv } from "./request.ts";
 import { addOAuthRoutes } from "./routes/oauth.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -55,6 +56,7 @@ function addPageRoutes(app: GuardedApp, parts: ServiceParts): void {
   addReviewPages(app, parts);
   addRulePages(app, parts);
   addFlowPages(app, parts);
+  addTriggerPages(app, parts);
   addLogPages(app, parts);
   addPeoplePages(app, parts);
   addSessionPages(app, parts);

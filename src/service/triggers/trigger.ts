@@ -44,7 +44,7 @@ const does = z.discriminatedUnion("does", [
   z.strictObject({
     does: z.literal("flow"),
     template: z.string().min(1, "must be chosen").max(100),
-    input: z.record(z.string(), z.unknown()),
+    input: z.record(z.string(), z.unknown(), "must be a JSON object"),
     /** Names of event values, by the field of the input that takes them. */
     take: z.record(z.string(), z.string().max(64)),
   }),

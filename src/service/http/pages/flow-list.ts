@@ -15,7 +15,8 @@ ${
     ? html`<p class="muted">No flow was started yet. You or an agent start one from a template, for example to turn unread mail into task pages.</p>`
     : html`<ul class="rows">${o.flows.map((flow) => flowRow(flow, o.now))}</ul>`
 }
-</section>`;
+</section>
+<p><a href="/triggers">Triggers</a> start flows by themselves.</p>`;
 }
 
 function flowRow(flow: Flow, now: number): Markup {

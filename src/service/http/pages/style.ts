@@ -155,6 +155,7 @@ button,.button{font:inherit;font-weight:600;line-height:1.55;display:inline-bloc
 button:hover,.button:hover{border-color:var(--text)}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
 .primary:hover{filter:brightness(1.07);border-color:var(--accent)}
+.actions>form{margin:0}
 .actions>.primary{flex:1 1 12rem}
 .actions>.secondary{flex:1 1 8rem}
 .danger{color:var(--danger);border-color:currentColor}

@@ -1,0 +1,114 @@
+import type { Hono } from "hono";
+import type { OwnerSession } from "../../auth/owner-sessions.ts";
+import { createId } from "../../auth/secrets.ts";
+import { ownerPages } from "../owner-browser.ts";
+import { findNotice, type RouteEnv } from "../request.ts";
+import type { ServiceParts } from "../service-parts.ts";
+import type { Page } from "./page.ts";
+import {
+  choiceBody,
+  type FormProblem,
+  formBody,
+  readChoice,
+  readTriggerForm,
+  type Typed,
+  toProblem,
+} from "./trigger-form.ts";
+import { madeBody, triggerBody, triggersBody } from "./trigger-pages.ts";
+
+const NOTICES: Readonly<Record<string, string>> = {
+  made: "The trigger is made. What comes from now on counts.",
+  ran: "It runs now.",
+  paused: "Paused. Nothing happens until you resume it.",
+  resumed: "Resumed. What came meanwhile does not count.",
+  deleted: "The trigger is deleted.",
+};
+
+const hookUrl = ({ baseUrl }: ServiceParts, id: string) => `${baseUrl}/api/hooks/${id}`;
+
+/** The triggers of the owner: a list, a form for a new one, and the page of each. */
+export function addTriggerPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { triggers } = parts;
+  const { addPage } = ownerPages(app, parts);
+  addPage("/triggers", async (c) => {
+    const [list, summaries] = [await triggers.list(), await triggers.summariseEvents()];
+    const notice = findNotice(NOTICES, c.req.query("notice"));
+    const body = triggersBody({ triggers: list, summaries, now: parts.now(), notice });
+    return { title: "Triggers", body, section: "flows" };
+  });
+  addNewTrigger(app, parts);
+  addPage("/triggers/:id", async (c, { csrfToken }) => {
+    const trigger = await triggers.read(c.req.param("id"));
+    const { id } = trigger.row;
+    const body = triggerBody({
+      trigger,
+      events: await triggers.listEvents(id),
+      summary: (await triggers.summariseEvents()).get(id),
+      hasSecrets: triggers.hasSecrets(trigger),
+      hookUrl: hookUrl(parts, id),
+      press: createId("press"),
+      csrfToken,
+      now: parts.now(),
+      notice: findNotice(NOTICES, c.req.query("notice")),
+    });
+    return { title: trigger.name, body, section: "flows" };
+  });
+  addMoves(app, parts);
+}
+
+function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { addPage, addForm } = ownerPages(app, parts);
+  const show = async ({ csrfToken, person }: OwnerSession, typed: Typed, problem?: FormProblem): Promise<Page> => {
+    const choice = readChoice(typed);
+    if (choice === undefined) return { title: "New trigger", body: choiceBody(), section: "flows" };
+    const apps = parts.catalog.integrations.filter(({ watch }) => watch?.kind === choice.kind);
+    const accounts = (await Promise.all(apps.map(({ slug }) => parts.connections.list(slug)))).flat();
+    const body = formBody({
+      ...choice,
+      typed,
+      problem,
+      templates: parts.flows.listTemplates(await parts.access.view({ apiKeyId: person.id })),
+      accounts: accounts.map(({ id, label }) => [id, label] as const),
+      csrfToken,
+    });
+    return { title: "New trigger", body, section: "flows" };
+  };
+  addPage("/triggers/new", (c, owner) => show(owner, c.req.query()));
+  addForm("/triggers/new", async (_c, { owner, form, audit }) => {
+    const typed = Object.fromEntries(form);
+    const refuse = async (problem: FormProblem): Promise<Page> => ({
+      ...(await show(owner, typed, problem)),
+      status: 400,
+    });
+    const content = readTriggerForm(typed);
+    if ("text" in content) return refuse(content);
+    try {
+      const made = await parts.triggers.make({ content, token: form.get("token") ?? "", by: owner.person.name });
+      const { id } = made.trigger.row;
+      audit({ event: "trigger.made", did: "made the trigger", name: content.name, id });
+      const { hook, out } = made.secrets;
+      if (hook === undefined && out === undefined) return `/triggers/${id}?notice=made`;
+      return { title: "The trigger is made", body: madeBody({ ...made, hookUrl: hookUrl(parts, id) }) };
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem === undefined) throw error;
+      return refuse(problem);
+    }
+  });
+}
+
+function addMoves(app: Hono<RouteEnv>, parts: ServiceParts): void {
+  const { triggers } = parts;
+  const { addForm } = ownerPages(app, parts);
+  const addMove = (verb: string, done: string, move: (id: string, form: URLSearchParams) => Promise<void>) =>
+    addForm(`/triggers/:id/${verb}`, async (c, { form, audit }) => {
+      const { id, name } = (await triggers.read(c.req.param("id") ?? "")).row;
+      await move(id, form);
+      audit({ event: `trigger.${done}`, did: `${done} the trigger`, name, id });
+      return done === "deleted" ? `/triggers?notice=${done}` : `/triggers/${id}?notice=${done}`;
+    });
+  addMove("run", "ran", (id, form) => triggers.runNow(id, form.get("press") ?? ""));
+  addMove("pause", "paused", triggers.pause);
+  addMove("resume", "resumed", triggers.resume);
+  addMove("delete", "deleted", triggers.remove);
+}

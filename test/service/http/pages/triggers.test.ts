@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTriggerLab, type TriggerLab } from "../../triggers/trigger-lab.ts";
+import { type Browser, openBrowser, readCsrf } from "./browser.ts";
+
+let lab: TriggerLab;
+let browser: Browser;
+beforeEach(async () => {
+  lab = await openTriggerLab();
+  browser = openBrowser();
+  await browser.open(await lab.service.signInUrl());
+});
+afterEach(() => lab.close());
+
+const open = (path: string) => browser.open(`${lab.service.url}${path}`);
+const submit = async (path: string, fields: Record<string, string>) =>
+  browser.submit(`${lab.service.url}${path}`, {
+    csrf: readCsrf(await open("/triggers/new?kind=mail&does=flow")),
+    ...fields,
+  });
+
+const DAILY = {
+  kind: "schedule",
+  does: "flow",
+  name: "Every <b>morning</b>",
+  cron: "0 8 * * *",
+  zone: "Europe/Berlin",
+  template: "mail_unread_summary",
+  input: '{"maxResults": 3}',
+};
+
+test("a schedule is made, shown, run, paused, resumed and deleted", async () => {
+  expect((await open("/triggers")).text).toContain("There is no trigger, and nothing is looked for.");
+  expect((await open("/triggers/new")).text).toContain("Wake an OpenClaw agent");
+  const made = await submit("/triggers/new", DAILY);
+  expect(made.headers.location).toMatch(/^\/triggers\/trg_\w+\?notice=made$/);
+  const path = String(made.headers.location).replace(/\?.*/, "");
+  const { text } = await open(`${path}?notice=made`);
+  expect(text).toContain("Every &lt;b&gt;morning&lt;/b&gt;");
+  expect(text).toContain("<code>0 8 * * *</code> in <code>Europe/Berlin</code>");
+  expect(text).toContain("2026-03-03 07:00:00 UTC");
+  expect(text).toContain("There was none since it was made.");
+
+  const press = /name="press" value="([^"]+)"/.exec(text)?.[1] ?? "";
+  await submit(`${path}/run`, { press });
+  await submit(`${path}/run`, { press });
+  await lab.pass(0);
+  expect(await lab.listStarted()).toEqual([{ maxResults: 3 }]);
+  const flow = /<a href="(\/flows\/flw_\w+)">its flow<\/a>/.exec((await open(path)).text)?.[1];
+  expect((await open(flow ?? "")).text).toContain("started on schedule by Every &lt;b&gt;morning&lt;/b&gt;");
+
+  await submit(`${path}/pause`, {});
+  expect((await open("/triggers")).text).toContain("Paused");
+  await submit(`${path}/resume`, {});
+  expect((await open("/triggers")).text).toMatch(/last event <time[^>]*>just now<\/time> · next <time/);
+  expect((await submit(`${path}/delete`, {})).headers.location).toBe("/triggers?notice=deleted");
+  expect((await open(path)).status).toBe(404);
+  expect((await submit(`${path}/run`, {})).status).toBe(404);
+});
+
+test("secrets of webhooks are shown once", async () => {
+  const made = await submit("/triggers/new", {
+    kind: "webhook",
+    does: "post",
+    name: "In and out",
+    url: "https://example.org/in",
+  });
+  const secrets = [...made.text.matchAll(/whsec_[\w+/=]+/g)].map(([secret]) => secret);
+  expect(new Set(secrets).size).toBe(2);
+  const [id = ""] = /trg_\w+/.exec(made.text) ?? [];
+  expect(made.text).toContain(`${lab.service.url}/api/hooks/${id}`);
+  const { text } = await open(`/triggers/${id}`);
+  expect(text).toContain(`/api/hooks/${id}`);
+  expect(text).not.toContain("whsec_");
+});
+
+test("failures, missed runs and given-up events are said", async () => {
+  await submit("/triggers/new", {
+    kind: "mail",
+    does: "wake",
+    name: "Wake",
+    query: "is:any",
+    url: "http://127.0.0.1:1/hooks/wake",
+    token: "secret-token",
+    text: "Look.",
+  });
+  await submit("/triggers/new", DAILY);
+  const made = await lab.service.triggers.list();
+  const [wake, daily] = ["mail", "schedule"].map((kind) => made.find(({ on }) => on.kind === kind));
+  await lab.receiveMail({ subject: "Hello <i>", id: "a@x" });
+  await lab.pass(60_000);
+  const { text } = await open(`/triggers/${wake?.row.id}`);
+  expect(text).toContain("1 of its attempts failed, the next one");
+  expect(text).toContain("It cannot be reached");
+  expect(text).toContain("Hello &lt;i&gt;");
+  expect(text).not.toContain("secret-token");
+  expect((await open("/triggers")).text).toContain("Failing");
+  const [connection] = await lab.service.connections.list("mail");
+  await lab.service.connections.update(connection?.id ?? "", { state: "reauth_required" });
+  await lab.pass(3 * 24 * 60 * 60_000);
+  expect((await open(`/triggers/${wake?.row.id}`)).text).toContain("It could not look the last time:");
+  expect((await open(`/triggers/${daily?.row.id}`)).text).toContain("was missed and made up for once");
+});
+
+test.each([
+  [{ ...DAILY, cron: "every day" }, "cron", "When needs five fields"],
+  [{ ...DAILY, zone: "Berlin" }, "zone", "Time zone must be a time zone such as"],
+  [{ ...DAILY, name: " " }, "name", "Name is needed"],
+  [{ ...DAILY, input: "[1]" }, "input", "Input must be a JSON object."],
+  [{ ...DAILY, input: '{"maxResults": 99}' }, "input", "`input.maxResults` must be a whole number from"],
+  [
+    { kind: "mail", does: "post", name: "x", query: "larger:5M", url: "https://example.org" },
+    "query",
+    "Search has a term that is not supported",
+  ],
+  [{ kind: "file", does: "post", name: "x", folder: "../up", url: "https://example.org" }, "folder", "Folder "],
+  [{ kind: "webhook", does: "post", name: "x", url: "ftp://example.org" }, "url", "Address must be an address such as"],
+  [
+    { kind: "webhook", does: "wake", name: "x", url: "http://h/hooks/other", text: "x", token: "x" },
+    "url",
+    "Address must end with",
+  ],
+  [
+    { kind: "webhook", does: "wake", name: "x", url: "http://h/hooks/wake", text: "x" },
+    "token",
+    "Hook token is needed.",
+  ],
+] as const)("a mistake is told at its field, and what was typed stays: %o", async (fields, field, text) => {
+  const refused = await submit("/triggers/new", fields);
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain(`<a href="#${field}">${text}`);
+  expect(refused.text).toContain(`id="${field}-problem"`);
+  expect(refused.text).toContain(
+    `value="${fields.name === " " ? DAILY.cron : fields.name.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}"`,
+  );
+  expect(await lab.service.triggers.list()).toEqual([]);
+});
+
+test("values of an event go into the fields that the form names", async () => {
+  const fields = {
+    kind: "mail",
+    does: "flow",
+    name: "Reminders",
+    query: "is:any",
+    template: "notes_reminder",
+    input: '{"delaySeconds": 60}',
+    "field-1": "text",
+    "value-1": "subject",
+  };
+  expect((await submit("/triggers/new", { ...fields, "field-2": "txt", "value-2": "from" })).text).toContain(
+    "is not an input of this template",
+  );
+  expect((await submit("/triggers/new", fields)).status).toBe(303);
+  const [trigger] = await lab.service.triggers.list();
+  expect(trigger?.act).toMatchObject({ take: { text: "subject" } });
+});
