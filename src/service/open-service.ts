@@ -9,6 +9,7 @@ import { createPeople } from "./auth/people.ts";
 import { createBootstrap } from "./auth/registration/bootstrap.ts";
 import { createPairing } from "./auth/registration/pairing.ts";
 import { createSecret } from "./auth/secrets.ts";
+import { createKeptSecrets } from "./connections/kept-secrets.ts";
 import { createProviderSignIns, SIGNED_IN_PATH } from "./connections/sign-in/provider-sign-ins.ts";
 import type { Service } from "./create-service.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
@@ -241,6 +242,7 @@ async function createParts(
     bootstrap: createBootstrap({ ...core, store, keys, now, baseUrl: url }),
     approvals: metrics?.watchApprovals(approvals) ?? approvals,
     canonical,
+    keptSecrets: createKeptSecrets({ ...infrastructure, now }),
     providerSignIns: createProviderSignIns({
       ...infrastructure,
       now,

@@ -37,7 +37,7 @@ const storedActionSchema = z
 const storedSettingSchema = z.object({
   name: z.string(),
   label: line,
-  kind: z.enum(["text", "folder", "email", "secret", "choice", "scopes"]),
+  kind: z.enum(["text", "lines", "folder", "email", "secret", "choice", "scopes"]),
   options: z
     .array(z.object({ value: z.string(), label: line, preselected: z.boolean().optional() }))
     .readonly()

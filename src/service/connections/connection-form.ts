@@ -16,7 +16,7 @@ export interface ConnectionForm {
 export type FormProblems = ReadonlyMap<string, string>;
 
 /** Longest text of one setting, in characters: access tokens and certificates are long. */
-const MAX_TEXT = 8000;
+export const MAX_SETTING = 8000;
 
 /**
  * Turns form input into settings. A secret that is left empty keeps the one in `current`; settings that no field
@@ -42,7 +42,7 @@ export function readSettings(
           .split(" ")
           .filter((scope) => known.has(scope))
           .join(" ");
-    } else if (text.length > MAX_TEXT) problems.set(name, `This is longer than ${MAX_TEXT} characters.`);
+    } else if (text.length > MAX_SETTING) problems.set(name, `This is longer than ${MAX_SETTING} characters.`);
     else if (kind === "choice" && text !== "" && !options?.some(({ value }) => value === text)) {
       problems.set(name, "Choose one of those that are offered.");
     } else if (text !== "") settings[name] = text;

@@ -145,12 +145,15 @@ async function findProblem(
   }
 }
 
-/** A refusal at the field it names, whose label stands beside it, or at the form as a whole. */
+/** A refusal at the field it names, whose label stands beside it, or at the form as a whole; other fields by their labels. */
 export function toProblems({ settingsForm = [] }: Integration, error: ServiceError): FormProblems {
   const field = findField(settingsForm, error);
-  return new Map([
-    [field?.name ?? "", field === undefined ? error.message : error.message.replace(/^Setting "\w+"/, "It")],
-  ]);
+  const own = field === undefined ? error.message : error.message.replace(/^Setting "\w+"/, "It");
+  const message = own.replaceAll(/(?:the s|S)etting "(\w+)"/g, (words, name: string) => {
+    const other = settingsForm.find((one) => one.name === name);
+    return other === undefined ? words : `“${other.label}”`;
+  });
+  return new Map([[field?.name ?? "", message]]);
 }
 
 /** A token from before may have been withdrawn: then another one decides. */

@@ -13,6 +13,7 @@ import type { Pairing } from "../auth/registration/pairing.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Connections } from "../connections/connection.ts";
 import type { Connector } from "../connections/connector.ts";
+import type { KeptSecrets } from "../connections/kept-secrets.ts";
 import type { AccessTokens } from "../connections/sign-in/access-tokens.ts";
 import type { ProviderSignIns } from "../connections/sign-in/provider-sign-ins.ts";
 import type { Activity } from "../executions/activity.ts";
@@ -53,6 +54,7 @@ export interface ServiceParts {
   readonly connector: Connector;
   readonly accessTokens: AccessTokens;
   readonly providerSignIns: ProviderSignIns;
+  readonly keptSecrets: KeptSecrets;
   /** The apps that the owner added. */
   readonly sources: Pick<SourceStore, "listMarks" | "find" | "setLevels" | "dismiss" | "put">;
   /** Makes changes of added apps take effect now; never rejects. */

@@ -75,10 +75,10 @@ export interface SettingField {
   readonly name: string;
   readonly label: string;
   /**
-   * `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown;
+   * `lines` is a text of several lines, such as a certificate; `folder` is an absolute path on the machine that runs the service; a `secret` is encrypted in the store and never shown;
    * `scopes` are any number of its options: their values, separated by spaces, also where that is none.
    */
-  readonly kind: "text" | "folder" | "email" | "secret" | "choice" | "scopes";
+  readonly kind: "text" | "lines" | "folder" | "email" | "secret" | "choice" | "scopes";
   /** Options of a `choice`, whose first one is taken unless the owner chooses another, and of `scopes`. */
   readonly options?: readonly SettingOption[] | undefined;
   /** Default true; an optional field that is left empty is left out. */

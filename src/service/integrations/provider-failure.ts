@@ -1,6 +1,7 @@
 import { isRecord, parseJson } from "../../base/json.ts";
 import { refuseMissing, ServiceError } from "../service-error.ts";
 import type { Action } from "./integration.ts";
+import { toNetworkWords } from "./network-words.ts";
 
 /** How a provider failed. */
 export type ProviderFailure =
@@ -97,15 +98,16 @@ function fromStatus({ status, retryAfterSeconds }: ProviderFailure & { kind: "st
 function describe(failure: ProviderFailure, app: string): string {
   const words = failure.message?.replaceAll(/\s+/g, " ").trim().slice(0, MESSAGE_MAX);
   const added = words ? `: ${words}` : ".";
+  const said = words ? `: ${toNetworkWords(words)}` : ".";
   switch (failure.kind) {
     case "status":
       return `${app} answered ${failure.status}${added}`;
     case "garbage":
       return `${app} gave an answer that cannot be read${added}`;
     case "unreachable":
-      return `${app} cannot be reached${added}`;
+      return `${app} cannot be reached${said}`;
     case "lost":
-      return `${app} gave no answer${added}`;
+      return `${app} gave no answer${said}`;
   }
 }
 

@@ -169,7 +169,7 @@ export interface Tables {
   sign_ins: { id: string; integration: string; record: string; updated_at: string };
   /** Who this service is to providers: registered and own clients; encrypted. */
   provider_clients: { id: string; client_hash: string; client: string; updated_at: string };
-  /** Form input of the owner, kept while they sign in at a provider; encrypted. */
+  /** Form input of the owner, kept while they sign in at a provider or correct a form; encrypted. */
   provider_sign_ins: { state_hash: string; details: string; expires_at: string };
   /** Integrations that the owner added; JSON texts hold no secret. */
   integration_sources: {

@@ -16,6 +16,8 @@ interface ConnectPage {
   readonly form: ConnectionForm;
   readonly problems: FormProblems;
   readonly csrfToken: string;
+  /** Secrets that were typed the time before: names of their settings, and what stands for them. */
+  readonly kept?: { readonly token: string; readonly names: ReadonlySet<string> } | undefined;
   /** What the values of a new form are based on. */
   readonly suggestion?: Suggestion | undefined;
   /** Name of the account that calls use which name none; undefined where the form does not ask about it. */
@@ -96,7 +98,7 @@ function formCard(card: FormCard): Markup {
 ${card.suggestion === undefined ? "" : suggestionNote(card.suggestion)}
 <section class="card" aria-label="Settings">
 <form method="post" action="${card.action}" novalidate>
-${csrfField(card.csrfToken)}
+${csrfField(card.csrfToken)}${card.kept === undefined ? "" : html`<input type="hidden" name="kept" value="${card.kept.token}">`}
 <div class="field"><label for="label">Name</label><p class="help" id="label-help">What you call this connection, to tell it from others.</p>
 <input id="label" name="label" value="${form.label}" maxlength="60" autocomplete="off" aria-describedby="label-help"></div>
 ${integration.settingsHelp === undefined ? "" : html`<p>${integration.settingsHelp}</p>`}
@@ -118,6 +120,9 @@ function problemSummary(fields: readonly SettingField[], problems: FormProblems)
 ${general === undefined ? "" : html`<p>${general}</p>`}
 ${named.length === 0 ? "" : html`<ul>${named.map((field) => html`<li><a href="#set-${field.name}">${field.label}</a>: ${problems.get(field.name)}</li>`)}</ul>`}</div>`;
 }
+
+/** Line breaks of what is pasted into a text field would be lost. */
+const LINES = html` rows="4" spellcheck="false" autocapitalize="off"`;
 
 const INPUTS = {
   text: html` type="text"`,
@@ -150,7 +155,8 @@ function fieldGroup({ heading, fields }: FieldGroup, card: FormCard): Markup {
     if (field.with !== undefined && isMeant(field, card)) return true;
     const value = card.form.values[name] ?? "";
     const isChanged = value !== "" && value !== options?.[0]?.value;
-    return card.problems.has(name) || isChanged || (kind === "secret" && card.keeps(name));
+    const isKept = kind === "secret" && (card.keeps(name) || card.kept?.names.has(name) === true);
+    return card.problems.has(name) || isChanged || isKept;
   });
   return html`<details class="more"${isOpen ? html` open` : ""}><summary>${heading}</summary>
 ${fields.map((field) => settingInput(field, card))}</details>`;
@@ -158,12 +164,16 @@ ${fields.map((field) => settingInput(field, card))}</details>`;
 
 function settingInput(
   field: SettingField,
-  { integration, form, problems, keeps }: ConnectPage & Pick<FormCard, "keeps">,
+  { integration, form, problems, keeps, kept: typed }: ConnectPage & Pick<FormCard, "keeps">,
 ): Markup {
   const { name, label, kind, optional } = field;
   const id = `set-${name}`;
   const problem = problems.get(name);
-  const kept = kind === "secret" && keeps(name) ? "Leave it empty to keep the one that is stored." : undefined;
+  const kept = typed?.names.has(name)
+    ? "Leave it empty to use the one that you typed."
+    : kind === "secret" && keeps(name)
+      ? "Leave it empty to keep the one that is stored."
+      : undefined;
   const help = [field.help, kept].filter((text) => text !== undefined).join(" ");
   const described = [help && `${id}-help`, problem !== undefined && `${id}-problem`].filter(Boolean).join(" ");
   const marks = html`${problem === undefined ? "" : html` aria-invalid="true"`}${described === "" ? "" : html` aria-describedby="${described}"`}`;
@@ -174,9 +184,11 @@ function settingInput(
   const control =
     kind === "choice"
       ? html`<select id="${id}" name="set.${name}"${marks}>${field.options?.map((one) => html`<option value="${one.value}"${one.value === value ? html` selected` : ""}>${one.label}</option>`)}</select>`
-      : html`<input id="${id}" name="set.${name}"${INPUTS[kind]} value="${kind === "secret" ? "" : value}" autocomplete="off"${
-          optional || kept !== undefined ? "" : html` required`
-        }${marks}>`;
+      : kind === "lines"
+        ? html`<textarea id="${id}" name="set.${name}"${LINES}${optional ? "" : " required"}${marks}>${value}</textarea>`
+        : html`<input id="${id}" name="set.${name}"${INPUTS[kind]} value="${kind === "secret" ? "" : value}" autocomplete="off"${
+            optional || kept !== undefined ? "" : html` required`
+          }${marks}>`;
   return html`<div class="field"><label for="${id}">${label}${isMarked ? html` <span class="optional">(optional)</span>` : ""}</label>
 ${help === "" ? "" : html`<p class="help" id="${id}-help">${help}</p>`}
 ${problem === undefined ? "" : html`<p class="problem" id="${id}-problem">${problem}</p>`}

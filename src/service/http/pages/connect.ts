@@ -4,33 +4,20 @@ import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import type { Person } from "../../auth/people.ts";
 import { appStopped } from "../../catalog/not-found.ts";
 import type { Connection } from "../../connections/connection.ts";
-import {
-  type ConnectionForm,
-  type FormProblems,
-  listMissingScopes,
-  readSettings,
-} from "../../connections/connection-form.ts";
+import { type ConnectionForm, type FormProblems, readSettings } from "../../connections/connection-form.ts";
 import { toProblems } from "../../connections/connector.ts";
 import { CLIENT_METADATA_PATH } from "../../connections/sign-in/provider-clients.ts";
 import { type FinishedSignIn, SIGNED_IN_PATH, type SignInStep } from "../../connections/sign-in/provider-sign-ins.ts";
-import type { Integration, Suggestion } from "../../integrations/integration.ts";
 import { ServiceError } from "../../service-error.ts";
 import { logChange } from "../audit.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { sendJson } from "../whole-answer.ts";
-import { connectBody, reconnectBody } from "./connect-form.ts";
 import { requireConnection } from "./connections.ts";
 import type { Page } from "./page.ts";
 import { stepBody } from "./provider-step.ts";
-
-/** The app, and the connection, that a form is for. */
-interface Target {
-  readonly integration: Integration;
-  /** The connection to reconnect; undefined for a new one. */
-  readonly connection: Connection | undefined;
-}
+import { formPage, readForm, type Target } from "./settings-form.ts";
 
 /** The forms that connect and reconnect an app, and the return from a provider. Invalid input is shown again with its problems. */
 export function addConnectPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
@@ -58,7 +45,7 @@ function addForms(
   addForm(path, async (c, { owner, form: sent }) => {
     const { csrfToken, person } = owner;
     const target = await find(c.req.param("id"));
-    const form = readForm(sent, target.integration);
+    const form = await readForm(parts, target, { sent, csrfToken });
     if (sent.get("step") === "first") return takeFirstStep(parts, target, { form, csrfToken });
     const result = await begin(parts, target, { form, csrfToken });
     if (result.kind === "problems") return formPage(parts, target, { csrfToken, form, problems: result.problems });
@@ -85,40 +72,6 @@ async function takeFirstStep(parts: ServiceParts, target: Target, sent: { form: 
     if (!(error instanceof ServiceError)) throw error;
     return formPage(parts, target, { ...sent, problems: toProblems(target.integration, error), isFirstStep: true });
   }
-}
-
-/** The form: empty or with the settings so far; with what was typed or suggested, and with what is wrong with it. */
-async function formPage(
-  parts: ServiceParts,
-  { integration, connection }: Target,
-  o: {
-    readonly csrfToken: string;
-    readonly form?: Partial<ConnectionForm>;
-    readonly problems?: FormProblems;
-    readonly suggestion?: Suggestion | undefined;
-    readonly isFirstStep?: boolean;
-  },
-): Promise<Page> {
-  const { problems = new Map(), isFirstStep = false } = o;
-  const page = { section: "connections", status: problems.size === 0 ? 200 : 400 } as const;
-  if (connection !== undefined) {
-    const form = { ...showSettings(integration, connection), ...o.form };
-    const body = reconnectBody({ ...o, integration, problems, form, connection });
-    return { ...page, title: `Reconnect ${connection.label}`, body };
-  }
-  const connections = await parts.connections.list(integration.slug);
-  const known = connections.find(({ isDefault }) => isDefault);
-  const form: ConnectionForm = {
-    label: connections.length === 0 ? integration.name : "",
-    access: "full",
-    values: {},
-    // Nobody wants the empty folder of the first start once there is a real account.
-    isDefault: known !== undefined && parts.connector.isFirstApp(known),
-    ...o.form,
-  };
-  const unwell = o.form === undefined ? connections.filter(({ state }) => state !== "healthy") : [];
-  const body = connectBody({ ...o, integration, problems, form, unwell, defaultLabel: known?.label, isFirstStep });
-  return { ...page, title: `Connect ${integration.name}`, body };
 }
 
 function connect(
@@ -219,27 +172,6 @@ async function findReconnectable(parts: ServiceParts, id: string): Promise<Targe
   if (integration !== undefined) return { connection, integration };
   const message = `“${connection.label}” belongs to an app that is no longer installed. It can only be disconnected.`;
   throw new ServiceError(409, "integration_not_found", message);
-}
-
-function readForm(sent: URLSearchParams, { settingsForm = [] }: Integration): ConnectionForm {
-  return {
-    label: sent.get("label") ?? "",
-    access: sent.get("access") === "read" ? "read" : "full",
-    isDefault: sent.get("default") === "yes",
-    values: Object.fromEntries(settingsForm.map(({ name }) => [name, sent.getAll(`set.${name}`).join(" ")])),
-  };
-}
-
-function showSettings(integration: Integration, connection: Connection): ConnectionForm {
-  const texts = (integration.settingsForm ?? []).flatMap(({ name, kind }) => {
-    const value = connection.settings[name];
-    return kind !== "secret" && typeof value === "string" ? [[name, value] as const] : [];
-  });
-  return {
-    label: connection.label,
-    access: listMissingScopes(integration, connection).length === 0 ? "full" : "read",
-    values: Object.fromEntries(texts),
-  };
 }
 
 /** What ends a sign-in: the return from a provider, a named client, and a typed code. Each counts in its own browser only. */

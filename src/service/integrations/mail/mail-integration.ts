@@ -72,7 +72,7 @@ const settingsForm: readonly SettingField[] = [
     group: ENCRYPTION,
     options: choose(SECURITY_LABELS),
   }),
-  field("text", "ca", "Certificate of your own authority", {
+  field("lines", "ca", "Certificate of your own authority", {
     group: ENCRYPTION,
     help: "In the PEM format, for servers whose certificate no public authority vouches for.",
   }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { cleanText } from "../../../../base/text.ts";
 import { refuseSetting, ServiceError } from "../../../service-error.ts";
 import type { Action } from "../../integration.ts";
+import { describeCertificate } from "../../network-words.ts";
 import { createProviderError } from "../../provider-failure.ts";
 import { findProvider } from "../find-servers/known-providers.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
@@ -40,17 +41,6 @@ export function nameServer({ protocol, host }: MailServer): string {
   return `The ${protocol} server ${host}`;
 }
 
-const UNKNOWN_AUTHORITY = "is signed by an authority that is not known here";
-/** By the code of an error; SMTP failures have a code of their own, and only the text of OpenSSL. */
-const CERTIFICATE_PROBLEMS: readonly (readonly [fault: RegExp, problem: string])[] = [
-  [/SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET_ISSUER)/, UNKNOWN_AUTHORITY],
-  [/self[- ]signed certificate in certificate chain|unable to (verify|get local issuer)/i, UNKNOWN_AUTHORITY],
-  [/DEPTH_ZERO_SELF_SIGNED_CERT|self[- ]signed certificate/i, "is signed by itself"],
-  [/CERT_HAS_EXPIRED|certificate has expired/i, "has expired"],
-  [/CERT_NOT_YET_VALID/, "is not valid yet"],
-  [/CERT_REVOKED/, "was revoked"],
-  [/CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|altnames|hostname\/ip does not match/i, "belongs to another server name"],
-];
 const OWN_AUTHORITY =
   'If it is your own server, put the certificate of its authority into the setting "ca"; encryption without a check is not offered.';
 
@@ -59,8 +49,8 @@ export function explainTls(error: unknown, { setting, port }: MailServer): Servi
   const { code, message, tlsFailed } = readFault(error);
   const correct = `on port ${port}. Correct the port or the kind of encryption.`;
   const refuse = (problem: string) => refuseSetting(setting, `names a server ${problem}`, error);
-  const [, problem] = CERTIFICATE_PROBLEMS.find(([fault]) => fault.test(`${code} ${message}`)) ?? [];
-  if (problem !== undefined) return refuse(`whose certificate ${problem} (${code || "TLS"}). ${OWN_AUTHORITY}`);
+  const problem = describeCertificate(`${code} ${message}`);
+  if (problem !== undefined) return refuse(`whose certificate ${problem}. ${OWN_AUTHORITY}`);
   if (/STARTTLS/i.test(message) || tlsFailed !== undefined)
     return refuse(`that does not begin encryption (STARTTLS) ${correct}`);
   if (/^(ERR_SSL|EPROTO$)/.test(code) || /ssl routines|wrong version number/i.test(message))

@@ -121,7 +121,7 @@ function mayBePlain(host: string, port: number, allowed: AllowedHosts | undefine
   return url !== null && isOwnHost(url, allowed);
 }
 
-/** A form takes the line breaks out of what is pasted into it; they are put back. */
+/** Line breaks may be lost where it was pasted; they are put back. */
 function readCertificates(text: string): string {
   const found = [...text.matchAll(/-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]+)-----END CERTIFICATE-----/g)];
   if (found.length === 0)

@@ -174,7 +174,7 @@ describe("encryption", () => {
   it("names what is wrong with a certificate", async () => {
     const strange = await refusal(run({ ca: undefined })("search", {}));
     expect([strange.status, strange.options.extra]).toEqual([422, { setting: "imapHost" }]);
-    expect(strange.message).toContain("signed by itself (DEPTH_ZERO_SELF_SIGNED_CERT)");
+    expect(strange.message).toContain("signed by itself.");
     const folder = await mkdtemp(join(tmpdir(), "svc-cert-"));
     const { key, cert } = makeCertificate(folder, "DNS:other.example");
     const other = await startSmtp({ ...dovecot, key, ca: cert });
