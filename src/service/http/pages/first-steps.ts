@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
 import { MCP_PATH } from "../../../wire/mcp.ts";
+import type { PasskeySite } from "../../auth/passkeys/answers.ts";
 import type { Connection } from "../../connections/connection.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -33,6 +34,8 @@ interface StepFacts {
   readonly devices: readonly ApiKeyRow[];
   /** True when an agent has asked for something. */
   readonly wasUsed: boolean;
+  /** The passkeys of this page; undefined where browsers have none. */
+  readonly site: PasskeySite | undefined;
 }
 
 /** The card with the steps of a new owner; undefined once all are done, or were put away. */
@@ -60,6 +63,9 @@ async function listFirstSteps(parts: ServiceParts, o: StepFacts): Promise<readon
     ...(catalog.integrations.some(({ slug }) => slug === "mail")
       ? [{ title: "Connect mail", isDone: o.connections.some(isMail), how: MAIL }]
       : []),
+    ...(o.site === undefined
+      ? []
+      : [{ title: "Sign in without a link", isDone: await parts.passkeys.isUsedAt(o.site), how: PASSKEY }]),
     { title: "Add an app", isDone: (await sources.listMarks()).length > 0, how: APPS },
   ];
 }
@@ -76,6 +82,9 @@ ${command(`${baseUrl}${MCP_PATH}`)}`;
 
 const MAIL = html`<p>Until then, agents see an empty mailbox on this machine that reaches nobody.</p>
 <p><a class="button" href="/connect/mail">Connect mail</a></p>`;
+
+const PASSKEY = html`<p>A passkey signs you in with the fingerprint, face or PIN of a device, when this browser is signed out after seven days.</p>
+<p><a class="button" href="/sessions">Add a passkey</a></p>`;
 
 const APPS = html`<p>Pick one <a href="/connections#more-apps">from the list</a>, or add it by its name, on the machine of the service:</p>
 ${command("svc add NAME")}

@@ -7,6 +7,7 @@ import type { Problem } from "../../health/health.ts";
 import type { UnreachedTarget } from "../../notify/notes.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
 import { isReturnPage, ownerPages } from "../owner-browser.ts";
+import { findPasskeySite } from "../passkey-site.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import { listProblems } from "../routes/health.ts";
 import type { ServiceParts } from "../service-parts.ts";
@@ -36,7 +37,7 @@ export function addHomePage(app: Hono<RouteEnv>, parts: ServiceParts): void {
     const errands = await listErrands(parts, accountId, connections);
     const { items } = await parts.activity.list(accountId, {}, { size: RECENT });
     const devices = isOwner ? await parts.keys.list(accountId, { limit: MAX_SEEN }) : [];
-    const facts = { accountId, connections, devices, wasUsed: items.length > 0 };
+    const facts = { accountId, connections, devices, wasUsed: items.length > 0, site: findPasskeySite(c, parts) };
     const body = homeBody({
       problems: isOwner ? await listProblems(parts) : [],
       unsent: isOwner ? await parts.notes.listProblems() : [],

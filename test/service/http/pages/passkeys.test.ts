@@ -65,8 +65,12 @@ describe("a passkey", () => {
 
   test("is added by a signed-in person and signs in another browser as them, where they wanted to go", async () => {
     expect((await openBrowser().open(at("/sign-in"))).text).not.toContain("data-passkey");
+    const step = async () =>
+      / *<h3>Sign in without a link <span[^>]*>([^<]*)/.exec((await owner.open(at("/"))).text)?.[1];
+    expect(await step()).toBe("To do");
     expect((await add(owner, laptop)).headers.location).toBe("/sessions?notice=added");
     expect(await page(owner)).toMatch(/Laptop<\/strong>.*added .*never used/);
+    expect(await step()).toBe("Done");
     const phone = openBrowser();
     expect((await phone.open(at("/inbox"))).text).toContain('data-passkey="use"');
     const { reply } = await use(laptop, phone);
