@@ -79,6 +79,12 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     provide: "sudo apt-get install -y apache2 rclone && npm run drive-servers:install",
   },
   {
+    name: "radicale (calendars and contacts on a real server)",
+    files: "test/**/radicale/**/*.test.ts",
+    present: () => isInstalled("radicale"),
+    provide: "sudo apt-get install -y radicale",
+  },
+  {
     name: "small disk (a full and a read-only disk under the plugin and under the service)",
     files: "test/faults/small-disk/**/*.test.ts",
     present: canMakeSmallDisk,

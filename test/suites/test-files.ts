@@ -2,12 +2,12 @@
 
 /** What only `npm run test:all` runs, in a few words. */
 export const LONG_NAME =
-  "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw, PostgreSQL, Dovecot, servers of files)";
+  "long (what repeats, kills, races, fuzzes or needs minutes; OpenClaw, PostgreSQL, Dovecot, servers of files, Radicale)";
 
 /** Tests that only `npm run test:all` runs. */
 export const LONG_TESTS: string[] = [
   "test/{consumers,faults,fuzz,e2e/added-apps}/**/*.test.ts",
-  "test/**/{dovecot,postgres}/**/*.test.ts",
+  "test/**/{dovecot,postgres,radicale}/**/*.test.ts",
   "test/service/integrations/drive/servers/*.test.ts",
   "test/**/*.long.test.ts",
 ];

@@ -13,7 +13,7 @@ import { createNotesIntegration } from "./notes/notes-integration.ts";
  */
 export function createBuiltInIntegrations(allowed?: AllowedHosts): readonly Integration[] {
   const o = allowed === undefined ? {} : { allowed };
-  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o), createCalendarIntegration()];
+  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o), createCalendarIntegration(o)];
 }
 
 /** {@link createBuiltInIntegrations} for those who only look at them, or reach nothing but local folders. */

@@ -1,4 +1,7 @@
-import { localFolder } from "../connection-folder.ts";
+import type { AllowedHosts } from "../../fetch/address-rules.ts";
+import { createStoreFields } from "../collections/dav-settings.ts";
+import type { DavDns } from "../collections/find-dav-server.ts";
+import { createStores } from "../collections/open-stores.ts";
 import type { Integration } from "../integration.ts";
 import type { OpenAgenda } from "./agenda.ts";
 import { CALENDAR_FIELDS, CALENDARS, readSettingZone } from "./calendar-settings.ts";
@@ -17,42 +20,54 @@ const actions = [
 ];
 
 /**
- * Calendars: folders of iCalendar files (setting `folder`, an absolute path). Their code is loaded by the first call that
- * needs it.
+ * Calendars: folders of iCalendar files (setting `folder`, an absolute path), or an account on a CalDAV server (`server`,
+ * with the settings of `readDavSettings`). Optional: `address` of whoever is invited, `timeZone`. The code of either is
+ * loaded by the first call that needs it.
+ *
+ * @param o.allowed hosts of the owner that may be reached although they are not public
+ * @param o.dns where the server of an address is looked up, for tests
  */
-export function createCalendarIntegration(): Integration {
-  const open: OpenAgenda = async (context) => {
+export function createCalendarIntegration(
+  o: { readonly allowed?: AllowedHosts; readonly dns?: DavDns } = {},
+): Integration {
+  const stores = createStores(CALENDARS, o);
+  const open: OpenAgenda = async (context, action) => {
     const { StoredAgenda } = await import("./stored-agenda.ts");
-    const { FolderStore } = await import("../collections/folder-store.ts");
-    return new StoredAgenda(new FolderStore(context, CALENDARS), context);
+    return new StoredAgenda(await stores.open(context, action), context);
   };
   return {
     slug: "calendar",
     name: "Calendar",
-    description: "Calendars in a folder of the machine that runs the service, as iCalendar files.",
+    description:
+      "Calendars on a server (CalDAV), or in a folder of the machine that runs the service, as iCalendar files.",
     category: "calendar",
     scopes: ["calendar.read", "calendar.write"],
     actions: actions.map((action) => action(open)),
     settingsForm: [
-      {
-        name: "folder",
-        label: "Folder of the calendars",
-        kind: "folder",
-        help: "Each folder in it is a calendar, with one .ics file an event, as vdirsyncer and khal have them.",
-      },
-      {
-        name: "address",
-        label: "Your mail address",
-        kind: "email",
-        optional: true,
-        help: "The one that invitations are sent to; needed to answer them.",
-      },
+      ...createStoreFields({
+        server: "Calendar server (CalDAV)",
+        folder: {
+          name: "folder",
+          label: "Folder of the calendars",
+          kind: "folder",
+          help: "Each folder in it is a calendar, with one .ics file an event, as vdirsyncer and khal have them.",
+        },
+      }),
       ...CALENDAR_FIELDS,
     ],
+    settingsHelp: "A server with user name and password is needed, or else a folder, at the end.",
+    firstStep: {
+      setting: "address",
+      async suggest(address) {
+        const { findDavServer } = await import("../collections/find-dav-server.ts");
+        return findDavServer(address, CALENDARS, o.dns);
+      },
+    },
     async checkSettings(settings) {
-      localFolder.read(settings);
+      await stores.checkSettings(settings);
       readSettingZone(settings);
     },
-    testSettings: (settings) => localFolder.check(settings),
+    testSettings: stores.testSettings,
+    close: stores.close,
   };
 }

@@ -1,3 +1,4 @@
+import { sha256Hex } from "../../../base/hash.ts";
 import { ServiceError } from "../../service-error.ts";
 
 /** A calendar or an address book. */
@@ -84,4 +85,9 @@ export function refuseConflict(what: string): ServiceError {
       hint: "Read it again, then decide whether the change still makes sense.",
     },
   );
+}
+
+/** A name that every file system and every server takes. */
+export function toFileStem(uid: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9@._-]{0,150}$/.test(uid) ? uid : sha256Hex(uid);
 }

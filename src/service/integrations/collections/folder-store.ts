@@ -18,6 +18,7 @@ import {
   MAX_READ_BYTES,
   refuseConflict,
   type StoredItem,
+  toFileStem,
 } from "./collection-store.ts";
 
 /** Two changes of one item must not overwrite each other. */
@@ -164,11 +165,6 @@ export class FolderStore implements CollectionStore {
 
 function toParts({ id }: Collection): readonly string[] {
   return id === TOP ? [] : [id];
-}
-
-/** A name that every file system and every server takes. */
-export function toFileStem(uid: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9@._-]{0,150}$/.test(uid) ? uid : sha256Hex(uid);
 }
 
 /** 500 `provider_error`: an item that is there, and cannot be understood. */
