@@ -45,7 +45,7 @@ beforeAll(async () => {
     "flow that is done": `/flows/${service.flows.done}`,
     triggers: "/triggers",
     "choice of a new trigger": "/triggers/new",
-    "new trigger": "/triggers/new?kind=mail&does=flow",
+    "new trigger": "/triggers/new?kind=mail&does=flow/notes_reminder",
     people: "/people",
     "own browsers": "/sessions",
     log: "/log?status=failed",

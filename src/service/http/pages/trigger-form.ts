@@ -1,16 +1,11 @@
 import { html } from "hono/html";
-import type { FlowTemplate } from "../../../wire/flow.ts";
-import { ServiceError } from "../../service-error.ts";
-import {
-  EVENT_VALUES,
-  TRIGGER_DEEDS,
-  TRIGGER_KINDS,
-  type TriggerContent,
-  type TriggerDeed,
-  type TriggerKind,
-  triggerContentSchema,
-} from "../../triggers/trigger.ts";
+import type { Connection } from "../../connections/connection.ts";
+import type { FlowTemplate } from "../../flows/flow-template.ts";
+import { type InputField, listFields } from "../../flows/template-input.ts";
+import { EVENT_VALUES, TRIGGER_KINDS, type TriggerDeed, type TriggerKind } from "../../triggers/trigger.ts";
+import { type FieldProblem, inputFields, nameFields } from "./flow-inputs.ts";
 import { csrfField, type Markup } from "./page.ts";
+import { nameOf } from "./values.ts";
 
 /** What a trigger waits for, and what it does, in words. */
 export const KIND_NAMES: Readonly<Record<TriggerKind, string>> = {
@@ -38,43 +33,59 @@ const KIND_HELP: Readonly<Record<TriggerKind, string>> = {
   file: "In the drive, looked for every minute.",
   webhook: "That another program sends to this service, signed.",
 };
-const DEED_HELP: Readonly<Record<TriggerDeed, string>> = {
-  flow: "What it changes waits for your approval as always.",
+const DEED_HELP: Readonly<Record<Exclude<TriggerDeed, "flow">, string>> = {
   wake: "By the hooks of its gateway.",
   post: "Signed, to an address of yours.",
 };
 
-/** The choice that a form is for; undefined where the address names none. */
-export function readChoice(query: Readonly<Record<string, string | undefined>>) {
+/** The form that the owner chose: what the trigger waits for, and what it does. */
+export interface Choice {
+  readonly kind: TriggerKind;
+  readonly deed: TriggerDeed;
+  /** Of the flow that it starts. */
+  readonly template: FlowTemplate | undefined;
+}
+
+/** Chosen as `does`: a flow by its template. */
+const FLOW = /^flow\/(.+)$/;
+
+/** The form that an address or a form names; undefined where that is none. */
+export function readChoice(query: Typed, templates: readonly FlowTemplate[]): Choice | undefined {
   const kind = TRIGGER_KINDS.find((one) => one === query.kind);
-  const deed = TRIGGER_DEEDS.find((one) => one === query.does);
-  return kind === undefined || deed === undefined ? undefined : { kind, deed };
+  const key = FLOW.exec(query.does ?? "")?.[1];
+  const template = templates.find((one) => one.key === key);
+  const deed = template === undefined ? (["wake", "post"] as const).find((one) => one === query.does) : "flow";
+  return kind === undefined || deed === undefined ? undefined : { kind, deed, template };
 }
 
 /** The first step of a new trigger. */
-export function choiceBody(): Markup {
+export function choiceBody(templates: readonly FlowTemplate[]): Markup {
   const choice = (field: string, value: string, o: { name: string; help: string; isFirst: boolean }) =>
     html`<div class="choice"><input type="radio" id="${field}-${value}" name="${field}" value="${value}"${o.isFirst ? html` checked` : ""}><label for="${field}-${value}">${o.name} <span class="help">${o.help}</span></label></div>`;
+  const flows = templates.map((template) => ({
+    value: `flow/${template.key}`,
+    name: `${DEED_NAMES.flow}: ${template.name}`,
+    help: nameFields(template.description, listFields(template)),
+  }));
+  const others = (["wake", "post"] as const).map((deed) => ({
+    value: deed,
+    name: DEED_NAMES[deed],
+    help: DEED_HELP[deed],
+  }));
   return html`<h1>New trigger</h1>
+<p class="lead">What a flow changes waits for your approval, whoever started it.</p>
 <section class="card" aria-label="New trigger">
 <form method="get" action="/triggers/new">
 <fieldset><legend>It waits for</legend>${TRIGGER_KINDS.map((kind, index) => choice("kind", kind, { name: KIND_NAMES[kind], help: KIND_HELP[kind], isFirst: index === 0 }))}</fieldset>
-<fieldset><legend>Then it does this</legend>${TRIGGER_DEEDS.map((deed, index) => choice("does", deed, { name: DEED_NAMES[deed], help: DEED_HELP[deed], isFirst: index === 0 }))}</fieldset>
+<fieldset><legend>Then it does this</legend>${[...flows, ...others].map(({ value, ...o }, index) => choice("does", value, { ...o, isFirst: index === 0 }))}</fieldset>
 <div class="actions"><button class="primary">Go on</button></div>
 </form>
 </section>
 <p><a href="/triggers">All triggers</a></p>`;
 }
 
-/** What was wrong with a form. */
-export interface FormProblem {
-  /** Name of the input; undefined where it is about none of them. */
-  readonly field: string | undefined;
-  readonly text: string;
-}
-
 /** Names of the inputs as people read them. */
-const LABELS: Readonly<Record<string, string>> = {
+export const LABELS: Readonly<Record<string, string>> = {
   name: "Name",
   cron: "When",
   zone: "Time zone",
@@ -82,9 +93,7 @@ const LABELS: Readonly<Record<string, string>> = {
   folder: "Folder",
   pattern: "Name or pattern",
   account: "Account",
-  template: "Flow",
-  input: "Input",
-  take: "Values",
+  take: "Values of the event",
   url: "Address",
   token: "Hook token",
   text: "Text",
@@ -94,29 +103,28 @@ const LABELS: Readonly<Record<string, string>> = {
 export type Typed = Readonly<Record<string, string>>;
 
 /** Pairs of a field of the input and a value of the event that a form takes. */
-const PAIRS = [1, 2] as const;
+export const PAIRS = [1, 2] as const;
 
-interface TriggerForm {
-  readonly kind: TriggerKind;
-  readonly deed: TriggerDeed;
+interface TriggerForm extends Choice {
   readonly typed: Typed;
-  readonly problem: FormProblem | undefined;
-  readonly templates: readonly FlowTemplate[];
-  /** Accounts that can be looked into, by id. */
-  readonly accounts: readonly (readonly [id: string, label: string])[];
+  /** Inputs of the flow as they were typed; undefined in a new form. */
+  readonly inputs: Typed | undefined;
+  readonly problem: FieldProblem | undefined;
+  readonly connections: readonly Connection[];
+  /** Accounts that can be looked into. */
+  readonly accounts: readonly Connection[];
   readonly csrfToken: string;
 }
 
 /** The form of a new trigger. */
 export function formBody(o: TriggerForm): Markup {
-  const { kind, deed, problem } = o;
-  const where =
-    problem?.field === undefined ? html`${problem?.text}` : html`<a href="#${problem.field}">${problem.text}</a>`;
+  const { kind, deed, template } = o;
+  const does = template === undefined ? deed : `flow/${template.key}`;
   return html`<h1>New trigger</h1>
-<p class="lead">${KIND_NAMES[kind]} ${DEED_PHRASES[deed]}. <a href="/triggers/new">Choose something else</a></p>
-${problem === undefined ? "" : html`<p class="notice bad" role="alert">The trigger was not made. ${where}</p>`}
+<p class="lead">${KIND_NAMES[kind]} ${DEED_PHRASES[deed]}${template === undefined ? "" : html`: ${template.name}`}. <a href="/triggers/new">Choose something else</a></p>
+${problemSummary(o)}
 <section class="card" aria-label="New trigger">
-<form method="post" action="/triggers/new" novalidate>${csrfField(o.csrfToken)}<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="does" value="${deed}">
+<form method="post" action="/triggers/new" novalidate>${csrfField(o.csrfToken)}<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="does" value="${does}">
 ${textField(o, "name", "Stands in the list, and with the flows that it starts.", { example: "Every morning" })}
 ${KIND_FIELDS[kind](o)}
 ${DEED_FIELDS[deed](o)}
@@ -142,10 +150,7 @@ ${accountField(o)}`,
 };
 
 const DEED_FIELDS: Readonly<Record<TriggerDeed, (o: TriggerForm) => Markup>> = {
-  flow: (o) =>
-    html`<div class="field"><label for="template">${LABELS.template}</label>${said(o, "template")}<select id="template" name="template"${marks(o, "template")}>${o.templates.map(({ key, name }) => html`<option value="${key}"${o.typed.template === key ? html` selected` : ""}>${name ?? key}</option>`)}</select></div>
-<div class="field"><label for="input">${LABELS.input} <span class="optional">(optional)</span></label><p class="help" id="input-help">As JSON, like an agent sends it: <code>{"notionParent": "Tasks"}</code></p>${said(o, "input")}<textarea id="input" name="input" rows="4" spellcheck="false"${marks(o, "input", "input-help")}>${o.typed.input ?? ""}</textarea></div>
-${o.kind === "schedule" ? "" : takeFields(o)}`,
+  flow: (o) => flowFields(o),
   wake: (o) =>
     html`${textField(o, "url", html`Ends with <code>/hooks/agent</code>, for a run of its own, or <code>/hooks/wake</code>, for the main session.`, { example: "http://127.0.0.1:18789/hooks/agent" })}
 <div class="field"><label for="token">${LABELS.token}</label><p class="help" id="token-help">The <code>hooks.token</code> of its configuration. It is encrypted and never shown.</p>${said(o, "token")}<input id="token" name="token" type="password" autocomplete="off"${marks(o, "token", "token-help")}></div>
@@ -154,23 +159,43 @@ ${o.kind === "schedule" ? "" : takeFields(o)}`,
     html`${textField(o, "url", "In the form of Standard Webhooks, signed with a secret that is shown when the trigger is made.", {})}`,
 };
 
-function takeFields(o: TriggerForm): Markup {
+function flowFields(o: TriggerForm): Markup {
+  const fields = o.template === undefined ? [] : listFields(o.template);
+  const texts = fields.filter(
+    ({ type, app, format, enum: options }) =>
+      type === "string" && app === undefined && format === undefined && options === undefined,
+  );
+  return html`${inputFields(fields, { typed: o.inputs, problem: o.problem, connections: o.connections })}
+${o.kind === "schedule" || texts.length === 0 ? "" : takeFields(o, texts)}`;
+}
+
+function takeFields(o: TriggerForm, fields: readonly InputField[]): Markup {
   const names = EVENT_VALUES[o.kind];
+  const choose = (id: string, choices: readonly (readonly [value: string, label: string])[]) =>
+    html`<select id="${id}" name="${id}"><option value="">Nothing</option>${choices.map(([value, label]) => html`<option value="${value}"${o.typed[id] === value ? html` selected` : ""}>${label}</option>`)}</select>`;
   const value = (id: string) =>
     names.length === 0
-      ? html`<input id="${id}" name="${id}" value="${o.typed[id] ?? ""}" maxlength="64" autocomplete="off" spellcheck="false">`
-      : html`<select id="${id}" name="${id}"><option value="">nothing</option>${names.map((name) => html`<option value="${name}"${o.typed[id] === name ? html` selected` : ""}>${name}</option>`)}</select>`;
-  return html`<fieldset id="take"><legend>${LABELS.take} of the event <span class="optional">(optional)</span></legend><p class="help">Texts from outside that go into fields of the input, as they are.</p>${said(o, "take")}
-${PAIRS.map(
-  (pair) =>
-    html`<div class="inline"><div><label for="field-${pair}">Field${pair === 1 ? "" : html`<span class="hidden"> ${pair}</span>`}</label><input id="field-${pair}" name="field-${pair}" value="${o.typed[`field-${pair}`] ?? ""}" maxlength="64" autocomplete="off" autocapitalize="off" spellcheck="false"></div><div><label for="value-${pair}">Value${pair === 1 ? "" : html`<span class="hidden"> ${pair}</span>`}</label>${value(`value-${pair}`)}</div></div>`,
-)}</fieldset>`;
+      ? html`<input id="${id}" name="${id}" value="${o.typed[id] ?? ""}" maxlength="64" autocomplete="off" autocapitalize="off" spellcheck="false">`
+      : choose(
+          id,
+          names.map((name) => [name, nameOf(name)] as const),
+        );
+  const ordinal = (pair: number) => (pair === 1 ? "" : html`<span class="hidden"> ${pair}</span>`);
+  const pairs = PAIRS.map(
+    (pair) =>
+      html`<div class="inline field"><div><label for="field-${pair}">Into the field${ordinal(pair)}</label>${choose(
+        `field-${pair}`,
+        fields.map(({ name, label }) => [name, label] as const),
+      )}</div><div><label for="value-${pair}">${names.length === 0 ? "Member of its data" : "Value"}${ordinal(pair)}</label>${value(`value-${pair}`)}</div></div>`,
+  );
+  return html`<fieldset id="take"><legend>${LABELS.take} <span class="optional">(optional)</span></legend><p class="help">Texts from outside, that take the place of what is written above.</p>${said(o, "take")}
+${pairs}</fieldset>`;
 }
 
 function accountField(o: TriggerForm): Markup {
   if (o.accounts.length < 2) return html``;
   const options = o.accounts.map(
-    ([id, label]) => html`<option value="${id}"${o.typed.account === id ? html` selected` : ""}>${label}</option>`,
+    ({ id, label }) => html`<option value="${id}"${o.typed.account === id ? html` selected` : ""}>${label}</option>`,
   );
   return html`<div class="field"><label for="account">${LABELS.account}</label>${said(o, "account")}<select id="account" name="account"><option value="">The default one</option>${options}</select></div>`;
 }
@@ -184,82 +209,25 @@ function textField(
   return html`<div class="field"><label for="${name}">${LABELS[name]}${isOptional ? html` <span class="optional">(optional)</span>` : ""}</label><p class="help" id="${name}-help">${help}</p>${said(o, name)}<input id="${name}" name="${name}" value="${o.typed[name] ?? ""}" placeholder="${example}" autocomplete="off" autocapitalize="off" spellcheck="false"${marks(o, name, `${name}-help`)}></div>`;
 }
 
+function problemSummary({ problem, template }: TriggerForm): Markup {
+  if (problem === undefined) return html``;
+  const input = template && listFields(template).find(({ name }) => name === problem.field);
+  const label = input?.label ?? LABELS[problem.field];
+  const text =
+    label === undefined
+      ? problem.problem
+      : html`<a href="#${input === undefined ? "" : "in-"}${problem.field}">${label}</a>: ${problem.problem}.`;
+  return html`<div class="notice bad" role="alert"><p><strong>The trigger was not made.</strong></p><p>${text}</p></div>`;
+}
+
 function said({ problem }: TriggerForm, field: string): Markup {
-  return problem?.field === field ? html`<p class="problem" id="${field}-problem">${problem.text}</p>` : html``;
+  return problem?.field === field
+    ? html`<p class="problem" id="${field}-problem">${LABELS[field]}: ${problem.problem}.</p>`
+    : html``;
 }
 
 function marks({ problem }: TriggerForm, field: string, help = ""): Markup {
   const isWrong = problem?.field === field;
   const described = [help, isWrong ? `${field}-problem` : ""].filter(Boolean).join(" ");
   return html`${isWrong ? html` aria-invalid="true"` : ""}${described === "" ? "" : html` aria-describedby="${described}"`}`;
-}
-
-/** The trigger that a form describes, or its first problem. */
-export function readTriggerForm(typed: Typed): TriggerContent | FormProblem {
-  const read = triggerContentSchema.safeParse({ name: typed.name ?? "", on: readOn(typed), act: readAct(typed) });
-  if (!read.success) {
-    const [issue] = read.error.issues;
-    return describeProblem(String(issue?.path.at(-1) ?? ""), issue?.message ?? "is not valid");
-  }
-  const { act } = read.data;
-  if (act.does === "wake" && (typed.token ?? "") === "") return describeProblem("token", "is needed");
-  return read.data;
-}
-
-/** A problem of a field, told by its label. */
-function describeProblem(field: string, text: string): FormProblem {
-  const label = LABELS[field];
-  return label === undefined ? { field: undefined, text } : { field, text: `${label} ${text}.` };
-}
-
-/** A refusal as a problem of the form; undefined for anything that is no mistake in it. */
-export function toProblem(error: unknown): FormProblem | undefined {
-  if (!(error instanceof ServiceError) || error.status >= 500) return undefined;
-  const { field } = error.options.extra ?? {};
-  if (typeof field === "string") return describeProblem(field, error.message);
-  const [, argument = ""] = /^arguments\.(\w+) /.exec(error.message) ?? [];
-  if (argument !== "")
-    return describeProblem(argument, error.message.slice(`arguments.${argument} `.length).replace(/\.$/, ""));
-  return { field: /^invalid_flow_input$/.test(error.code) ? "input" : undefined, text: error.message };
-}
-
-function readOn(typed: Typed): unknown {
-  const { kind, cron = "", zone = "", query = "", folder = "", pattern = "", account = "" } = typed;
-  const own = account === "" ? {} : { account };
-  switch (kind) {
-    case "schedule":
-      return { kind, cron, zone };
-    case "mail":
-      return { kind, query, ...own };
-    case "file":
-      return { kind, folder, pattern, ...own };
-    default:
-      return { kind };
-  }
-}
-
-function readAct(typed: Typed): unknown {
-  const { does, template = "", url = "", text = "" } = typed;
-  switch (does) {
-    case "flow":
-      return { does, template, input: readInput(typed.input ?? ""), take: readTake(typed) };
-    case "wake":
-      return { does, url, text };
-    default:
-      return { does, url };
-  }
-}
-
-function readInput(text: string): unknown {
-  if (text.trim() === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function readTake(typed: Typed): Record<string, string> {
-  const pairs = PAIRS.map((pair) => [typed[`field-${pair}`]?.trim() ?? "", typed[`value-${pair}`]?.trim() ?? ""]);
-  return Object.fromEntries(pairs.filter(([field, value]) => field !== "" && value !== ""));
 }

@@ -1,9 +1,13 @@
 import { html } from "hono/html";
 import { exactTime } from "../../../base/text.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
+import type { Connection } from "../../connections/connection.ts";
+import type { FlowTemplate } from "../../flows/flow-template.ts";
+import { listFields } from "../../flows/template-input.ts";
 import type { TriggerSecrets } from "../../triggers/secrets.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import type { EventSummary, TriggerEvent } from "../../triggers/triggers.ts";
+import { inputView } from "./flow-inputs.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { DEED_NAMES, DEED_PHRASES, KIND_NAMES } from "./trigger-form.ts";
 import { dataView, tag, timeTag } from "./values.ts";
@@ -49,6 +53,9 @@ function stateTag({ row }: Trigger, summary: EventSummary | undefined): Markup {
 
 interface TriggerPage {
   readonly trigger: Trigger;
+  /** Of the flow that it starts; undefined also where that is gone. */
+  readonly template: FlowTemplate | undefined;
+  readonly connections: readonly Connection[];
   readonly events: readonly TriggerEvent[];
   readonly summary: EventSummary | undefined;
   readonly hasSecrets: boolean;
@@ -81,44 +88,57 @@ ${o.events.length === 0 ? html`<p class="muted">There was none since it was made
 <p><a href="/triggers">All triggers</a></p>`;
 }
 
-function listFacts({ trigger, hookUrl, now }: TriggerPage): [string, Markup | string][] {
-  const { row, on, act } = trigger;
-  const code = (text: string) => html`<code>${toPlainText(text)}</code>`;
-  const none = html`<span class="muted">none</span>`;
-  const due = row.due_at === null ? none : html`${exactTime(row.due_at)}, ${timeTag(row.due_at, now)}`;
-  const when: [string, Markup | string][] =
-    row.paused_at === null ? [[on.kind === "schedule" ? "Next run" : "Next look", due]] : [];
-  const waits = (): [string, Markup | string][] => {
-    switch (on.kind) {
-      case "schedule":
-        return [["Waits for", html`${code(on.cron)} in ${code(on.zone)}`], ...when];
-      case "mail":
-        return [["Waits for", html`new mail: ${code(on.query === "" ? "is:unread" : on.query)}`], ...when];
-      case "file":
-        return [
-          [
-            "Waits for",
-            html`a new file${on.folder === "" ? "" : html` in ${code(on.folder)}`}${on.pattern === "" ? "" : html` like ${code(on.pattern)}`}`,
-          ],
-          ...when,
-        ];
-      case "webhook":
-        return [["Waits for", html`a webhook to ${code(hookUrl)}`]];
+type Fact = readonly [name: string, value: Markup | string];
+
+const code = (text: string) => html`<code>${toPlainText(text)}</code>`;
+
+function listFacts(o: TriggerPage): readonly Fact[] {
+  const { row, on } = o.trigger;
+  const due = row.due_at === null ? "none" : html`${exactTime(row.due_at)}, ${timeTag(row.due_at, o.now)}`;
+  const isTimed = on.kind !== "webhook" && row.paused_at === null;
+  const next: readonly Fact[] = isTimed ? [[on.kind === "schedule" ? "Next run" : "Next look", due]] : [];
+  return [["Waits for", describeWait(o)], ...next, ...listDeed(o)];
+}
+
+function describeWait({ trigger, hookUrl }: TriggerPage): Markup {
+  const { on } = trigger;
+  switch (on.kind) {
+    case "schedule":
+      return html`${code(on.cron)} in ${code(on.zone)}`;
+    case "mail":
+      return html`new mail: ${code(on.query === "" ? "is:unread" : on.query)}`;
+    case "file":
+      return html`a new file${on.folder === "" ? "" : html` in ${code(on.folder)}`}${on.pattern === "" ? "" : html` like ${code(on.pattern)}`}`;
+    case "webhook":
+      return html`a webhook to ${code(hookUrl)}`;
+  }
+}
+
+function listDeed({ trigger, template, connections }: TriggerPage): readonly Fact[] {
+  const { act } = trigger;
+  switch (act.does) {
+    case "wake":
+      return [
+        [DEED_NAMES.wake, code(act.url)],
+        ["Text", toPlainText(act.text, { keepLines: true })],
+      ];
+    case "post":
+      return [[DEED_NAMES.post, code(act.url)]];
+    case "flow": {
+      const fields = template === undefined ? [] : listFields(template);
+      const taken = Object.entries(act.take).map(
+        ([field, value]): Fact => [
+          fields.find(({ name }) => name === field)?.label ?? field,
+          html`takes ${code(value)} of the event`,
+        ],
+      );
+      return [
+        [DEED_NAMES.flow, template?.name ?? html`${code(act.template)}, a template that is gone`],
+        ["Input", inputView(act.input, { fields, connections })],
+        ...taken,
+      ];
     }
-  };
-  if (act.does !== "flow")
-    return [
-      ...waits(),
-      [DEED_NAMES[act.does], code(act.url)],
-      ...(act.does === "wake" ? [["Text", toPlainText(act.text)] as [string, string]] : []),
-    ];
-  const taken = Object.entries(act.take).map(([field, value]) => html`${code(field)} takes ${code(value)} `);
-  return [
-    ...waits(),
-    [DEED_NAMES.flow, code(act.template)],
-    ...(Object.keys(act.input).length === 0 ? [] : [["Input", dataView(act.input)] as [string, Markup]]),
-    ...(taken.length === 0 ? [] : [["Values", html`${taken}`] as [string, Markup]]),
-  ];
+  }
 }
 
 function buttons({ trigger, press, csrfToken }: TriggerPage): Markup {

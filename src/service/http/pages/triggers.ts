@@ -1,19 +1,13 @@
 import type { Hono } from "hono";
-import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import { createId } from "../../auth/secrets.ts";
+import { listFields } from "../../flows/template-input.ts";
 import { ownerPages } from "../owner-browser.ts";
 import { findNotice, type RouteEnv } from "../request.ts";
 import type { ServiceParts } from "../service-parts.ts";
+import { type FieldProblem, readTyped } from "./flow-inputs.ts";
 import type { Page } from "./page.ts";
-import {
-  choiceBody,
-  type FormProblem,
-  formBody,
-  readChoice,
-  readTriggerForm,
-  type Typed,
-  toProblem,
-} from "./trigger-form.ts";
+import { readTriggerForm, toProblem } from "./read-trigger-form.ts";
+import { type Choice, choiceBody, formBody, readChoice } from "./trigger-form.ts";
 import { madeBody, triggerBody, triggersBody } from "./trigger-pages.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -40,8 +34,12 @@ export function addTriggerPages(app: Hono<RouteEnv>, parts: ServiceParts): void 
   addPage("/triggers/:id", async (c, { csrfToken }) => {
     const trigger = await triggers.read(c.req.param("id"));
     const { id } = trigger.row;
+    const { act } = trigger;
+    const template = parts.flows.listAll().find(({ key }) => act.does === "flow" && key === act.template);
     const body = triggerBody({
       trigger,
+      template,
+      connections: await parts.connections.list(),
       events: await triggers.listEvents(id),
       summary: (await triggers.summariseEvents()).get(id),
       hasSecrets: triggers.hasSecrets(trigger),
@@ -58,30 +56,35 @@ export function addTriggerPages(app: Hono<RouteEnv>, parts: ServiceParts): void 
 
 function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
   const { addPage, addForm } = ownerPages(app, parts);
-  const show = async ({ csrfToken, person }: OwnerSession, typed: Typed, problem?: FormProblem): Promise<Page> => {
-    const choice = readChoice(typed);
-    if (choice === undefined) return { title: "New trigger", body: choiceBody(), section: "flows" };
-    const apps = parts.catalog.integrations.filter(({ watch }) => watch?.kind === choice.kind);
-    const accounts = (await Promise.all(apps.map(({ slug }) => parts.connections.list(slug)))).flat();
+  const { flows, connections } = parts;
+  const show = async (choice: Choice, csrfToken: string, o: { form?: URLSearchParams; problem?: FieldProblem }) => {
+    const fields = choice.template === undefined ? [] : listFields(choice.template);
+    const slugs = parts.catalog.integrations.flatMap(({ slug, watch }) => (watch?.kind === choice.kind ? [slug] : []));
+    const all = await connections.list();
     const body = formBody({
       ...choice,
-      typed,
-      problem,
-      templates: parts.flows.listTemplates(await parts.access.view({ apiKeyId: person.id })),
-      accounts: accounts.map(({ id, label }) => [id, label] as const),
+      typed: Object.fromEntries(o.form ?? []),
+      inputs: o.form && readTyped(fields, o.form),
+      problem: o.problem,
+      connections: all,
+      accounts: all.filter(({ integration }) => slugs.includes(integration)),
       csrfToken,
     });
-    return { title: "New trigger", body, section: "flows" };
+    return { title: "New trigger", body, section: "flows" } as const;
   };
-  addPage("/triggers/new", (c, owner) => show(owner, c.req.query()));
+  const showChoice = (): Page => ({ title: "New trigger", body: choiceBody(flows.listAll()), section: "flows" });
+  addPage("/triggers/new", async (c, { csrfToken }) => {
+    const choice = readChoice(c.req.query(), flows.listAll());
+    return choice === undefined ? showChoice() : show(choice, csrfToken, {});
+  });
   addForm("/triggers/new", async (_c, { owner, form, audit }) => {
-    const typed = Object.fromEntries(form);
-    const refuse = async (problem: FormProblem): Promise<Page> => ({
-      ...(await show(owner, typed, problem)),
-      status: 400,
-    });
-    const content = readTriggerForm(typed);
-    if ("text" in content) return refuse(content);
+    const choice = readChoice(Object.fromEntries(form), flows.listAll());
+    if (choice === undefined) return { ...showChoice(), status: 400 };
+    const refuse = async (problem: FieldProblem): Promise<Page> => {
+      return { ...(await show(choice, owner.csrfToken, { form, problem })), status: 400 };
+    };
+    const content = readTriggerForm(choice, form);
+    if ("problem" in content) return refuse(content);
     try {
       const made = await parts.triggers.make({ content, token: form.get("token") ?? "", by: owner.person.name });
       const { id } = made.trigger.row;
@@ -90,7 +93,7 @@ function addNewTrigger(app: Hono<RouteEnv>, parts: ServiceParts): void {
       if (hook === undefined && out === undefined) return `/triggers/${id}?notice=made`;
       return { title: "The trigger is made", body: madeBody({ ...made, hookUrl: hookUrl(parts, id) }) };
     } catch (error) {
-      const problem = toProblem(error);
+      const problem = toProblem(error, choice);
       if (problem === undefined) throw error;
       return refuse(problem);
     }
