@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { OpenSources } from "./added/open-sources.ts";
 import { createApprovals } from "./approvals/approvals.ts";
 import { type ApiKeys, createApiKeys } from "./auth/api-keys.ts";
@@ -15,8 +16,9 @@ import type { Service } from "./create-service.ts";
 import { createCanonicalExecutions } from "./executions/canonical-executions.ts";
 import { createIdempotencyKeys } from "./executions/idempotency-keys.ts";
 import { createIngestTokens, createTokenSpender } from "./files/ingest-tokens.ts";
-import { createTemplates } from "./flows/flow-templates.ts";
-import { type Flows, findTemplates, openFlows } from "./flows/flows.ts";
+import { createTemplates, type FlowTemplates } from "./flows/flow-templates.ts";
+import { BUILT_IN_KEYS, type Flows, findTemplates, openFlows } from "./flows/flows.ts";
+import { openTemplateFiles } from "./flows/own/template-files.ts";
 import { openWatch, type Watch } from "./health/health.ts";
 import { createApp } from "./http/app.ts";
 import { listen } from "./http/listen.ts";
@@ -40,6 +42,9 @@ import {
 import { inTurnOfStarts, isShared, type Store } from "./store/open-store.ts";
 import { openTriggers, type Triggers } from "./triggers/triggers.ts";
 import { keepSettling, openSweeping } from "./upkeep.ts";
+
+/** Folder of the data folder with the owner's templates of flows. */
+const TEMPLATES_FOLDER = "templates";
 
 /** A running service with its inside, which only the service itself and the test kit may touch. */
 export interface OpenService extends Service {
@@ -91,7 +96,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const files = { ...core, ingestTokens: undefined };
   const notes = createOutbox({ store, targets: o.noteTargets, nodeId: node.id, now: o.now });
   const outbox = metrics?.watchOutbox(notes) ?? notes;
-  const templates = createTemplates(findTemplates(core.catalog));
+  const templates = openTemplates(o, core);
   const flows = await openFlows({ ...o, ...core, store, node, files, templates, onWaiting: outbox });
   onClose(() => flows.close());
   await watch.start(core.connections);
@@ -126,6 +131,14 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
     // A request and its action are one call; an action goes on without its request, and the steps of flows have none.
     runningCalls: () => Math.max(runningRequests(), core.executor.running()),
   };
+}
+
+function openTemplates({ dataDir, log }: CheckedOptions, { catalog }: Core): FlowTemplates {
+  const folder = join(dataDir, TEMPLATES_FOLDER);
+  const files = openTemplateFiles({ folder, catalog, taken: BUILT_IN_KEYS, log });
+  // Mistakes are logged when the service starts.
+  files.problems();
+  return createTemplates(findTemplates(catalog), files);
 }
 
 /** What a request may take beside its action, in milliseconds, before a stop cuts it. */

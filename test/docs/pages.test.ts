@@ -7,6 +7,9 @@ import { writeJsonError } from "../../src/cli/json-errors.ts";
 import { describeProgram } from "../../src/cli/mcp-client-files.ts";
 import { describeOwnProgram } from "../../src/cli/own-program.ts";
 import { locateFiles } from "../../src/media/locate/locate-files.ts";
+import { createCatalog } from "../../src/service/catalog/catalog.ts";
+import { checkDefinition } from "../../src/service/flows/own/check-definition.ts";
+import { builtInIntegrations } from "../../src/service/integrations/built-in.ts";
 import { PACKAGE_ROOT, readJson } from "../package/read-package.ts";
 import { checkMermaid } from "./check-mermaid.ts";
 import { judgeCommandLine, listCommands } from "./list-commands.ts";
@@ -137,12 +140,14 @@ const errorSchema = z.object({ code: z.string(), message: z.string(), hint: z.st
 
 describe("JSON", () => {
   const blocks = PAGES.flatMap(readFences).filter(({ language }) => language === "json");
+  const catalog = createCatalog(builtInIntegrations);
 
   test.each(blocks)("$name is what the code takes", ({ code }) => {
     const value: unknown = JSON.parse(code);
     if (typeof value !== "object" || value === null) throw new Error("It is no object.");
     if ("mcpServers" in value) expect(value).toEqual(describeExample());
     else if ("error" in value) expect(JSON.parse(writeJsonError(errorSchema.parse(value.error)))).toEqual(value);
+    else if ("steps" in value) expect(checkDefinition("example", value, catalog)).toHaveProperty("template");
     else if ("file" in value) expect(locateFiles(undefined, { ...value }).files).toHaveLength(1);
     else expect(readJournalRecord(value)).toEqual(value);
   });

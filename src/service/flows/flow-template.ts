@@ -35,6 +35,8 @@ export interface PlannedCalls {
   readonly toolName: string;
   readonly connectionId?: string | undefined;
   readonly calls: readonly PlannedCall[];
+  /** True where no approval covers the calls, also when there was one before. Default false. */
+  readonly isUnapproved?: boolean;
   /** Output of the step, from the results so far in the order of `calls`. */
   collect(results: readonly unknown[]): unknown;
 }
@@ -57,8 +59,8 @@ export type StepDefinition<Input = unknown> = {
        */
       readonly items?: string;
     }
-  /** Milliseconds since the epoch until when to wait. */
-  | { readonly type: "wait"; until(state: FlowState<Input>): number }
+  /** Until when to wait, and the time now, in milliseconds since the epoch. */
+  | { readonly type: "wait"; until(state: FlowState<Input>, now: number): number }
 );
 
 /** A kind of flow ("Flow template"). */
@@ -71,6 +73,8 @@ export interface FlowTemplate {
   /** Every tool that its steps may call. */
   readonly tools: readonly string[];
   readonly steps: readonly StepDefinition[];
+  /** A template of the owner as its flows keep it: later changes of its file do not concern them. */
+  readonly stored?: string;
   /** Its inputs, for callers and forms. */
   readonly inputSchema: InputSchema;
   /**

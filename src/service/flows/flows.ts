@@ -20,6 +20,9 @@ export type Flows = Awaited<ReturnType<typeof openFlows>>;
 
 const TEMPLATES: readonly FlowTemplate[] = [mailUnreadSummary, mailToNotesTasks, notesReminder];
 
+/** Keys of the templates that are part of the service. */
+export const BUILT_IN_KEYS: readonly string[] = TEMPLATES.map(({ key }) => key);
+
 /** Templates of this service whose integrations are installed. */
 export function findTemplates(catalog: FlowParts["catalog"]): FlowTemplate[] {
   const slugs = new Set(catalog.integrations.map(({ slug }) => slug));
@@ -85,6 +88,8 @@ export async function openFlows(parts: FlowParts & { readonly settleMs?: number 
     get: read,
     /** Templates that a person of the service may start. */
     listAll: () => templates.list(),
+    /** Mistakes in the owner's files of templates. */
+    listProblems: () => templates.problems(),
     /** @returns the template a flow was started from; undefined when it is gone. @throws ServiceError 404, bare. */
     findTemplate: async (accountId: string, id: string): Promise<FlowTemplate | undefined> =>
       templates.of((await readFlow(store, id, accountId)).flow),

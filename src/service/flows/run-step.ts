@@ -92,25 +92,26 @@ function prepare(run: SegmentRun, definition: ActiveStep, { loaded, state }: Cur
 }
 
 function fail({ parts }: SegmentRun, cause: unknown): StepRecord {
-  parts.log({ level: "error", message: "A step of a flow failed unexpectedly.", cause });
-  return { status: "failed", error: describeError(unexpected(), null) };
+  return { status: "failed", error: describeError(toFlowError(parts, cause), null) };
 }
 
-/** 500 `unexpected_error`; the log has the cause. */
-export function unexpected(): ServiceError {
+/** What a template says of a step that cannot run; otherwise 500 `unexpected_error`, and the log has the cause. */
+export function toFlowError({ log }: Pick<FlowParts, "log">, cause: unknown): ServiceError {
+  if (cause instanceof ServiceError) return cause;
+  log({ level: "error", message: "A step of a flow failed unexpectedly.", cause });
   return new ServiceError(500, "unexpected_error", "Something unexpected went wrong in the service.");
 }
 
 /** Makes the calls one after another; stops at the first that fails. What is done is visible in the output meanwhile. */
 async function makeCalls(
   run: SegmentRun,
-  { toolName, connectionId, calls, collect }: PlannedCalls,
+  { toolName, connectionId, calls, collect, isUnapproved = false }: PlannedCalls,
   { loaded, step }: { loaded: LoadedFlow; step: FlowStepRow },
 ): Promise<StepRecord | undefined> {
   const { flowId, parts } = run;
   const principal = { accountId: loaded.flow.account_id, apiKeyId: loaded.flow.api_key_id };
   const base = { flowId, stepKey: step.step_key, attempt: step.attempts, toolName, connectionId, principal };
-  const isApproved = isApprovedBefore(loaded, step.step_index);
+  const isApproved = !isUnapproved && isApprovedBefore(loaded, step.step_index);
   const results: unknown[] = [];
   for (const call of calls) {
     if (results.length > 0 && (run.isStopping() || (await findOwnFlow(run)) === undefined)) return undefined;

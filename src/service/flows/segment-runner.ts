@@ -12,7 +12,7 @@ import {
   toState,
 } from "./flow-rows.ts";
 import type { StepDefinition } from "./flow-template.ts";
-import { type CurrentStep, describeError, findOwnFlow, runStep, type SegmentRun, unexpected } from "./run-step.ts";
+import { type CurrentStep, describeError, findOwnFlow, runStep, type SegmentRun, toFlowError } from "./run-step.ts";
 
 /** Segments that run in this process at one time. */
 const CONCURRENCY = 8;
@@ -103,8 +103,7 @@ async function runSegment(run: SegmentRun): Promise<void> {
     }
   } catch (cause) {
     if ((await findOwnFlow(run)) === undefined) return;
-    run.parts.log({ level: "error", message: "A flow failed unexpectedly.", cause });
-    await failFlow(run, unexpected());
+    await failFlow(run, toFlowError(run.parts, cause));
   }
 }
 
@@ -164,7 +163,7 @@ async function pause(
     await change({ status: "waiting" }, { status: "waiting", output });
     return false;
   }
-  const until = definition.until(state);
+  const until = definition.until(state, parts.now());
   const wake_at = new Date(until).toISOString();
   const output = JSON.stringify({ waitUntil: wake_at });
   if (until <= parts.now()) return change({}, { status: "completed", output, completed_at: at });

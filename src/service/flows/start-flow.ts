@@ -105,6 +105,7 @@ function createFlowRow(
     template_key: o.template.key,
     status: "pending",
     trigger_type: o.triggerType,
+    template: o.template.stored ?? null,
     input: JSON.stringify(o.input),
     context: JSON.stringify({ connections: o.connections }),
     current_step: o.template.steps[0]?.key ?? "",

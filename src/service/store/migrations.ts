@@ -186,6 +186,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   "0005-passkeys": { up: runAll(PASSKEY_TABLES) },
   "0006-triggers": { up: runAll(TRIGGER_TABLES) },
+  "0007-templates-of-flows": { up: runAll(["alter table flows add column template text"]) },
 };
 
 /**

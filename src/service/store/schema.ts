@@ -278,6 +278,8 @@ export interface Tables {
     /** The key that started it. */
     api_key_id: string;
     template_key: string;
+    /** The template as JSON where it is one of the owner; null for those of the service. */
+    template: string | null;
     status: FlowStatus;
     trigger_type: FlowTriggerType;
     /** As sent. */

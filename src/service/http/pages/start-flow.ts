@@ -1,9 +1,11 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
+import { toPlainText } from "../../../wire/plain-text.ts";
 import type { OwnerSession } from "../../auth/owner-sessions.ts";
 import { createSecret } from "../../auth/secrets.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { type FlowTemplate, readInputProblem } from "../../flows/flow-template.ts";
+import type { FileProblem } from "../../flows/own/template-files.ts";
 import { type InputField, listFields } from "../../flows/template-input.ts";
 import { ServiceError } from "../../service-error.ts";
 import { ownerPages } from "../owner-browser.ts";
@@ -34,7 +36,7 @@ export function addStartPages(app: Hono<RouteEnv>, parts: ServiceParts): void {
     return { title: template.name, body, section: "flows" };
   };
   addPage("/flows/templates", async () => {
-    return { title: "Start a flow", body: templatesBody(flows.listAll()), section: "flows" };
+    return { title: "Start a flow", body: templatesBody(flows.listAll(), flows.listProblems()), section: "flows" };
   });
   addPage("/flows/templates/:key", async (c, owner) => {
     const template = find(c.req.param("key"));
@@ -90,7 +92,7 @@ function unknownTemplate(): Page {
   return { title: "Unknown template", body, section: "flows", status: 404 };
 }
 
-function templatesBody(templates: readonly FlowTemplate[]): Markup {
+function templatesBody(templates: readonly FlowTemplate[], problems: readonly FileProblem[]): Markup {
   const row = (template: FlowTemplate) => {
     const { key, name, description } = template;
     return html`<li><div><strong><a href="/flows/templates/${key}">${name}</a></strong><span class="muted">${nameFields(description, listFields(template))}</span></div>
@@ -101,7 +103,18 @@ function templatesBody(templates: readonly FlowTemplate[]): Markup {
 <section class="card" aria-label="Templates">
 ${templates.length === 0 ? html`<p class="muted">There is no template for the apps of this service.</p>` : html`<ul class="rows">${templates.map(row)}</ul>`}
 </section>
+${problems.length === 0 ? "" : problemsCard(problems)}
 <p><a href="/flows">All flows</a></p>`;
+}
+
+function problemsCard(problems: readonly FileProblem[]): Markup {
+  const row = ({ file, field, problem }: FileProblem) =>
+    html`<li><div><strong>${toPlainText(file)}</strong><span class="muted">${field === "" ? "The file" : html`<code>${toPlainText(field)}</code>`} ${toPlainText(problem)}.</span></div></li>`;
+  return html`<section class="card" aria-labelledby="problems">
+<h2 id="problems">Templates with mistakes</h2>
+<p class="muted">These files cannot be started from. They are read again each time this page is opened.</p>
+<ul class="rows">${problems.map(row)}</ul>
+</section>`;
 }
 
 interface StartPage {
