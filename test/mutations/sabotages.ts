@@ -401,8 +401,8 @@ const SERVICE: readonly Sabotage[] = [
   {
     name: "service: a revoked key works",
     file: "src/service/auth/api-keys.ts",
-    original: '.where("key_hash", "=", hash)\n    .where("revoked_at", "is", null)',
-    sabotaged: '.where("key_hash", "=", hash)',
+    original: '"api_keys.id")\n    .where("revoked_at", "is", null)',
+    sabotaged: '"api_keys.id")',
     suite: "test/contract/access.test.ts",
   },
   {
@@ -775,6 +775,102 @@ const NOTES: readonly Sabotage[] = [
   },
 ];
 
+const PASSKEYS: readonly Sabotage[] = [
+  {
+    name: "passkeys: a page of another origin signs in",
+    file: "src/service/auth/passkeys/answers.ts",
+    original: "expectedOrigin: site.origin,",
+    sabotaged: 'expectedOrigin: [site.origin, "http://localhost:1"],',
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: a device that has not checked its person is enough",
+    file: "src/service/auth/passkeys/answers.ts",
+    original: "requireUserVerification: true,",
+    sabotaged: "requireUserVerification: false,",
+    times: 2,
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: the addresses in a statement of a maker are asked",
+    file: "src/service/auth/passkeys/answers.ts",
+    original: 'if (statement.get("fmt") !== "none") return undefined;',
+    sabotaged: "",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: a copy is not noticed",
+    file: "src/service/auth/passkeys/answers.ts",
+    original: "counter: Number(passkey.counter),",
+    sabotaged: "counter: -1,",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: a passkey signs in another person",
+    file: "src/service/auth/passkeys/answers.ts",
+    original: "if (decode(answer.response.userHandle) !== passkey.person_id) return undefined;",
+    sabotaged: "",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: an answer counts twice",
+    file: "src/service/auth/passkeys/passkeys.ts",
+    original: "if (!(await challenges.spend(challenge, transaction))) return undefined;",
+    sabotaged: "",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: an answer counts in every browser",
+    file: "src/service/auth/passkeys/challenges.ts",
+    original: "hashSecret(browser)",
+    sabotaged: '""',
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: an answer counts for ever",
+    file: "src/service/auth/passkeys/challenges.ts",
+    original: " && Number(end) > o.now()",
+    sabotaged: "",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "passkeys: browsers stay signed in by a passkey that was removed",
+    file: "src/service/auth/passkeys/passkeys.ts",
+    original:
+      'await transaction.deleteFrom("owner_sessions").where("passkey_id", "=", id).where("id", "!=", keep).execute();',
+    sabotaged: "",
+    suite: "test/service/http/pages/passkeys.test.ts",
+  },
+  {
+    name: "addresses: everybody is believed about their address",
+    file: "src/service/http/caller-address.ts",
+    original: "if (!trusted.has(peer)) return peer;",
+    sabotaged: "",
+    suite: "test/service/http/caller-address.test.ts",
+  },
+  {
+    name: "addresses: what a caller claims before its proxy counts",
+    file: "src/service/http/caller-address.ts",
+    original: "chain.toReversed()",
+    sabotaged: "chain",
+    suite: "test/service/http/caller-address.test.ts",
+  },
+  {
+    name: "addresses: a key follows to whoever answers",
+    file: "src/pairing/move.ts",
+    original: "if (!isProved) throw isStranger(baseUrl);",
+    sabotaged: "",
+    suite: "test/pairing/move.test.ts",
+  },
+  {
+    name: "addresses: a key follows to whoever hands the question on",
+    file: "src/pairing/move.ts",
+    original: "if (reply.baseUrl !== baseUrl) throw goesBy(reply.baseUrl, baseUrl);",
+    sabotaged: "",
+    suite: "test/pairing/move.test.ts",
+  },
+];
+
 const LIMITS: readonly Sabotage[] = [
   {
     name: "limits: the executor finds every tool",
@@ -926,6 +1022,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...SERVICE,
   ...NOTES,
   ...PEOPLE,
+  ...PASSKEYS,
   ...LIMITS,
   ...MEMORY,
 ];
