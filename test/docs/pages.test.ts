@@ -37,6 +37,7 @@ const TESTED_BY: Readonly<Record<string, string>> = {
   "docs/many-tools.md": "test/docs/guides.test.ts",
   "docs/openclaw.md": "test/docs/openclaw.test.ts",
   "docs/other-runtimes.md": "test/runtimes/library/host-example.ts",
+  "docs/containers.md": "test/docs/containers.test.ts",
   "docs/self-hosting.md": "test/docs/self-hosting.test.ts",
   "docs/signing-in.md": "test/package/pack.long.test.ts",
   "docs/testing.md": "test/docs/guides.test.ts",

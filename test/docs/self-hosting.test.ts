@@ -113,8 +113,13 @@ describe("the files for other programs", () => {
     expect(known?.map(({ long }) => long)).toEqual(expect.arrayContaining(flags));
     // A running action has a minute, its answer five seconds, and a step of a flow that began meanwhile a minute more.
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(125);
-    const sections = unit.split("\n").filter((text) => text !== "" && !/^(\[\w+\]|[A-Z]\w+=.+)$/.test(text));
+    const sections = unit.split("\n").filter((text) => text !== "" && !/^(\[\w+\]|[A-Z]\w+=.*)$/.test(text));
     expect(sections).toEqual([]);
+    // What it may write lies in folders that systemd makes; a home folder is hidden from it.
+    const [, home = ""] = /^Environment=HOME=(\S+)/m.exec(unit) ?? [];
+    expect(home).toBe(`/var/cache/${/^CacheDirectory=(.+)$/m.exec(unit)?.[1]}`);
+    expect(line).toContain(`--data /var/lib/${/^StateDirectory=(.+)$/m.exec(unit)?.[1]}`);
+    expect(unit).not.toContain("MemoryDenyWriteExecute");
   });
 
   test("let the largest request through, and the host's name", () => {
