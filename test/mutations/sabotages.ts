@@ -619,6 +619,37 @@ const SERVICE: readonly Sabotage[] = [
   },
 ];
 
+const PAGES: readonly Sabotage[] = [
+  {
+    name: "pages: a typed secret counts in another browser",
+    file: "src/service/connections/kept-secrets.ts",
+    original: " && isSameHash(kept.browser, hashSecret(browser))",
+    sabotaged: "",
+    suite: "test/service/connections/kept-secrets.test.ts",
+  },
+  {
+    name: "pages: a typed secret is used in the form of another app",
+    file: "src/service/connections/kept-secrets.ts",
+    original: "kept?.form === form",
+    sabotaged: "kept !== undefined",
+    suite: "test/service/connections/kept-secrets.test.ts",
+  },
+  {
+    name: "pages: a row of the log shows a credential",
+    file: "src/service/executions/describe-object.ts",
+    original: "isNothing || hideCredential(name, value) !== value",
+    sabotaged: "isNothing",
+    suite: "test/service/executions/describe-object.test.ts",
+  },
+  {
+    name: "pages: a row of the log shows the query of an address, which may be a key",
+    file: "src/service/executions/describe-object.ts",
+    original: ": url.host + url.pathname",
+    sabotaged: ": url.href",
+    suite: "test/service/executions/describe-object.test.ts",
+  },
+];
+
 const LOCAL_MCP: readonly Sabotage[] = [
   {
     name: "svc mcp: a form that was sent without a yes approves",
@@ -1020,6 +1051,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...KEYS_AND_NETWORK,
   ...RULES,
   ...SERVICE,
+  ...PAGES,
   ...NOTES,
   ...PEOPLE,
   ...PASSKEYS,

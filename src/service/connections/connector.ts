@@ -148,8 +148,9 @@ async function findProblem(
 /** A refusal at the field it names, whose label stands beside it, or at the form as a whole; other fields by their labels. */
 export function toProblems({ settingsForm = [] }: Integration, error: ServiceError): FormProblems {
   const field = findField(settingsForm, error);
-  const own = field === undefined ? error.message : error.message.replace(/^Setting "\w+"/, "It");
-  const message = own.replaceAll(/(?:the s|S)etting "(\w+)"/g, (words, name: string) => {
+  const begin = /^Setting "\w+" (does not work: )?/;
+  const own = field && error.message.replace(begin, (_, isKnown?: string) => (isKnown === undefined ? "It " : ""));
+  const message = (own ?? error.message).replaceAll(/(?:the s|S)etting "(\w+)"/g, (words, name: string) => {
     const other = settingsForm.find((one) => one.name === name);
     return other === undefined ? words : `“${other.label}”`;
   });

@@ -3,6 +3,7 @@ import { html } from "hono/html";
 import { MCP_PATH } from "../../../wire/mcp.ts";
 import type { PasskeySite } from "../../auth/passkeys/answers.ts";
 import type { Connection } from "../../connections/connection.ts";
+import { isLoopbackName } from "../../fetch/address-rules.ts";
 import type { ApiKeyRow } from "../../store/schema.ts";
 import { ownerPages } from "../owner-browser.ts";
 import type { RouteEnv } from "../request.ts";
@@ -118,7 +119,6 @@ export function accessCard(baseUrl: string): Markup {
 }
 
 function whereItIs(baseUrl: string): Markup {
-  const { hostname } = new URL(baseUrl);
-  const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  const isLocal = isLoopbackName(new URL(baseUrl).hostname);
   return html`The address of this service is <code class="copy">${baseUrl}</code>.${isLocal ? html` Only this machine can reach it; <code>svc serve --public-url</code> gives it one for others.` : ""}`;
 }

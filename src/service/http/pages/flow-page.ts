@@ -1,6 +1,5 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { exactTime } from "../../../base/text.ts";
 import type { FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
@@ -17,7 +16,7 @@ import { describeStart } from "./flow-list.ts";
 import { describeStepError, readStepDecision, timeline } from "./flow-steps.ts";
 import type { NamedExecution } from "./named-execution.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
-import { dataView, flowTag, nameOf, timeTag, wholeView } from "./values.ts";
+import { dataView, exactTimeTag, flowTag, nameOf, timeTag, wholeView } from "./values.ts";
 
 /** Content of the page of a flow. */
 export interface FlowPage extends FlowView {
@@ -143,7 +142,7 @@ function waitCard(o: FlowPage, step: FlowStep | undefined): Markup {
   const isOver = until !== undefined && Date.parse(until) <= o.now;
   return html`<section class="card" aria-labelledby="decision">
 <h2 id="decision">It waits for its time</h2>
-<p>${until === undefined ? "It goes on by itself." : html`It goes on by itself ${timeTag(until, o.now)}, at ${exactTime(until)}.`}</p>
+<p>${until === undefined ? "It goes on by itself." : html`It goes on by itself ${timeTag(until, o.now)}, at ${exactTimeTag(until)}.`}</p>
 <div class="actions">${isOver ? resumeForm(o, step, "Go on now") : ""}${cancelForm(o)}</div>
 </section>`;
 }

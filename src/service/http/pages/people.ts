@@ -1,6 +1,5 @@
 import type { Hono } from "hono";
 import { html } from "hono/html";
-import { exactTime } from "../../../base/text.ts";
 import type { ListedSession, OwnerSession } from "../../auth/owner-sessions.ts";
 import { MAX_NAME, type PersonRow, readRole } from "../../auth/people.ts";
 import { isLoopbackName } from "../../fetch/address-rules.ts";
@@ -12,7 +11,7 @@ import type { ServiceParts } from "../service-parts.ts";
 import { csrfField, type Markup, noticeLine, type Page } from "./page.ts";
 import { PASSKEY_NOTICES, passkeyList } from "./passkeys.ts";
 import { sessionList } from "./sessions.ts";
-import { tag, timeTag } from "./values.ts";
+import { exactTimeTag, tag, timeTag } from "./values.ts";
 
 const NOTICES: Readonly<Record<string, string>> = {
   ...PASSKEY_NOTICES,
@@ -110,7 +109,7 @@ async function makeLink({ sessions, baseUrl }: ServiceParts, personId: string): 
 function linkPage(person: PersonRow, { link, expiresAt }: MadeLink): Page {
   const body = html`<section class="card" aria-labelledby="link">
 <div role="status"><h1 id="link">Send ${person.name} this link</h1>
-<p>Whoever opens it first is signed in as ${person.name}. It works once, within 24 hours: until ${exactTime(expiresAt)}. It is shown only now.</p></div>
+<p>Whoever opens it first is signed in as ${person.name}. It works once, within 24 hours: until ${exactTimeTag(expiresAt)}. It is shown only now.</p></div>
 <p class="notice"><code class="copy">${link}</code></p>
 ${isLoopbackName(new URL(link).hostname) ? html`<p class="muted">This address works on the machine of the service only. For others, start it with <code>--public-url</code>.</p>` : ""}
 <p><a href="/people/${person.id}">Go on</a></p>

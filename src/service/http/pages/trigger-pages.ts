@@ -1,5 +1,4 @@
 import { html } from "hono/html";
-import { exactTime } from "../../../base/text.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import type { Connection } from "../../connections/connection.ts";
 import type { FlowTemplate } from "../../flows/flow-template.ts";
@@ -10,7 +9,7 @@ import type { EventSummary, TriggerEvent } from "../../triggers/triggers.ts";
 import { inputView } from "./flow-inputs.ts";
 import { csrfField, type Markup, noticeLine } from "./page.ts";
 import { DEED_NAMES, DEED_PHRASES, KIND_NAMES } from "./trigger-form.ts";
-import { dataView, tag, timeTag } from "./values.ts";
+import { dataView, exactTimeTag, tag, timeTag } from "./values.ts";
 
 /** All triggers, the oldest first. */
 export function triggersBody(o: {
@@ -94,7 +93,7 @@ const code = (text: string) => html`<code>${toPlainText(text)}</code>`;
 
 function listFacts(o: TriggerPage): readonly Fact[] {
   const { row, on } = o.trigger;
-  const due = row.due_at === null ? "none" : html`${exactTime(row.due_at)}, ${timeTag(row.due_at, o.now)}`;
+  const due = row.due_at === null ? "none" : html`${exactTimeTag(row.due_at)}, ${timeTag(row.due_at, o.now)}`;
   const isTimed = on.kind !== "webhook" && row.paused_at === null;
   const next: readonly Fact[] = isTimed ? [[on.kind === "schedule" ? "Next run" : "Next look", due]] : [];
   return [["Waits for", describeWait(o)], ...next, ...listDeed(o)];

@@ -267,7 +267,7 @@ describe("connecting an app", () => {
     const fields = { "set.address": "ana@example.org", "set.password": "pw-of-ana", "set.imapHost": "127.0.0.1:1" };
     const { text } = await submit("/connect/mail", { ...fields, "set.ca": pem });
     expect(text).toMatch(
-      /id="set-imapHost-problem">It does not work: [^<]*: nothing answers at this address and port\.</,
+      /id="set-imapHost-problem">The IMAP server [^<]*: nothing answers at this address and port\.</,
     );
     expect(text).not.toMatch(/ECONN|Setting &quot;|pw-of-ana/);
     expect(text).toMatch(new RegExp(`<textarea id="set-ca"[^>]*>${pem}</textarea>`));
