@@ -34,6 +34,7 @@ beforeAll(async () => {
     connections: "/connections",
     "connection to renew": `/connections/${idOf("Team vault")}`,
     "healthy connection": `/connections/${idOf("Local drive")}`,
+    "connections of a search": "/connections?find=mail",
     connect: "/connect/mail",
     reconnect: `/connections/${idOf("Read-only vault")}/reconnect`,
     rules: "/rules?tool=mail_send_message",
@@ -49,6 +50,7 @@ beforeAll(async () => {
     people: "/people",
     "own browsers": "/sessions",
     log: "/log?status=failed",
+    "log of a flow": `/log?flow=${service.flows.done}`,
     "missing page": "/nothing-here",
   };
   for (const [name, path] of Object.entries(paths)) pages.set(name, url + path);
