@@ -156,6 +156,7 @@ const FIRST_APPS: readonly {
 }[] = [
   { slug: "calendar", label: "Local calendars", settings: (folder) => ({ folder }) },
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
+  { slug: "feeds", label: "Feeds", settings: (folder) => ({ folder }) },
   {
     slug: "mail",
     label: "Local mailbox",

@@ -48,14 +48,26 @@ export interface OpenUrlOptions {
   /** False for an address that a page chose: the allow-list does not apply then. */
   readonly mayTrust: boolean;
   readonly signal: AbortSignal;
+  /** The version that is known already: the answer may be that it has not changed. */
+  readonly known?: KnownVersion;
 }
 
-/** An answer with status 200 whose body was not read yet. */
+/** How a host names the version of an answer. */
+export interface KnownVersion {
+  readonly etag?: string | undefined;
+  /** As its header says it. */
+  readonly lastModified?: string | undefined;
+}
+
+/** An answer with status 200 whose body was not read yet, or 304 for a version that is known. */
 export interface OpenedUrl {
   /** Where the last redirect led. */
   readonly url: URL;
   /** True when every hop was on the owner's allow-list. */
   readonly isTrusted: boolean;
+  /** True for 304: the body is empty. */
+  readonly isUnchanged: boolean;
+  readonly version: KnownVersion;
   readonly contentType: string;
   readonly disposition: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
@@ -69,8 +81,12 @@ function readHeader({ headers }: Answer, name: string): string | undefined {
 }
 
 /** The only headers ever sent: no credentials, no cookies. */
-function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Answer> {
-  const headers = { accept: "*/*", "accept-encoding": "identity", "user-agent": "svc-agent-plugin" };
+function ask(url: URL, dispatcher: Dispatcher, { signal, known }: OpenUrlOptions): Promise<Answer> {
+  const headers = {
+    ...{ accept: "*/*", "accept-encoding": "identity", "user-agent": "svc-agent-plugin" },
+    ...(known?.etag && { "if-none-match": known.etag }),
+    ...(known?.lastModified && { "if-modified-since": known.lastModified }),
+  };
   return request(url, { dispatcher, signal, headers });
 }
 
@@ -103,6 +119,19 @@ function checkAnswer(answer: Answer, hint: string | undefined): void {
   if (Number(readHeader(answer, "content-length") ?? 0) > MAX_FILE_BYTES) throw refuseSize();
 }
 
+/** Common servers refuse longer ones. */
+const MAX_URL_LENGTH = 8192;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** The web address in a text; throws {@link refuseUrl} for anything else. */
+export function readUrl(reference: string): URL {
+  const text = reference.trim();
+  const url = CONTROL.test(text) || text.length > MAX_URL_LENGTH ? null : URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw refuseUrl("media_url_invalid", "is not a web address.");
+  return url;
+}
+
 /**
  * Asks for `start` and follows at most five redirects, each through the guard again. `hint` replaces the general advice
  * when the host refuses.
@@ -117,12 +146,17 @@ export async function openUrl(start: URL, o: OpenUrlOptions, hint?: string): Pro
       throw refuseUrl("media_url_invalid", "holds a user name or password, or redirects to one that does.");
     }
     isTrusted &&= o.allowed.has(url);
-    const answer = await ask(url, isTrusted ? o.routes.trusted : o.routes.guarded, o.signal);
+    const answer = await ask(url, isTrusted ? o.routes.trusted : o.routes.guarded, o);
     const next = findNext(answer, url);
     if (next === undefined) {
-      checkAnswer(answer, hint);
-      const contentType = readHeader(answer, "content-type") ?? "";
-      return { url, isTrusted, contentType, disposition: readHeader(answer, "content-disposition"), body: answer.body };
+      const isUnchanged = answer.statusCode === 304 && o.known !== undefined;
+      if (!isUnchanged) checkAnswer(answer, hint);
+      return {
+        ...{ url, isTrusted, isUnchanged, body: answer.body },
+        version: { etag: readHeader(answer, "etag"), lastModified: readHeader(answer, "last-modified") },
+        contentType: readHeader(answer, "content-type") ?? "",
+        disposition: readHeader(answer, "content-disposition"),
+      };
     }
     url = next;
   }

@@ -14,16 +14,13 @@ import {
   type OpenUrlOptions,
   openRoutes,
   openUrl,
+  readUrl,
 } from "./open-url.ts";
 import { findDirectLink } from "./share-links.ts";
 import { explainFailure, refuseUrl } from "./url-refusal.ts";
 
-/** Common servers refuse longer ones. */
-const MAX_URL_LENGTH = 8192;
 /** Fetches in flight, each with 25 MB of disk and two connections. */
 const MAX_FETCHES = 8;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
-const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** A file fetched from a URL; the receiver adopts or discards `staged`. */
 export interface UrlFile {
@@ -38,13 +35,6 @@ export interface UrlFile {
 
 /** Fetches files that arguments name by URL. */
 export type UrlFiles = ReturnType<typeof createUrlFiles>;
-
-function readUrl(reference: string): URL {
-  const text = reference.trim();
-  const url = CONTROL.test(text) || text.length > MAX_URL_LENGTH ? null : URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw refuseUrl("media_url_invalid", "is not a web address.");
-  return url;
-}
 
 /** The first 512 bytes, or all when there are fewer, and an iterable that still gives everything once. */
 async function peek(bytes: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Array; all: AsyncIterable<Uint8Array> }> {

@@ -1,6 +1,7 @@
 import type { AllowedHosts } from "../fetch/address-rules.ts";
 import { createCalendarIntegration } from "./calendar/calendar-integration.ts";
 import { createDriveIntegration } from "./drive/drive-integration.ts";
+import { createFeedsIntegration } from "./feeds/feeds-integration.ts";
 import type { Integration } from "./integration.ts";
 import { createMailIntegration } from "./mail/mail-integration.ts";
 import { createNotesIntegration } from "./notes/notes-integration.ts";
@@ -13,7 +14,13 @@ import { createNotesIntegration } from "./notes/notes-integration.ts";
  */
 export function createBuiltInIntegrations(allowed?: AllowedHosts): readonly Integration[] {
   const o = allowed === undefined ? {} : { allowed };
-  return [createDriveIntegration(o), createNotesIntegration(o), createMailIntegration(o), createCalendarIntegration(o)];
+  return [
+    createDriveIntegration(o),
+    createNotesIntegration(o),
+    createMailIntegration(o),
+    createCalendarIntegration(o),
+    createFeedsIntegration(o),
+  ];
 }
 
 /** {@link createBuiltInIntegrations} for those who only look at them, or reach nothing but local folders. */

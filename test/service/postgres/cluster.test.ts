@@ -27,6 +27,7 @@ test("five that start at once on an empty database make one account and connect 
   expect(connections.map(({ integration }) => integration).sort()).toEqual([
     "calendar",
     "drive",
+    "feeds",
     "ledger",
     "mail",
     "notes",

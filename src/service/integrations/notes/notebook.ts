@@ -97,8 +97,6 @@ export type OpenNotebook = Parameters<PlaceAction<Notebook>>[0];
 /** Defines an action on the notebook of the connection it is called with. */
 export const defineNotesAction = createActionDefiner<Notebook>();
 
-const SNIPPET_LENGTH = 160;
-
 /** How well a page answers the words: title before tags and path before text; 0 when a word is missing. */
 export function scorePage(page: PageSummary, text: string, words: readonly string[]): number {
   const title = foldText(page.title);
@@ -111,13 +109,4 @@ export function scorePage(page: PageSummary, text: string, words: readonly strin
     total += points;
   }
   return total;
-}
-
-/** The part of a text around the first word of a search. */
-export function cutSnippet(text: string, words: readonly string[]): string {
-  const flat = text.replaceAll(/\s+/g, " ").trim();
-  const at = Math.max(0, ...words.map((word) => foldText(flat).indexOf(word)));
-  const from = Math.max(0, at - SNIPPET_LENGTH / 2);
-  const cut = flat.slice(from, from + SNIPPET_LENGTH).toWellFormed();
-  return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_LENGTH < flat.length ? "…" : ""}`;
 }

@@ -7,9 +7,9 @@ import { parseEntryPath, parseFolderPath, readWholeFile } from "../../files/fold
 import { TRASH_FOLDER, writeFileDurably } from "../../files/write-file.ts";
 import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
 import { localFolder, saveFile } from "../connection-folder.ts";
+import { cutSnippet } from "../cut-snippet.ts";
 import type { ActionContext, ConnectionView } from "../integration.ts";
 import {
-  cutSnippet,
   type FoundPages,
   type Notebook,
   type PageChange,

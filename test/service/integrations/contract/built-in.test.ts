@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { startFeeds, writeRss } from "../feeds/start-feeds.ts";
 import { type ContractSubject, describeIntegrationContract } from "./describe-integration-contract.ts";
 
 describeIntegrationContract("drive", () =>
@@ -30,6 +31,25 @@ describeIntegrationContract("calendar", () =>
     badSettings: { folder: "/tmp", timeZone: "Nowhere" },
   }),
 );
+
+describeIntegrationContract("feeds", async () => {
+  const host = await startFeeds();
+  host.answers.set("/feed", { body: writeRss("News", []) });
+  const service = await startTestService({ allowHosts: [host.host] });
+  const folder = join(service.dataDir, "feeds");
+  return {
+    service,
+    slug: "feeds",
+    read: { action: "list_entries", args: {} },
+    write: { action: "subscribe", args: { url: host.url("/feed") } },
+    badSettings: {},
+    countEffects: async () => (await readdir(folder)).filter((name) => name.endsWith(".feed.json")).length,
+    async close() {
+      await service.close();
+      await host.close();
+    },
+  };
+});
 
 /** @param o.folder one that is there before the first write */
 async function setUp(

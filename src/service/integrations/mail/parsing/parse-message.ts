@@ -1,9 +1,9 @@
 import PostalMime, { type Address, type Attachment, type Email } from "postal-mime";
 import { foldText } from "../../../../base/text.ts";
 import { sanitiseFileName } from "../../../files/file-name.ts";
+import { stripHtml } from "../../html-text.ts";
 import type { MailAttachment, MailMessage, MessagePart, ParsedMail } from "../mail-message.ts";
 import type { MailQuery, MailTerm } from "../mail-query.ts";
-import { stripHtml } from "./html-text.ts";
 
 /** Lines below this length, in bytes, are short: encoded attachments have longer ones. */
 const SHORT_LINE = 60;

@@ -1,7 +1,7 @@
 import { toSearchWords } from "../../../../base/text.ts";
 import { refuseValue } from "../../../service-error.ts";
+import { cutSnippet } from "../../cut-snippet.ts";
 import {
-  cutSnippet,
   type FoundPages,
   type Notebook,
   type PageChange,

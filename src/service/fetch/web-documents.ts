@@ -1,0 +1,76 @@
+import { createGate } from "../../base/concurrency.ts";
+import type { AllowedHosts } from "./address-rules.ts";
+import { type Network, SYSTEM_NETWORK } from "./guarded-connector.ts";
+import { FETCH_LIMITS, type FetchLimits, type KnownVersion, openRoutes, openUrl, readUrl } from "./open-url.ts";
+import { explainFailure, refuseUrl } from "./url-refusal.ts";
+
+/** Fetches in flight. */
+const MAX_FETCHES = 8;
+
+/** A document as its host gave it. */
+export interface WebDocument {
+  /** Where the last redirect led. */
+  readonly url: URL;
+  readonly version: KnownVersion;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Fetches documents that are read in memory. */
+export type WebDocuments = ReturnType<typeof createWebDocuments>;
+
+/**
+ * Fetches public https URLs, and those of hosts that the owner allowed, under the rules of `openUrl`: checked at every hop,
+ * without credentials and cookies. At most eight at a time.
+ */
+export function createWebDocuments(o: {
+  readonly allowed: AllowedHosts;
+  readonly network?: Network;
+  readonly limits?: FetchLimits;
+}) {
+  const { allowed, network = SYSTEM_NETWORK, limits = FETCH_LIMITS } = o;
+  const gate = createGate(MAX_FETCHES);
+  return {
+    /**
+     * Undefined when it has not changed since the version `known`. Throws ServiceErrors with the codes of `refuseUrl`, their
+     * messages beginning with "The URL", also for more than `maxBytes`.
+     */
+    async fetch(
+      reference: string,
+      {
+        known,
+        maxBytes,
+        signal,
+      }: { readonly known?: KnownVersion; readonly maxBytes: number; readonly signal: AbortSignal },
+    ): Promise<WebDocument | undefined> {
+      const start = readUrl(reference);
+      const leave = await gate.enter(signal);
+      const total = AbortSignal.timeout(limits.totalMs);
+      const routes = openRoutes(network, limits);
+      try {
+        const either = { signal: AbortSignal.any([signal, total]), ...(known && { known }) };
+        const opened = await openUrl(start, { routes, allowed, mayTrust: true, ...either });
+        if (opened.isUnchanged) return undefined;
+        const { url, version, contentType } = opened;
+        return { url, version, contentType, bytes: await gather(opened.body, maxBytes) };
+      } catch (error) {
+        signal.throwIfAborted();
+        throw explainFailure(error, { isOver: total.aborted, isCallerGone: false });
+      } finally {
+        await routes.close();
+        leave();
+      }
+    },
+  };
+}
+
+async function gather(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > maxBytes) throw refuseUrl("file_too_large", `gives more than ${maxBytes / 1024 / 1024} MB.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,150 @@
+import { createGate } from "../../../base/concurrency.ts";
+import { sha256Hex } from "../../../base/hash.ts";
+import { type AllowedHosts, readAllowedHosts } from "../../fetch/address-rules.ts";
+import type { Network } from "../../fetch/guarded-connector.ts";
+import { isHtmlPage } from "../../fetch/html-page.ts";
+import { readUrl } from "../../fetch/open-url.ts";
+import { nameArgument, refuseUrl } from "../../fetch/url-refusal.ts";
+import { createWebDocuments, type WebDocument, type WebDocuments } from "../../fetch/web-documents.ts";
+import { ServiceError } from "../../service-error.ts";
+import type { ActionContext } from "../integration.ts";
+import { type Entry, type Feed, FeedShelf, type StoredFeed, toFeedId } from "./feed-shelf.ts";
+import type { FeedReader, FeedWithEntries } from "./feeds.ts";
+import { findFeeds, readFeed } from "./read-feed.ts";
+
+/** Reading it takes about half a second, in which the service does nothing else. */
+const MAX_FEED_BYTES = 4 * 1024 * 1024;
+/** A host is asked no more often. */
+const FRESH_MS = 10 * 60 * 1000;
+/** One call waits no longer for all its feeds. */
+const REFRESH_MS = 25_000;
+/** Entries of one feed that are kept: those a feed no longer shows, too. */
+const MAX_KEPT = 500;
+const MAX_KEPT_CHARS = 8_000_000;
+
+/** Options of the readers. */
+export interface FeedOptions {
+  /** Hosts of the owner that may be reached although they are not public. */
+  readonly allowed?: AllowedHosts;
+  /** Tests replace it; no setting does. */
+  readonly network?: Network;
+}
+
+/** Creates the ways to feeds; connects nowhere yet. */
+export function createFeedReaders({ allowed = readAllowedHosts([]), network }: FeedOptions) {
+  const web = createWebDocuments({ allowed, ...(network && { network }) });
+  // The copies of one feed are written one after another.
+  const turn = createGate(1);
+  return { open: (context: ActionContext): FeedReader => new ShelvedReader(context, web, turn) };
+}
+
+class ShelvedReader implements FeedReader {
+  readonly #context: ActionContext;
+  readonly #shelf: FeedShelf;
+  readonly #web: WebDocuments;
+  readonly #turn: ReturnType<typeof createGate>;
+
+  constructor(context: ActionContext, web: WebDocuments, turn: ReturnType<typeof createGate>) {
+    this.#context = context;
+    this.#shelf = new FeedShelf(context);
+    this.#web = web;
+    this.#turn = turn;
+  }
+
+  async subscribe(url: string, title: string | undefined): Promise<FeedWithEntries> {
+    const { signal } = this.#context;
+    try {
+      const address = readUrl(url).href;
+      const document = await this.#web.fetch(address, { maxBytes: MAX_FEED_BYTES, signal });
+      if (document === undefined) throw refuseUrl("media_url_failed", "gives nothing.");
+      const { stored, title: own } = this.#take(document, address, undefined);
+      const feed = await this.#shelf.add(address, title ?? own);
+      await this.#shelf.keep(feed, stored);
+      return { feed, stored };
+    } catch (error) {
+      throw nameArgument(error, "arguments.url");
+    }
+  }
+
+  async unsubscribe(id: string): Promise<{ feed: Feed; trashedTo: string }> {
+    const feed = await this.#shelf.get(id);
+    return { feed, trashedTo: await this.#shelf.remove(feed) };
+  }
+
+  async list(): Promise<FeedWithEntries[]> {
+    const all: FeedWithEntries[] = [];
+    for (const feed of await this.#shelf.list()) all.push({ feed, stored: await this.#shelf.read(feed) });
+    return all;
+  }
+
+  async refresh(id: string | undefined): Promise<FeedWithEntries[]> {
+    const feeds = id === undefined ? await this.#shelf.list() : [await this.#shelf.get(id)];
+    const limit = AbortSignal.timeout(REFRESH_MS);
+    return Promise.all(feeds.map(async (feed) => ({ feed, stored: await this.#refreshOne(feed, limit) })));
+  }
+
+  async find(entryId: string): Promise<{ feed: Feed; entry: Entry | undefined }> {
+    const feed = await this.#shelf.get(entryId.split("-")[0] ?? "");
+    const stored = await this.#shelf.read(feed);
+    return { feed, entry: stored?.entries.find(({ id }) => id === entryId) };
+  }
+
+  async #refreshOne(feed: Feed, limit: AbortSignal): Promise<StoredFeed | undefined> {
+    const before = await this.#shelf.read(feed);
+    const { signal, now } = this.#context;
+    const age = now() - (before?.checkedAt ?? 0);
+    if (before !== undefined && age >= 0 && age < FRESH_MS) return before;
+    const after = await this.#ask(feed, before, AbortSignal.any([signal, limit])).catch((error: unknown) => {
+      signal.throwIfAborted();
+      const problem =
+        error instanceof ServiceError ? error.message : limit.aborted ? "It gave no answer in time." : undefined;
+      if (problem === undefined) throw error;
+      return { entries: [], ...before, checkedAt: now(), problem };
+    });
+    // A disk that does not take the copy is no reason not to show it.
+    await this.#turn.run(() => this.#shelf.keep(feed, after)).catch(() => {});
+    return after;
+  }
+
+  async #ask({ url }: Feed, before: StoredFeed | undefined, signal: AbortSignal): Promise<StoredFeed> {
+    const known = before && { etag: before.etag, lastModified: before.lastModified };
+    const document = await this.#web.fetch(url, { maxBytes: MAX_FEED_BYTES, signal, ...(known && { known }) });
+    if (document === undefined && before !== undefined)
+      return { ...before, checkedAt: this.#context.now(), problem: undefined };
+    if (document === undefined) throw refuseUrl("media_url_failed", "gives nothing.");
+    return this.#take(document, url, before).stored;
+  }
+
+  #take(document: WebDocument, address: string, before: StoredFeed | undefined): { stored: StoredFeed; title: string } {
+    const { bytes, contentType, url, version } = document;
+    const parsed = readFeed(bytes, contentType, url.href);
+    if (parsed === undefined) throw refuseDocument(document);
+    const now = this.#context.now();
+    const entries = new Map<string, Entry>();
+    const known = new Map(before?.entries.map((entry) => [entry.id, entry]));
+    for (const { key, ...entry } of parsed.entries) {
+      const id = `${toFeedId(address)}-${sha256Hex(key).slice(0, 12)}`;
+      if (!entries.has(id))
+        entries.set(id, { ...entry, id, found: known.get(id)?.found ?? new Date(now).toISOString() });
+    }
+    const gone = [...known.values()].filter(({ id }) => !entries.has(id));
+    const kept = limitEntries([...entries.values(), ...gone]);
+    return { stored: { checkedAt: now, ...version, site: parsed.site, entries: kept }, title: parsed.title };
+  }
+}
+
+/** What an address gives that is no feed: of a web page the feeds that it names. */
+function refuseDocument({ bytes, contentType, url }: WebDocument): ServiceError {
+  if (!isHtmlPage(contentType, bytes)) return refuseUrl("media_url_failed", "gives no feed that can be read.");
+  const feeds = findFeeds(bytes, url.href);
+  const hint = feeds.length === 0 ? "Give the address of the feed." : `Its feeds are: ${feeds.join(" ")}`;
+  return refuseUrl("media_url_not_a_file", "leads to a web page, not to a feed.", { hint });
+}
+
+function limitEntries(entries: readonly Entry[]): Entry[] {
+  let chars = 0;
+  return entries.slice(0, MAX_KEPT).filter(({ text }) => {
+    chars += text.length;
+    return chars <= MAX_KEPT_CHARS;
+  });
+}

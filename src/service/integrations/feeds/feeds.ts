@@ -1,0 +1,24 @@
+import { createActionDefiner } from "../integration.ts";
+import type { Entry, Feed, StoredFeed } from "./feed-shelf.ts";
+
+/** A subscription, and what is known of its content. */
+export interface FeedWithEntries {
+  readonly feed: Feed;
+  readonly stored: StoredFeed | undefined;
+}
+
+/** The feeds of one connection for the length of one call. Every method throws ServiceError for failures it can name. */
+export interface FeedReader {
+  /** Reads the feed first: throws ServiceError 400 or 503 naming `url` when that fails, and keeps nothing. */
+  subscribe(url: string, title: string | undefined): Promise<FeedWithEntries>;
+  unsubscribe(id: string): Promise<{ readonly feed: Feed; readonly trashedTo: string }>;
+  /** All subscriptions as they are known; asks nobody. */
+  list(): Promise<FeedWithEntries[]>;
+  /** One feed, or all; those that were not asked in the last ten minutes are asked again. What fails keeps its entries. */
+  refresh(id: string | undefined): Promise<FeedWithEntries[]>;
+  /** The entry of an id, as it is known; asks nobody. Throws ServiceError 404 when there is no such feed. */
+  find(entryId: string): Promise<{ readonly feed: Feed; readonly entry: Entry | undefined }>;
+}
+
+/** Defines an action on the feeds of the connection it is called with. */
+export const defineFeedsAction = createActionDefiner<FeedReader>();
