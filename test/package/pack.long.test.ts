@@ -484,7 +484,9 @@ describe("the README's code, run by an installed package", () => {
       for (const { integration, label } of await service.connections.list()) console.log(integration, label);
       await service.close();`;
     const { stdout } = await runCode(code, environment());
-    expect(stdout).toBe("calendar Local calendars\ndrive Local drive\nfeeds Feeds\nmail Local mailbox\nnotes Local notes\n");
+    expect(stdout).toBe(
+      "calendar Local calendars\ndrive Local drive\nfeeds Feeds\nmail Local mailbox\nnotes Local notes\n",
+    );
   });
 
   test("a service started from the shell answers what the README asks it", async () => {

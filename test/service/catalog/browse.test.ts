@@ -79,7 +79,15 @@ describe("GET /api/integrations", () => {
     expect(await ids("?query=dri")).toContain("drive");
     expect(await ids("?query=submarine")).toEqual([]);
     expect(await ids("?category=MAIL")).toEqual(["mail"]);
-    expect(await ids("?connected_only=true")).toEqual(["app-1000", "calendar", "drive", "feeds", "lab", "mail", "notes"]);
+    expect(await ids("?connected_only=true")).toEqual([
+      "app-1000",
+      "calendar",
+      "drive",
+      "feeds",
+      "lab",
+      "mail",
+      "notes",
+    ]);
     expect((await ids("?connected_only=false")).length).toBe(25);
     expect(await ids("?supports_action=create_page")).toEqual(["notes"]);
     expect(await ids("?supports_action=drive_list_files&connected_only=1")).toEqual(["drive"]);

@@ -77,7 +77,8 @@ interface NamedConnection {
 }
 
 /** Connections and devices shown on the home page; their own pages have all. */
-const MAX_CONNECTIONS = 5;
+/** More than the first start makes, so that a new one is seen. */
+const MAX_CONNECTIONS = 8;
 const MAX_DEVICES = 5;
 /** Newest devices that are looked at for the first steps. */
 const MAX_SEEN = 50;
