@@ -10,7 +10,7 @@ import { localFolder, saveFile } from "../connection-folder.ts";
 import type { ActionContext } from "../integration.ts";
 
 /** Most subscriptions of one connection. */
-export const MAX_FEEDS = 200;
+const MAX_FEEDS = 200;
 const MAX_FILE = 32 * 1024 * 1024;
 const FEED_FILE = /^([0-9a-f]{12})\.feed\.json$/;
 

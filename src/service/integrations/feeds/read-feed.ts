@@ -11,7 +11,7 @@ const MAX_LINE = 500;
 const MAX_ENTRIES = 200;
 
 /** One entry of a feed. */
-export interface ParsedEntry {
+interface ParsedEntry {
   /** What the feed calls it by; the same as long as it is the same entry. */
   readonly key: string;
   readonly title: string;
