@@ -24,7 +24,10 @@ export interface OpenClient {
  *
  * @throws SvcError `invalid_config` for an unusable address, `credentials_missing` without a key for it
  */
-export async function openClient(context: CliContext, flags: SettingFlags): Promise<OpenClient> {
+export async function openClient(
+  context: Pick<CliContext, "places" | "env">,
+  flags: SettingFlags,
+): Promise<OpenClient> {
   const settings = await readSettings(context.places, context.env, flags);
   const credentials = openCredentialStore(context.places.config);
   if (settings.apiKey) {
@@ -86,7 +89,7 @@ export async function chooseBaseUrl({ places }: CliContext, settings: Settings):
 
 /** A client that uses the proxy of the environment, if one is set; pairing needs no key. */
 export function createClient(
-  { env }: CliContext,
+  { env }: Pick<CliContext, "env">,
   baseUrl: string,
   { apiKey, principal }: { readonly apiKey?: string; readonly principal?: string } = {},
 ): SvcClient {

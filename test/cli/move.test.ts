@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { placesUnder } from "../../src/cli/context.ts";
+import { openClient } from "../../src/cli/open-session.ts";
+import { SvcClient } from "../../src/client/client.ts";
 import { openCredentialStore } from "../../src/pairing/credentials.ts";
 import { startTestService, type TestService } from "../../src/testing.ts";
 import { runSvc } from "../e2e/run-svc.ts";
@@ -39,5 +42,8 @@ test("svc move changes the address of the stored key, and names settings that st
   expect([moved.code, JSON.parse(moved.stdout)]).toEqual([0, { from: old, to: service.url }]);
   expect(moved.stderr).toContain(`Still set to ${old}: change SVC_BASE_URL, or baseUrl in `);
   expect(await store.read()).toMatchObject({ baseUrl: service.url, apiKey });
+  const { client } = await openClient({ places: placesUnder(home), env: {} }, { baseUrl: service.url });
+  expect(client.principal).toBe(new SvcClient({ baseUrl: old, apiKey }).principal);
+  await client.close();
   expect((await call(`${service.url}/api/tools`, { key: apiKey })).status).toBe(200);
 });

@@ -34,7 +34,9 @@ export function guardHost(parts: ServiceParts): MiddlewareHandler<RouteEnv> {
   return (c, next) => {
     const host = c.req.header("host")?.toLowerCase();
     if (host === undefined || !parts.allowedHosts.has(host)) {
-      throw refuseBare(400, "wrong_host", `This service answers only under ${parts.baseUrl}.`);
+      // Who looks for it under an old name learns the new one, which proves itself before a key is sent there.
+      const advice = `A paired device follows it with: svc move ${parts.baseUrl}`;
+      throw refuseBare(400, "wrong_host", `This service answers only under ${parts.baseUrl}. ${advice}`);
     }
     return next();
   };

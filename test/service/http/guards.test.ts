@@ -29,7 +29,7 @@ describe("the Host header", () => {
     async (host) => {
       const answer = await sendRaw(`GET /api/tools HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-      expect(answer).toContain(`under ${service.url}.`);
+      expect(answer).toContain(`under ${service.url}. A paired device follows it with: svc move ${service.url}`);
     },
   );
 

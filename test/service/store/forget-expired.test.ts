@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createChallenges } from "../../../src/service/auth/passkeys/challenges.ts";
 import { createIdempotencyKeys } from "../../../src/service/executions/idempotency-keys.ts";
 import { createTokenSpender } from "../../../src/service/files/ingest-tokens.ts";
 import { createOAuthRecords } from "../../../src/service/oauth/oauth-records.ts";
@@ -40,6 +41,18 @@ test("a spent upload token stays spent when the clock jumps forward and back", a
   expect(await spend("jti", end)).toBe(false);
   await forgetExpired(store, end + 25 * HOUR);
   expect(await spend("jti", end)).toBe(true);
+});
+
+test("an answered challenge of a passkey stays answered when the clock jumps forward and back", async () => {
+  const serviceKeys = { read: async () => "k".repeat(43) };
+  const challenges = createChallenges({ store, serviceKeys, now: () => time });
+  const use = { use: "sign-in", browser: "b" } as const;
+  const challenge = await challenges.make(use);
+  expect([await challenges.isValid(challenge, use), await challenges.spend(challenge, store)]).toEqual([true, true]);
+  await forgetExpired(store, time + 14 * HOUR);
+  expect(await challenges.spend(challenge, store)).toBe(false);
+  await forgetExpired(store, time + 26 * HOUR);
+  expect(await store.selectFrom("spent_challenges").selectAll().execute()).toEqual([]);
 });
 
 test("what the owner typed for a sign-in goes when it has expired", async () => {
