@@ -1,4 +1,5 @@
 import type { UpdateQueryBuilder, UpdateResult } from "kysely";
+import { createShelf } from "../../base/newest.ts";
 import { createId } from "../auth/secrets.ts";
 import type { Store } from "../store/open-store.ts";
 import type { SourceRow, Tables } from "../store/schema.ts";
@@ -49,15 +50,25 @@ export interface SourceStore {
   dismiss(slug: string, digest: string): Promise<boolean>;
 }
 
+/** Largest size of the judgements that are kept, in characters of their keys. */
+const MAX_KEPT = 50_000;
+
 type SourceUpdate = UpdateQueryBuilder<Tables, "integration_sources", "integration_sources", UpdateResult>;
 
 /** Opens the sources of a store. */
 export function createSourceStore(store: Store, now: () => number): SourceStore {
   const at = () => new Date(now()).toISOString();
+  // Two contents of thousands of actions are not compared anew for every page that tells of them.
+  const keep = createShelf<SourceMark["proposal"]>(MAX_KEPT, (judged) => judged.length);
 
   async function find(slug: string): Promise<StoredSource | undefined> {
     const row = await store.selectFrom("integration_sources").selectAll().where("slug", "=", slug).executeTakeFirst();
     return row && readSource(row);
+  }
+
+  async function judge(slug: string): Promise<SourceMark["proposal"]> {
+    const source = await find(slug);
+    return source === undefined || isStopped(source) ? "none" : judgeProposal(source);
   }
 
   /** Changes the row of a source where it is still as `narrow` asks; false where it is not. */
@@ -80,13 +91,13 @@ export function createSourceStore(store: Store, now: () => number): SourceStore 
     async listMarks() {
       const rows = await store
         .selectFrom("integration_sources")
-        .select(["slug", "kind", "proposed_digest", "proposal_dismissed"])
+        .select(["slug", "kind", "revision", "digest", "proposed_digest", "proposal_dismissed"])
         .orderBy("slug")
         .execute();
       return Promise.all(
-        rows.map(async ({ slug, kind, proposed_digest, proposal_dismissed }): Promise<SourceMark> => {
-          const source = proposed_digest === null ? undefined : await find(slug);
-          const proposal = source === undefined || isStopped(source) ? "none" : judgeProposal(source);
+        rows.map(async ({ slug, kind, proposal_dismissed, ...row }): Promise<SourceMark> => {
+          const state = [slug, row.revision, row.digest, row.proposed_digest].join(" ");
+          const proposal = row.proposed_digest === null ? "none" : await keep(state, () => judge(slug));
           return { slug, kind, proposal, isDismissed: proposal_dismissed === 1 };
         }),
       );

@@ -170,6 +170,23 @@ test("what goes while the store is away is closed when it is back, and what came
   expect(closed.at(-1)).toBe(`clock ${revision}`);
 });
 
+test("a change is judged once, however many pages tell of it", async () => {
+  const { list } = await open();
+  await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });
+  await list.propose("clock", contentOf("set"));
+  const look = async () => {
+    const select = vi.spyOn(store, "selectFrom");
+    const marks = await list.listMarks();
+    const count = select.mock.calls.length;
+    select.mockRestore();
+    return [marks[0]?.proposal, count];
+  };
+  expect(await look()).toEqual(["changes", 2]);
+  expect(await look()).toEqual(["changes", 1]);
+  await list.propose("clock", contentOf("now", "set"));
+  expect(await look()).toEqual(["additions", 2]);
+});
+
 test("changed actions wait for the owner: what he agreed to stays in use until he accepts", async () => {
   const { list, sources } = await open();
   await list.put({ slug: "clock", kind: "mcp", name: "Clock", definition: {}, content: contentOf("now") });

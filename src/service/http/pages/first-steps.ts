@@ -99,7 +99,7 @@ function command(text: string): Markup {
 function stepsCard(steps: readonly FirstStep[], o: { baseUrl: string; csrfToken: string }): Markup {
   return html`<section class="card" aria-labelledby="first-steps">
 <div class="title"><h2 id="first-steps">First steps</h2>
-<form method="post" action="/first-steps/hide">${csrfField(o.csrfToken)}<button class="quiet">Put away</button></form></div>
+<form method="post" action="/first-steps/hide">${csrfField(o.csrfToken)}<button class="quiet">Put away<span class="hidden"> the first steps</span></button></form></div>
 <p class="muted">In any order; the list goes away when all are done. ${whereItIs(o.baseUrl)}</p>
 <ol class="steps">${steps.map(
     ({ title, isDone, how }) =>

@@ -20,7 +20,7 @@ import { type Browser, openBrowser, readCsrf } from "./browser.ts";
 
 const DOCUMENT = {
   openapi: "3.1.0",
-  info: { title: "Door" },
+  info: { title: "Door", description: "Opens the [door](https://door.example/x), see <a href='https://x'>more</a>" },
   security: [{ key: [] }],
   components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Key" } } },
   paths: { "/door": { get: { operationId: "look" } } },
@@ -81,6 +81,7 @@ async function findFirst() {
 const readDigest = ({ text }: { readonly text: string }) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
 test("an added app is shown with what it was added from; a built-in one is not", async () => {
+  expect(await readCard("door")).toContain('<p class="muted about">Door: Opens the door, see more.</p>');
   expect(await readCard("door")).toContain("Added from: OpenAPI document.");
   expect(await readCard("shelf")).toContain("Added from: MCP server.");
   // Two apps may have one name.
