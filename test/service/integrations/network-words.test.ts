@@ -18,7 +18,7 @@ test.each([
   expect(toNetworkWords(text)).toBe(words);
 });
 
-test("a form names its fields by their labels, and shows no code of the network", () => {
+test("a form names its fields by their labels, and shows no code of the network", async () => {
   const mail = builtInIntegrations.find(({ slug }) => slug === "mail");
   const server = {
     protocol: "IMAP",
@@ -27,17 +27,17 @@ test("a form names its fields by their labels, and shows no code of the network"
     port: 993,
     security: "tls",
   } as const;
-  const say = (code: string) => {
-    const error = explainConnect(Object.assign(new Error(code), { code }), server);
+  const say = async (code: string) => {
+    const error = await explainConnect(Object.assign(new Error(code), { code }), server);
     return [...toProblems(mail ?? ({ slug: "", settingsForm: [] } as never), error)];
   };
-  expect(say("DEPTH_ZERO_SELF_SIGNED_CERT")).toEqual([
+  expect(await say("DEPTH_ZERO_SELF_SIGNED_CERT")).toEqual([
     [
       "imapHost",
       "It names a server whose certificate is signed by itself. If it is your own server, put the certificate of its authority into “Certificate of your own authority”; encryption without a check is not offered.",
     ],
   ]);
-  expect(say("ENOTFOUND")).toEqual([
+  expect(await say("ENOTFOUND")).toEqual([
     ["", "The IMAP server imap.example.org cannot be reached: there is no server of this name."],
   ]);
 });

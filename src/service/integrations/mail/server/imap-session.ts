@@ -4,6 +4,7 @@ import type { Action } from "../../integration.ts";
 import { MAX_MESSAGE_BYTES } from "../mail-box.ts";
 import { explainConnect, explainImap, explainImapSignIn, isRefusal } from "./mail-failure.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import { GREETING_MS } from "./speaks-tls.ts";
 
 const CONNECT_MS = 10_000;
 /** Silence in the middle of a command after which a connection counts as lost; less than a call may take. */
@@ -53,7 +54,7 @@ export function createImapSession(look: () => ServerSettings, idleMs = IDLE_MS):
     } catch (error) {
       line.client.close();
       signal.throwIfAborted();
-      throw explainImapSignIn(error, settings) ?? explainConnect(error, settings.imap);
+      throw explainImapSignIn(error, settings) ?? (await explainConnect(error, settings.imap));
     }
     open = line;
     return line;
@@ -153,7 +154,7 @@ async function createLine({ imap, user, signIn, secret, ca }: ServerSettings): P
     logger,
     disableAutoIdle: true,
     connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
+    greetingTimeout: GREETING_MS,
     socketTimeout: SILENCE_MS,
     maxLineLength: 4 * 1024 * 1024,
     maxLiteralSize: MAX_MESSAGE_BYTES + 1024,

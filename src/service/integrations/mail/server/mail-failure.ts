@@ -6,6 +6,7 @@ import { describeCertificate } from "../../network-words.ts";
 import { createProviderError } from "../../provider-failure.ts";
 import { findProvider } from "../find-servers/known-providers.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
+import { speaksTls } from "./speaks-tls.ts";
 
 const text = z.string().catch("");
 const faultSchema = z.object({
@@ -58,12 +59,20 @@ export function explainTls(error: unknown, { setting, port }: MailServer): Servi
   return undefined;
 }
 
+function expectTls({ protocol, port }: MailServer, cause: unknown): ServiceError {
+  const setting = protocol === "IMAP" ? "imapSecurity" : "smtpSecurity";
+  const problem = `does not fit: on port ${port} the server speaks TLS from the first byte. Choose "TLS".`;
+  return refuseSetting(setting, problem, cause);
+}
+
 const READ = { level: "read", idempotent: true } as const;
 
-/** Why no session with a server came about: nothing was asked of it yet. */
-export function explainConnect(error: unknown, server: MailServer): ServiceError {
+/** Why no session with a server came about: nothing was asked of it yet. Asks a silent one whether it waits for TLS. */
+export async function explainConnect(error: unknown, server: MailServer): Promise<ServiceError> {
   if (error instanceof ServiceError) return error;
-  const { message } = readFault(error);
+  const { code, message } = readFault(error);
+  const isSilent = server.security !== "tls" && /greeting/i.test(`${code} ${message}`);
+  if (isSilent && (await speaksTls(server))) return expectTls(server, error);
   const call = { app: nameServer(server), action: READ };
   return explainTls(error, server) ?? createProviderError({ kind: "unreachable", message }, call);
 }

@@ -19,6 +19,7 @@ import {
   refuseSize,
 } from "./mail-failure.ts";
 import type { MailServer, ServerSettings } from "./server-settings.ts";
+import { GREETING_MS } from "./speaks-tls.ts";
 
 const CONNECT_MS = 10_000;
 /** Silence after which a connection counts as lost; less than a call may take. */
@@ -40,7 +41,7 @@ export async function trySmtp(settings: SmtpSettings, signal: AbortSignal): Prom
     await untilAbort((await createSmtp(settings)).verify(), signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw explainSignIn(error, settings) ?? explainConnect(error, settings.smtp);
+    throw explainSignIn(error, settings) ?? (await explainConnect(error, settings.smtp));
   }
 }
 
@@ -106,7 +107,7 @@ async function createSmtp({
     customAuth: { TOKEN: signInWithToken },
     logger: false,
     connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
+    greetingTimeout: GREETING_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
   });
