@@ -120,7 +120,7 @@ function createFlowRow(
 
 function toStartId({ principal, templateKey, input }: FlowStart, startKey: string): string {
   const { accountId, apiKeyId } = principal;
-  return `flw_${sha256Hex(JSON.stringify([accountId, apiKeyId, startKey, templateKey, input])).slice(0, 32)}`;
+  return `flw_${sha256Hex(JSON.stringify([accountId, apiKeyId, startKey, templateKey, input])).slice(0, 20)}`;
 }
 
 function createStepRows({ steps }: FlowTemplate, flowId: string): FlowStepRow[] {

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium, openWindow, signIn } from "./chromium.ts";
+import { findBarriers, launchChromium, measureOverflow, openWindow, signIn } from "./chromium.ts";
 import { startUsedService, type UsedService } from "./dashboard-service.ts";
 import { tabTo } from "./keyboard.ts";
 
@@ -47,9 +47,27 @@ test("a failed flow is resumed, and another declined", async () => {
   await page.goto(`${service.url}/flows/${service.flows.waiting}`);
   await page.getByLabel("Reason").fill("Not now");
   await page.getByRole("button", { name: "Decline" }).click();
-  await page.getByText("Declined. The flow ends here.").waitFor();
   await page.getByText("Declined by Owner. Reason: Not now").waitFor();
   await page.goto(`${service.url}/`);
   expect(await page.getByText("Approve to create").count()).toBe(0);
   expect(await listTasks()).toEqual([]);
+});
+
+test("a flow is started by its form, corrected after a mistake, and run again", async () => {
+  await page.goto(`${service.url}/flows`);
+  await page.getByRole("link", { name: "Start a flow" }).click();
+  await page.getByRole("link", { name: "Leave a reminder in the notes", exact: true }).click();
+  await page.getByLabel("Reminder").fill("Water the plants");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("The flow was not started.").waitFor();
+  await page.getByRole("alert").getByRole("link", { name: "Seconds to wait" }).click();
+  await page.getByLabel("Seconds to wait").fill("3600");
+  expect(await page.getByLabel("Reminder").inputValue()).toBe("Water the plants");
+  expect([...(await findBarriers(page)), await measureOverflow(page)]).toEqual([0]);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Started. The flow waits for your approval.").waitFor();
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Declined by Owner. No reason was given.").waitFor();
+  await page.getByRole("link", { name: "Run again" }).click();
+  expect(await page.getByLabel("Seconds to wait").inputValue()).toBe("3600");
 });

@@ -73,12 +73,12 @@ function toScope({ input, outputs }: State): Scope {
 }
 
 /** A call as its approval shows it, and as it is made then. */
-const shownCallSchema = z.object({
-  step: z.string(),
-  key: z.string(),
+export const shownCallSchema = z.object({
   title: z.string(),
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()),
+  step: z.string(),
+  key: z.string(),
 });
 type ShownCall = z.infer<typeof shownCallSchema>;
 const approvedSchema = z.looseObject({ calls: z.array(shownCallSchema) });
@@ -92,7 +92,7 @@ function planCalls(step: CallStep, state: State): ShownCall[] {
     const args = isRecord(filled) ? filled : {};
     const [name] = Object.values(args).flatMap(listNames);
     const title = name === undefined ? step.title : `${step.title}: ${shortenText(name, MAX_TITLE)}`;
-    return { step: step.key, key: String(index + 1).padStart(3, "0"), title, tool: step.tool, arguments: args };
+    return { title, tool: step.tool, arguments: args, step: step.key, key: String(index + 1).padStart(3, "0") };
   });
 }
 

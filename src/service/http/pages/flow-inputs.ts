@@ -90,7 +90,7 @@ function inputField(field: InputField, o: FieldParts): Markup {
   const problem = o.problem?.field === name ? o.problem.problem : undefined;
   const zone = format === "date-time" ? "In UTC." : "";
   const lines = type === "array" ? "One on each line." : "";
-  const help = [description, lines, zone].filter(Boolean).join(" ");
+  const help = [field.app === undefined && description, lines, zone].filter(Boolean).join(" ");
   const described = [help && `${id}-help`, problem !== undefined && `${id}-problem`].filter(Boolean).join(" ");
   const marks = html`${problem === undefined ? "" : html` aria-invalid="true"`}${described === "" ? "" : html` aria-describedby="${described}"`}${isRequired ? html` required` : ""}`;
   const value = o.typed === undefined ? writeValue(field, field.default) : (o.typed[name] ?? "");

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import { z } from "zod";
+import { isRecord } from "../../../base/json.ts";
 import type { FlowStep, FlowView } from "../../../wire/flow.ts";
 import { toPlainText } from "../../../wire/plain-text.ts";
 import { mayDo } from "../../auth/people.ts";
@@ -8,6 +9,7 @@ import { markShown } from "../../flows/decide-flow.ts";
 import { listNames } from "../../flows/describe-wait.ts";
 import { toAttempt } from "../../flows/flow-rows.ts";
 import type { FlowTemplate } from "../../flows/flow-template.ts";
+import { shownCallSchema } from "../../flows/own/compile-template.ts";
 import { listFields } from "../../flows/template-input.ts";
 import type { Role } from "../../store/schema.ts";
 import { MAX_REASON } from "./call-card.ts";
@@ -115,17 +117,26 @@ function itemChoice(items: readonly unknown[]): Markup {
   const row = (item: unknown, index: number) => {
     const name = toPlainText(listNames(item)[0] ?? `Number ${index + 1}`, { max: MAX_ITEM_NAME });
     return html`<li><div class="choice"><input type="checkbox" id="item-${index}" name="item" value="${index}" checked><label for="item-${index}"><strong>${name}</strong></label></div>
-${dataView(item)}</li>`;
+${itemView(item, name)}</li>`;
   };
   return html`<fieldset><legend>Untick what is to be left out</legend><input type="hidden" name="choice" value="yes">
 <ul class="data">${items.map(row)}</ul></fieldset>`;
+}
+
+/** What an item is made of, without the name that stands above it. */
+function itemView(item: unknown, name: string): Markup {
+  const call = shownCallSchema.safeParse(item).data;
+  if (call !== undefined) return html`<p class="muted"><code>${call.tool}</code></p>${dataView(call.arguments)}`;
+  return dataView(
+    isRecord(item) ? Object.fromEntries(Object.entries(item).filter(([, value]) => value !== name)) : item,
+  );
 }
 
 /** Why it was declined; nothing where nobody declined it. */
 function refusalCard({ steps }: FlowPage): Markup {
   const { declinedBy, reason } = steps.map(readStepDecision).find((one) => one.declinedBy !== undefined) ?? {};
   if (declinedBy === undefined) return html``;
-  return html`<p class="notice">Declined by ${toPlainText(declinedBy)}. ${reason ? html`Reason: ${toPlainText(reason)}` : "No reason was given."}</p>`;
+  return html`<p class="notice" role="status">Declined by ${toPlainText(declinedBy)}. ${reason ? html`Reason: ${toPlainText(reason)}` : "No reason was given."}</p>`;
 }
 
 function accountList(accounts: readonly Account[]): Markup {

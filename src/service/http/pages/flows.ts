@@ -20,11 +20,12 @@ const NOTICES = {
   started: (view) => `Started. ${describeProgress(view)}`,
   approved: (view) => `Approved. ${describeProgress(view)}`,
   resumed: (view) => `Resumed. ${describeProgress(view)}`,
-  declined: () => "Declined. The flow ends here.",
+  // The page says who declined it, and why.
+  declined: () => undefined,
   cancelled: () => "The flow is cancelled.",
   none: () => "Nothing was chosen, so nothing was approved. Decline it if none of it is to be done.",
   changed: () => "The flow had changed before you pressed the button. This is how it stands now.",
-} as const satisfies Record<string, (view: FlowView) => string>;
+} as const satisfies Record<string, (view: FlowView) => string | undefined>;
 type Notice = keyof typeof NOTICES;
 
 function describeProgress(view: FlowView): string {
@@ -36,7 +37,9 @@ function describeProgress(view: FlowView): string {
     case "cancelled":
       return "The flow was then cancelled.";
     case "waiting":
-      return findCurrentStep(view)?.stepType === "approval" ? "The flow waits for you again." : "The flow waits now.";
+      return findCurrentStep(view)?.stepType === "approval"
+        ? "The flow waits for your approval."
+        : "The flow waits for its time.";
     default:
       return "The flow goes on.";
   }

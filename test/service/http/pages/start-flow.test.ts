@@ -56,7 +56,7 @@ describe("starting a flow", () => {
     expect(flow).toMatchObject({ triggerType: "manual", startedBy: "Owner", status: "waiting" });
     expect(flow.input).toEqual({ query: "is:unread", maxResults: 3, notionParent: "Tasks" });
     const { text } = await open(`/flows/${flow.id}?notice=started`);
-    expect(text).toContain("Started. The flow waits for you again.");
+    expect(text).toContain("Started. The flow waits for your approval.");
     expect(text).toContain("started by Owner");
     expect(text).toContain("<dt>Folder in the notes</dt>");
     expect((await open("/log")).text).toMatch(/Search mail[\s\S]*Owner/);
