@@ -95,6 +95,14 @@ describe("a bundle", () => {
     expect(JSON.stringify(files)).not.toContain(folder);
   });
 
+  test("counts a package that was built into another one as a part of that", async () => {
+    const plan = await writeSources(folder, {
+      "node_modules/third/index.js": 'export { inner as third } from "./dist/node_modules/inner/index.js";\n',
+      "node_modules/third/dist/node_modules/inner/index.js": "export function inner() {\n  return 3;\n}\n",
+    });
+    expect((await bundle(plan)).map(({ name }) => name)).toEqual(["third"]);
+  });
+
   test("is not made when the bundler warns", async () => {
     const plan = await writeSources(folder, {
       "src/later.ts": 'import { gone } from "third";\nexport const name = gone;\n',

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { decode, encode, type SourceMapLine } from "@jridgewell/sourcemap-codec";
@@ -148,11 +148,19 @@ async function writeChunk({ out, folder }: BundlePlan, { fileName, moduleIds, ma
 
 const isOurs = (source: string) => !source.includes("node_modules/");
 
+/** The package that a file belongs to. One that was built into another, without its package.json, is a part of that one. */
+function findPackage(id: string): { readonly place: string; readonly name: string } | undefined {
+  const [, place, name] = PACKAGE_FOLDER.exec(id) ?? [];
+  if (place === undefined || name === undefined) return undefined;
+  if (existsSync(join(place, "package.json"))) return { place, name };
+  return findPackage(place.slice(0, place.lastIndexOf("node_modules")));
+}
+
 async function listPackages(chunks: readonly OutputChunk[]): Promise<BundledPackage[]> {
   const places = new Map<string, string>();
   for (const id of chunks.flatMap(({ moduleIds }) => moduleIds)) {
-    const [, place, name] = PACKAGE_FOLDER.exec(id) ?? [];
-    if (place !== undefined && name !== undefined) places.set(place, name);
+    const found = findPackage(id);
+    if (found !== undefined) places.set(found.place, found.name);
   }
   const found = [...places].map(async ([place, name]) => {
     const { version, author } = manifestSchema.parse(JSON.parse(await readFile(join(place, "package.json"), "utf8")));
