@@ -25,7 +25,7 @@ export interface Service {
 
 /**
  * Starts the self-hosted service: every endpoint of the API document, and the pages for its owner.
- * On the first start it connects drive, notes, mail, calendar and feeds to folders below `dataDir`.
+ * On the first start it connects drive, notes, mail, calendar, contacts and feeds to folders below `dataDir`.
  *
  * @throws SvcError `invalid_config` naming the option: port in use, address not of this machine, data folder not
  *   writable or served by another process, `publicUrl` missing for a host that other machines reach.

@@ -109,7 +109,7 @@ export interface ServiceOptions {
    * beginning of the id of its key. Default false.
    */
   readonly accessLog?: boolean;
-  /** Apps the service can act on. Default: drive, notes, mail, calendar and feeds. */
+  /** Apps the service can act on. Default: drive, notes, mail, calendar, contacts and feeds. */
   readonly integrations?: readonly Integration[];
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;

@@ -159,7 +159,7 @@ describe("svc integrations and svc connect", () => {
       JSON.parse(json.stdout)
         .map((item: { integration_id: string }) => item.integration_id)
         .sort(),
-    ).toEqual(["calendar", "drive", "feeds", "mail", "notes"]);
+    ).toEqual(["calendar", "contacts", "drive", "feeds", "mail", "notes"]);
   });
 
   test("prints the page on which an app is connected", async () => {

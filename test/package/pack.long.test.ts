@@ -485,7 +485,7 @@ describe("the README's code, run by an installed package", () => {
       await service.close();`;
     const { stdout } = await runCode(code, environment());
     expect(stdout).toBe(
-      "calendar Local calendars\ndrive Local drive\nfeeds Feeds\nmail Local mailbox\nnotes Local notes\n",
+      "calendar Local calendars\ncontacts Local contacts\ndrive Local drive\nfeeds Feeds\nmail Local mailbox\nnotes Local notes\n",
     );
   });
 

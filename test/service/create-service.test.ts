@@ -141,13 +141,14 @@ describe("the first start", () => {
     const connections = await first.connections.list();
     expect(connections.map(({ integration, state, isDefault }) => [integration, state, isDefault]).sort()).toEqual([
       ["calendar", "healthy", true],
+      ["contacts", "healthy", true],
       ["drive", "healthy", true],
       ["feeds", "healthy", true],
       ["mail", "healthy", true],
       ["notes", "healthy", true],
     ]);
     expect(connections.map(({ settings }) => Object.values(settings)[0]).sort()).toEqual(
-      ["calendar", "drive", "feeds", "mail", "notes"].map((name) => join(dataDir, name)),
+      ["calendar", "contacts", "drive", "feeds", "mail", "notes"].map((name) => join(dataDir, name)),
     );
     // A mail program may deliver before the first call.
     expect((await readdir(join(dataDir, "mail"))).sort()).toEqual(["cur", "new", "tmp"]);

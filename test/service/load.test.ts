@@ -78,7 +78,7 @@ describe("a start of the service", () => {
       "zod",
     ]);
     const rare =
-      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|mail-parser|stored-agenda|folder-store|dav-accounts|dav-store|find-dav-server|remote-drives|feed-reader|read-feed|url-files|s3-client|send-note)\b/;
+      /\/(pages|build-document|added\/(mcp|openapi)|vault-notebook|notion-accounts|maildir-box|mail-accounts|mail-parser|stored-agenda|stored-address-books|folder-store|dav-accounts|dav-store|find-dav-server|remote-drives|feed-reader|read-feed|url-files|s3-client|send-note)\b/;
     expect(files.filter((path) => rare.test(path))).toEqual([]);
   });
 

@@ -155,6 +155,7 @@ const FIRST_APPS: readonly {
   inside?: readonly string[];
 }[] = [
   { slug: "calendar", label: "Local calendars", settings: (folder) => ({ folder }) },
+  { slug: "contacts", label: "Local contacts", settings: (folder) => ({ folder }) },
   { slug: "drive", label: "Local drive", settings: (folder) => ({ folder }) },
   { slug: "feeds", label: "Feeds", settings: (folder) => ({ folder }) },
   {

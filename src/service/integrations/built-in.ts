@@ -1,5 +1,6 @@
 import type { AllowedHosts } from "../fetch/address-rules.ts";
 import { createCalendarIntegration } from "./calendar/calendar-integration.ts";
+import { createContactsIntegration } from "./contacts/contacts-integration.ts";
 import { createDriveIntegration } from "./drive/drive-integration.ts";
 import { createFeedsIntegration } from "./feeds/feeds-integration.ts";
 import type { Integration } from "./integration.ts";
@@ -19,6 +20,7 @@ export function createBuiltInIntegrations(allowed?: AllowedHosts): readonly Inte
     createNotesIntegration(o),
     createMailIntegration(o),
     createCalendarIntegration(o),
+    createContactsIntegration(o),
     createFeedsIntegration(o),
   ];
 }

@@ -82,6 +82,7 @@ describe("GET /api/integrations", () => {
     expect(await ids("?connected_only=true")).toEqual([
       "app-1000",
       "calendar",
+      "contacts",
       "drive",
       "feeds",
       "lab",

@@ -26,6 +26,7 @@ test("five that start at once on an empty database make one account and connect 
   const connections = await cluster.store.selectFrom("connections").select("integration").execute();
   expect(connections.map(({ integration }) => integration).sort()).toEqual([
     "calendar",
+    "contacts",
     "drive",
     "feeds",
     "ledger",

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as takeBreath } from "node:timers/promises";
 import { foldText, toSearchWords } from "../../../base/text.ts";
 import { refuseMissing, refuseValue } from "../../service-error.ts";
-import type { Collection, CollectionStore, StoredItem } from "../collections/collection-store.ts";
+import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
+import { type CollectionStore, refuseUnreadable, type StoredItem } from "../collections/collection-store.ts";
 import { type ContentBlock, writeContent } from "../collections/content-tree.ts";
-import { refuseUnreadable } from "../collections/folder-store.ts";
 import type { ActionContext } from "../integration.ts";
 import type { Agenda, AgendaSpan, ANSWERS, EventTarget, GivenTimes, WorkingHours } from "./agenda.ts";
 import { readSettingZone } from "./calendar-settings.ts";
@@ -118,7 +118,7 @@ export class StoredAgenda implements Agenda {
     const zone = readZone(o.zone, this.#defaultZone());
     const { start, end } = readTimes(o, zone);
     if (start === undefined || end === undefined) throw refuseValue("start", "and end are needed.");
-    const calendar = await this.#chooseCalendar(o.calendar);
+    const calendar = chooseCollection(await this.#store.list(), o.calendar, { what: "calendar", field: "calendar" });
     const { title, location, description, rrule } = o;
     const uid = randomUUID();
     const draft = { title, location, description, rrule, start, end };
@@ -183,32 +183,12 @@ export class StoredAgenda implements Agenda {
     return organizer === undefined || (await this.#listOwn()).has(organizer.address);
   }
 
-  async #findCalendar(name: string): Promise<Collection> {
-    const found = findNamed(await this.#store.list(), name);
-    if (found !== undefined) return found;
-    throw refuseMissing(`There is no calendar "${name}".`, "See list_calendars.");
-  }
-
-  /** The calendar for a new event: which of several is for the caller to say, so that whoever approves sees it. */
-  async #chooseCalendar(name: string | undefined): Promise<Collection> {
-    if (name !== undefined) return this.#findCalendar(name);
-    const all = await this.#store.list();
-    const [only] = all;
-    if (only === undefined) throw refuseMissing("There is no calendar.", "The owner makes one with another program.");
-    if (all.length === 1) return only;
-    const names = all.slice(0, 20).map((one) => one.name);
-    throw refuseValue("calendar", "is needed, as there are several calendars.", `Choose one of: ${names.join(", ")}.`);
-  }
-
   /** All instances of a span, in the order of time. */
   async #look(given: AgendaSpan, most: number) {
     const zone = readZone(given.zone, this.#defaultZone());
     const span = readSpan(given, zone, most);
-    const wanted = given.calendars;
-    const calendars =
-      wanted === undefined
-        ? await this.#store.list()
-        : await Promise.all(wanted.map((name) => this.#findCalendar(name)));
+    const all = await this.#store.list();
+    const calendars = given.calendars?.map((name) => findCollection(all, name, "calendar")) ?? all;
     const { items, left } = await this.#store.read([...new Map(calendars.map((one) => [one.id, one])).values()], {
       span,
     });
@@ -312,11 +292,6 @@ function tryParse({ text }: StoredItem): CalendarFile | undefined {
   } catch {
     return undefined;
   }
-}
-
-function findNamed(all: readonly Collection[], name: string): Collection | undefined {
-  const same = all.filter((one) => foldText(one.name) === foldText(name));
-  return all.find(({ id }) => id === name) ?? (same.length === 1 ? same[0] : undefined);
 }
 
 /** Everything of an event that is searched. */

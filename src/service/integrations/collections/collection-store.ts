@@ -30,8 +30,6 @@ export interface FoundItems {
 export interface ItemFilter {
   /** Only those that touch this span, in milliseconds since the epoch. */
   readonly span?: { readonly from: number; readonly to: number };
-  /** Only those in which this text occurs. */
-  readonly text?: string;
 }
 
 /**
@@ -90,4 +88,14 @@ export function refuseConflict(what: string): ServiceError {
 /** A name that every file system and every server takes. */
 export function toFileStem(uid: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9@._-]{0,150}$/.test(uid) ? uid : sha256Hex(uid);
+}
+
+/** 500 `provider_error`: an item that is there, and cannot be understood. */
+export function refuseUnreadable(id: string, cause?: unknown): ServiceError {
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  return new ServiceError(500, "provider_error", `"${id}" cannot be read${why}.`, {
+    type: "provider",
+    hint: "Open it with another program and repair it.",
+    cause,
+  });
 }

@@ -17,6 +17,7 @@ import {
   MAX_ITEMS,
   MAX_READ_BYTES,
   refuseConflict,
+  refuseUnreadable,
   type StoredItem,
   toFileStem,
 } from "./collection-store.ts";
@@ -165,14 +166,4 @@ export class FolderStore implements CollectionStore {
 
 function toParts({ id }: Collection): readonly string[] {
   return id === TOP ? [] : [id];
-}
-
-/** 500 `provider_error`: an item that is there, and cannot be understood. */
-export function refuseUnreadable(id: string, cause?: unknown): ServiceError {
-  const why = cause instanceof Error ? `: ${cause.message}` : "";
-  return new ServiceError(500, "provider_error", `"${id}" cannot be read${why}.`, {
-    type: "provider",
-    hint: "Open it with another program and repair it.",
-    cause,
-  });
 }

@@ -131,5 +131,5 @@ test("home shows some connections, those that need help first, and leads to all"
   expect(labels).toHaveLength(8);
   expect(labels).toEqual(expect.arrayContaining(["Four", "Local calendars", "Local drive", "Feeds", "Local mailbox"]));
   expect(labels[0]).toBe("Four");
-  expect(card).toContain('<a href="/connections">All 9 connections</a>');
+  expect(card).toContain('<a href="/connections">All 10 connections</a>');
 });

@@ -51,6 +51,15 @@ describeIntegrationContract("feeds", async () => {
   };
 });
 
+describeIntegrationContract("contacts", () =>
+  setUp("contacts", {
+    folder: "personal",
+    read: { action: "search", args: { query: "ana" } },
+    write: { action: "create_contact", args: { name: "Ana" } },
+    badSettings: { server: "https://dav.example.org" },
+  }),
+);
+
 /** @param o.folder one that is there before the first write */
 async function setUp(
   slug: string,

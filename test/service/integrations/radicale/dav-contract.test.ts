@@ -18,6 +18,17 @@ describeIntegrationContract(
   { faults: HTTP_FAULTS },
 );
 
+describeIntegrationContract(
+  "contacts on a server",
+  () =>
+    setUp("contacts", {
+      place: "/ana/people/",
+      read: { action: "search", args: { query: "ana" } },
+      write: { action: "create_contact", args: { name: "Ana" } },
+    }),
+  { faults: HTTP_FAULTS },
+);
+
 async function setUp(
   slug: string,
   { place, ...o }: Pick<ContractSubject, "read" | "write"> & { readonly place: string },

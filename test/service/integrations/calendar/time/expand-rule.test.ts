@@ -266,8 +266,8 @@ describe("a span far from the start", () => {
     ["FREQ=MONTHLY;INTERVAL=5;BYDAY=-1FR", "2027-01-29T09:00"],
     ["FREQ=HOURLY;INTERVAL=7", "2026-11-20T05:00"],
   ])("%s is what it is when everything before is made, too", (rule) => {
-    const span = { from: "2026-11-20", to: "2027-03-01" };
-    const all = expand(rule, { to: span.to, steps: 1_000_000 }).filter((at) => at >= span.from);
+    const span = { start: "2025-09-02T09:00", from: "2026-11-20", to: "2027-03-01" };
+    const all = expand(rule, { start: span.start, to: span.to }).filter((at) => at >= span.from);
     expect(all.length).toBeGreaterThan(0);
     expect(expand(rule, { ...span, steps: 5_000 })).toEqual(all);
   });

@@ -1,0 +1,65 @@
+import type { AllowedHosts } from "../../fetch/address-rules.ts";
+import type { CollectionKind } from "../collections/collection-store.ts";
+import { createStoreFields } from "../collections/dav-settings.ts";
+import type { DavDns } from "../collections/find-dav-server.ts";
+import { createStores } from "../collections/open-stores.ts";
+import type { Integration } from "../integration.ts";
+import type { OpenAddressBooks } from "./address-books.ts";
+import { createContact, deleteContact, readContact, searchContacts, updateContact } from "./contact-actions.ts";
+
+const actions = [searchContacts, readContact, createContact, updateContact, deleteContact];
+
+/** Address books as collections of files. */
+const ADDRESS_BOOKS: CollectionKind = {
+  ending: ".vcf",
+  mimetype: "text/vcard; charset=utf-8",
+  app: "The contacts server",
+  accountType: "carddav",
+  first: { id: "personal", name: "personal" },
+};
+
+/**
+ * Contacts: folders of vCard files (setting `folder`, an absolute path), or an account on a CardDAV server (`server`, with
+ * the settings of `readDavSettings`). The code of either is loaded by the first call that needs it.
+ *
+ * @param o.allowed hosts of the owner that may be reached although they are not public
+ * @param o.dns where the server of an address is looked up, for tests
+ */
+export function createContactsIntegration(
+  o: { readonly allowed?: AllowedHosts; readonly dns?: DavDns } = {},
+): Integration {
+  const stores = createStores(ADDRESS_BOOKS, o);
+  const open: OpenAddressBooks = async (context, action) => {
+    const { StoredAddressBooks } = await import("./stored-address-books.ts");
+    return new StoredAddressBooks(await stores.open(context, action), context);
+  };
+  return {
+    slug: "contacts",
+    name: "Contacts",
+    description:
+      "Address books on a server (CardDAV), or in a folder of the machine that runs the service, as vCard files.",
+    category: "contacts",
+    scopes: ["contacts.read", "contacts.write"],
+    actions: actions.map((action) => action(open)),
+    settingsForm: createStoreFields({
+      server: "Contacts server (CardDAV)",
+      folder: {
+        name: "folder",
+        label: "Folder of the address books",
+        kind: "folder",
+        help: "Each folder in it is an address book, with one .vcf file a contact, as vdirsyncer and khard have them.",
+      },
+    }),
+    settingsHelp: "A server with user name and password is needed, or else a folder, at the end.",
+    firstStep: {
+      setting: "address",
+      async suggest(address) {
+        const { findDavServer } = await import("../collections/find-dav-server.ts");
+        return findDavServer(address, ADDRESS_BOOKS, o.dns);
+      },
+    },
+    checkSettings: stores.checkSettings,
+    testSettings: stores.testSettings,
+    close: stores.close,
+  };
+}
