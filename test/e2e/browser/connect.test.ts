@@ -34,14 +34,14 @@ test("a folder is connected as a second drive, after a mistake was shown at its 
   await page.getByRole("link", { name: "Connections", exact: true }).click();
   await page.getByRole("link", { name: "Connect another Drive" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Family drive");
-  await page.getByLabel("Folder").fill(join(folder, "nothing"));
+  await page.getByRole("textbox", { name: "Folder", exact: true }).fill(join(folder, "nothing"));
   await page.getByLabel("Read only").check();
   await page.getByRole("button", { name: "Connect Drive" }).click();
-  await page.getByRole("alert").getByRole("link", { name: "Folder" }).click();
+  await page.getByRole("alert").getByRole("link", { name: "Folder", exact: true }).click();
   expect(await page.evaluate("document.activeElement.id")).toBe("set-folder");
-  expect(await page.getByLabel("Folder").getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByRole("textbox", { name: "Folder", exact: true }).getAttribute("aria-invalid")).toBe("true");
   expect(await page.getByLabel("Read only").isChecked()).toBe(true);
-  await page.getByLabel("Folder").fill(folder);
+  await page.getByRole("textbox", { name: "Folder", exact: true }).fill(folder);
   // Offered, because the default is still the folder of the first start.
   await page.getByLabel("Use this one when an agent").uncheck();
   await page.keyboard.press("Enter");
