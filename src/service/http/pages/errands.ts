@@ -1,6 +1,7 @@
 import { toPlainText } from "../../../wire/plain-text.ts";
 import type { SourceMark } from "../../added/source-store.ts";
 import type { Connection } from "../../connections/connection.ts";
+import { describeObject } from "../../executions/describe-object.ts";
 import { ServiceError } from "../../service-error.ts";
 import type { ServiceParts } from "../service-parts.ts";
 import { nameApp } from "./app-names.ts";
@@ -49,7 +50,9 @@ function describeWaiting({ id, call, flow }: WaitingItem, { now }: Pick<ServiceP
     return { ...errand, title: flow.name ?? id, text: describeWaitingFlow(flow, now()), href: `/flows/${id}` };
   }
   const { content, toolName } = call;
-  const text = `A call waits for your approval: ${toPlainText(content?.account ?? toolName)}.`;
+  const object = describeObject(content?.arguments);
+  const account = toPlainText(content?.account ?? toolName);
+  const text = `A call waits for your approval: ${object === undefined ? account : `${object}, on ${account}`}.`;
   return { ...errand, title: toPlainText(content?.title ?? toolName), text, href: `/inbox/${id}` };
 }
 
