@@ -8,17 +8,25 @@ import { EXIT } from "../exit-codes.ts";
 import { withCatalog } from "../open-session.ts";
 import { endSentence, wrapWords } from "../terminal.ts";
 
-import { toJson } from "./tools.ts";
+import { findUnconnected, toJson } from "./tools.ts";
 
 /** `svc describe`: one tool with its arguments, accounts and whether a human is asked. */
 export async function describe(context: CliContext, name: string, flags: { baseUrl?: string }): Promise<number> {
-  return withCatalog(context, { ...flags, cached: true }, async (catalog) => {
+  return withCatalog(context, { ...flags, cached: true }, async (catalog, client) => {
     await catalog.load({ signal: context.signal });
+    const asked = findUnconnected(client, context.signal);
+    // A tool that is not there ends the command first.
+    asked.catch(() => undefined);
     const { entry } = await catalog.refresh(name);
     if (entry === undefined) throw unknownTool(name, catalog.suggest(name));
-    const connections = entry.connections.map(({ id, label }) => ({ id, label }));
-    context.terminal.answer({ ...toJson(entry), inputSchema: entry.inputSchema, connections }, () =>
-      format(entry, context.terminal.columns),
+    const unconnected = await asked;
+    const connections = entry.connections.map(({ id, label, isDefault }) => ({
+      id,
+      label,
+      isDefault: isDefault === true,
+    }));
+    context.terminal.answer({ ...toJson(entry, unconnected), inputSchema: entry.inputSchema, connections }, () =>
+      format(entry, { columns: context.terminal.columns, isConnected: !unconnected.has(entry.integration) }),
     );
     return EXIT.ok;
   });
@@ -33,7 +41,10 @@ export function unknownTool(name: string, close: readonly CatalogEntry[]): SvcEr
   });
 }
 
-function format(entry: CatalogEntry, columns: number | undefined): string {
+function format(
+  entry: CatalogEntry,
+  { columns, isConnected }: { readonly columns: number | undefined; readonly isConnected: boolean },
+): string {
   const schema = entry.inputSchema ?? {};
   const properties = Object.entries(isRecord(schema.properties) ? schema.properties : {});
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
@@ -45,7 +56,10 @@ function format(entry: CatalogEntry, columns: number | undefined): string {
       .map((line) => wrapWords(`  ${line}`, columns, "  ")),
     "",
     `Effect: ${entry.effect}${mustAskFirst(entry) ? "; you are asked before it runs" : ""}`,
-    ...entry.connections.map(({ id, label }) => toPlainText(`Account: ${label} (${id})`)),
+    ...entry.connections.map(({ id, label, isDefault }) =>
+      toPlainText(`Account: ${label} (${id})${isDefault === true ? ", the default" : ""}`),
+    ),
+    ...(isConnected ? [] : [toPlainText(`Not connected yet: "svc connect ${entry.integration}" prints the link.`)]),
     "",
     properties.length === 0 ? "No arguments." : "Arguments:",
     ...properties.map(([name, property]) =>
@@ -75,10 +89,33 @@ function formatArgument(
   return toPlainText(`  ${name} (${type}${isRequired ? ", required" : ""})${text}${choices}${fallback}`);
 }
 
+/** A value of the type of an argument, to be replaced. */
+function exampleValue(property: unknown): unknown {
+  if (!isRecord(property)) return "…";
+  if (property.default !== undefined) return property.default;
+  if (Array.isArray(property.enum)) return property.enum[0];
+  switch ([property.type].flat()[0]) {
+    case "array":
+      return [exampleValue(property.items)];
+    case "object":
+      return {};
+    case "integer":
+    case "number":
+      return typeof property.minimum === "number" ? property.minimum : 1;
+    case "boolean":
+      return true;
+    default:
+      return "…";
+  }
+}
+
 function exampleCall(tool: string, schema: Record<string, unknown>, required: Set<unknown>): string {
   const names = [...required].filter((name) => typeof name === "string");
   const files = names.filter((name) => isFileField(schema, name));
-  const values = Object.fromEntries(names.filter((name) => !files.includes(name)).map((name) => [name, "…"]));
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const values = Object.fromEntries(
+    names.filter((name) => !files.includes(name)).map((name) => [name, exampleValue(properties[name])]),
+  );
   const args = Object.keys(values).length === 0 ? "" : ` --args '${JSON.stringify(values)}'`;
   return `svc call ${tool}${args}${files.map((name) => ` --file ${name}=PATH`).join("")}`;
 }

@@ -2,7 +2,9 @@ import { join } from "node:path";
 import type { SyncReport, ToolCatalog } from "../../calls/catalog/catalog.ts";
 import type { CatalogEntry } from "../../calls/catalog/catalog-entry.ts";
 import { openPins, type PinChange, type Pins } from "../../calls/catalog/pins.ts";
-import { SvcError } from "../../errors.ts";
+import { listAllIntegrations } from "../../client/all-integrations.ts";
+import type { SvcClient } from "../../client/client.ts";
+import { isSvcError, SvcError } from "../../errors.ts";
 import { toPlainText } from "../../wire/plain-text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -25,8 +27,11 @@ interface ToolsFlags {
 export async function tools(context: CliContext, flags: ToolsFlags): Promise<number> {
   const { terminal } = context;
   if (flags.pin === true || flags.check === true) return comparePins(context, flags);
-  return withCatalog(context, { ...flags, cached: true }, async (catalog) => {
+  return withCatalog(context, { ...flags, cached: true }, async (catalog, client) => {
     const { integration: only } = flags;
+    const asked = findUnconnected(client, context.signal);
+    // Lists that cannot be read end the command first.
+    asked.catch(() => undefined);
     const report = await catalog.sync({
       ...(only === undefined ? {} : { integrations: [only] }),
       onProgress: ({ tools: count }) => terminal.progress(`  reading the tool list, ${count} so far`),
@@ -34,7 +39,11 @@ export async function tools(context: CliContext, flags: ToolsFlags): Promise<num
     });
     terminal.endProgress();
     const found = catalog.list().filter(({ integration }) => only === undefined || integration === only);
-    terminal.answer(found.map(toJson), () => formatTools(terminal, found));
+    const unconnected = await asked;
+    terminal.answer(
+      found.map((entry) => toJson(entry, unconnected)),
+      () => formatTools(terminal, found, unconnected),
+    );
     if (found.length === 0 && only !== undefined) {
       terminal.say(`No connected app is called "${only}" or it has no tools. "svc tools" lists all.`);
       return EXIT.failed;
@@ -51,8 +60,19 @@ function sayOmitted(terminal: Terminal, { omitted }: Pick<SyncReport, "omitted">
   }
 }
 
+/** Slugs of the apps that are not connected yet; empty where the service does not say. */
+export async function findUnconnected(client: SvcClient, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  try {
+    const items = await listAllIntegrations(client, {}, { signal });
+    return new Set(items.filter(({ connected }) => connected === false).map((item) => item.integration_id));
+  } catch (error) {
+    if (!isSvcError(error) || error.code === "aborted") throw error;
+    return new Set();
+  }
+}
+
 /** One line per tool under its integration: name, effect, first sentence, cut where the terminal ends. */
-function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): string {
+function formatTools(terminal: Terminal, entries: readonly CatalogEntry[], unconnected: ReadonlySet<string>): string {
   if (entries.length === 0)
     return 'No tool found. Connect an app in the dashboard, or try other words with "svc search".';
   const width = Math.max(...entries.map((entry) => entry.name.length));
@@ -61,7 +81,7 @@ function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): stri
   return [...groups]
     .map(([integration, group]) =>
       [
-        terminal.style("bold", toPlainText(integration || "other")),
+        `${terminal.style("bold", toPlainText(integration || "other"))}${nameUnconnected(integration, unconnected)}`,
         ...group.map((entry) =>
           toPlainText(
             `  ${entry.name.padEnd(width)}  ${entry.effect.padEnd(7)}  ${firstSentence(entry.description, max)}`,
@@ -72,14 +92,29 @@ function formatTools(terminal: Terminal, entries: readonly CatalogEntry[]): stri
     .join("\n");
 }
 
-/** A tool in the lists of `--json`. */
-export function toJson({ name, integration, title, description, effect, needsConfirmation }: CatalogEntry) {
-  return { name, integration, title, description, effect, needsConfirmation: needsConfirmation ?? null };
+function nameUnconnected(integration: string, unconnected: ReadonlySet<string>): string {
+  return unconnected.has(integration) ? toPlainText(` (not connected: svc connect ${integration})`) : "";
 }
 
-function firstSentence(text: string, max: number): string {
-  const sentence = text.match(/^.*?[.!?](?=\s|$)/s)?.[0] ?? text;
-  return toPlainText(sentence.replaceAll(/\s+/g, " "), { max });
+/** A tool in the lists of `--json`. */
+export function toJson(entry: CatalogEntry, unconnected: ReadonlySet<string>) {
+  const { name, integration, title, description, effect, needsConfirmation } = entry;
+  const connected = !unconnected.has(integration);
+  return { name, integration, title, description, effect, needsConfirmation: needsConfirmation ?? null, connected };
+}
+
+/** Where a sentence may end: not before a lower-case letter. */
+const SENTENCE_END = /[.!?](?=\s|$)(?!\s+\p{Ll})/gu;
+/** Words that have a full stop of their own in the middle of a sentence. */
+const ABBREVIATION = /(?:^|[\s("'])(?:e\.g|i\.e|vs|cf|approx|incl|resp|mr|mrs|dr)\.$/i;
+const LONGEST_ABBREVIATION = 10;
+
+/** The first sentence of a text on one line, cut to `max` characters. */
+export function firstSentence(text: string, max: number): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  const ends = [...line.matchAll(SENTENCE_END)].map(({ index }) => index + 1);
+  const end = ends.find((at) => !ABBREVIATION.test(line.slice(Math.max(0, at - LONGEST_ABBREVIATION), at)));
+  return toPlainText(line.slice(0, end), { max });
 }
 
 interface SearchFlags {
@@ -90,11 +125,17 @@ interface SearchFlags {
 
 /** `svc search`: tools that match the words, ranked by the service. */
 export async function search(context: CliContext, words: string[], flags: SearchFlags): Promise<number> {
-  return withCatalog(context, { ...flags, cached: false }, async (catalog) => {
+  return withCatalog(context, { ...flags, cached: false }, async (catalog, client) => {
     const limit = wholeNumber(flags.limit, "--limit", 1, 200);
     const query = { query: words.join(" "), limit, ...(flags.integration ? { integration: flags.integration } : {}) };
-    const found = await catalog.search(query, context.signal);
-    context.terminal.answer(found.map(toJson), () => formatTools(context.terminal, found));
+    const [found, unconnected] = await Promise.all([
+      catalog.search(query, context.signal),
+      findUnconnected(client, context.signal),
+    ]);
+    context.terminal.answer(
+      found.map((entry) => toJson(entry, unconnected)),
+      () => formatTools(context.terminal, found, unconnected),
+    );
     return EXIT.ok;
   });
 }

@@ -31,7 +31,7 @@ const PREFIX_FROM = 3;
 const SYNONYM_WEIGHT = 0.4;
 const JOINED_WEIGHT = 0.8;
 /** Of what an app without a connection offers: found, but after something as fitting that can be called. */
-const UNCONNECTED_WEIGHT = 0.5;
+const UNCONNECTED_WEIGHT = 0.7;
 const BOOST = { name: 4, slug: 3, title: 2, description: 1 } as const;
 /** Longest query that is looked at; more words only cost time. */
 const MAX_QUERY_WORDS = 24;
