@@ -644,8 +644,8 @@ const PAGES: readonly Sabotage[] = [
   {
     name: "pages: a row of the log shows the query of an address, which may be a key",
     file: "src/service/executions/describe-object.ts",
-    original: ": url.host + url.pathname",
-    sabotaged: ": url.href",
+    original: "url.host + url.pathname",
+    sabotaged: "url.href",
     suite: "test/service/executions/describe-object.test.ts",
   },
 ];

@@ -27,6 +27,9 @@ const HOW =
 /** Numbers that name something. */
 const NUMBER = /(?:^|_)(?:id|number|no|index|row)$/;
 
+/** A part of an address that may be a key, as in those of webhooks. */
+const KEY = /(?=[\w:-]*\d)[\w:-]{20,}/g;
+
 /** Longest description of one argument, in characters. */
 const MAX_PART = 80;
 /** Most entries of a list that are named. */
@@ -41,7 +44,7 @@ interface Argument {
 /**
  * The thing that a call is about, in one line of at most some 160 characters, such as `The quote · ana@example.org`: taken
  * from arguments whose names say that they name something. Undefined when there is none. Values under the name of a
- * credential are left out, and addresses are shown without their query.
+ * credential are left out, and addresses are shown without their query, and without parts that may be keys.
  */
 export function describeObject(args: unknown): string | undefined {
   const all = listArguments(args);
@@ -87,15 +90,10 @@ function nameValue(value: unknown): string | undefined {
   return typeof name === "string" ? nameText(name) : undefined;
 }
 
-function nameText(text: string): string | undefined {
+function nameText(whole: string): string | undefined {
+  const text = whole.slice(0, 4 * MAX_PART);
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  const line =
-    url === null
-      ? text
-          .slice(0, 4 * MAX_PART)
-          .replaceAll(/\s+/gu, " ")
-          .trim()
-      : url.host + url.pathname;
+  const line = url === null ? text.replaceAll(/\s+/gu, " ").trim() : url.host + url.pathname.replaceAll(KEY, "…");
   return line === "" ? undefined : toPlainText(line, { ...EXACT, max: MAX_PART });
 }
 

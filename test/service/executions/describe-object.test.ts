@@ -18,6 +18,11 @@ test.each<[string, unknown, string | undefined]>([
   ["one with ids alone", { issue_id: 17, state: "closed" }, "17"],
   ["one with names of its own", { owner: "octo" }, "octo"],
   ["an address", { url: "https://ana:pw@example.org/a?token=s3cret#x" }, "example.org/a"],
+  [
+    "the address of a webhook",
+    { url: "https://hooks.example.org/services/T024/AbCdEf123456789012345678" },
+    "hooks.example.org/services/T024/…",
+  ],
   ["a credential under a good place", { body: { token: "s3cret-token" }, password: "s3cret" }, undefined],
   ["what was hidden when it was written", { subject: "[hidden]" }, undefined],
   ["numbers that name nothing", { limit: 5, offset: 10 }, undefined],
