@@ -13,12 +13,16 @@ export function openSqlite(file: string, options: sqlite.DatabaseSyncOptions = {
   return new Database(file, { timeout: BUSY_TIMEOUT_MS, ...options });
 }
 
+/** What the log of writes keeps on the disk: a large one, such as of an app with thousands of actions, is cut to it. */
+export const KEPT_WAL_BYTES = 8 * 1024 * 1024;
+
 /** Speaks to a SQLite file in WAL mode with `synchronous=FULL`. */
 export function createSqliteDialect(file: string): Dialect {
   // SQLite gives the -wal and -shm files the mode of the main file, so it must exist with 0600 first.
   closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
   const database = openSqlite(file);
   database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+  database.exec(`PRAGMA journal_size_limit=${KEPT_WAL_BYTES}`);
   return new TransactionalDialect({ database: asKyselyDatabase(database) });
 }
 
