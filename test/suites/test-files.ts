@@ -14,7 +14,7 @@ export const LONG_TESTS: string[] = [
 
 /** Tests of the service that talk to it only from outside, and so run on either store. */
 export const ON_BOTH_STORES: string[] = [
-  "test/service/{access,approvals,auth,catalog,http,mcp,metrics,notify,oauth}/**/*.test.ts",
+  "test/service/{access,approvals,auth,catalog,http,mcp,metrics,notify,oauth,triggers}/**/*.test.ts",
   "test/service/executions/{account-and-lookup,canonical-executions,idempotency,offload,two-processes}.test.ts",
   "test/service/flows/flow-routes.test.ts",
   "test/service/added/open-sources.test.ts",

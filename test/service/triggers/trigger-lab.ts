@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type OpenService, openService } from "../../../src/service/open-service.ts";
 import type { ServiceOptions } from "../../../src/service/service-options.ts";
+import { testDefaults } from "../../../src/service/test-kit/start-test-service.ts";
 import type { TriggerContent } from "../../../src/service/triggers/trigger.ts";
 
 /** A service whose clock the test sets, with a mailbox and a drive. */
@@ -46,8 +47,16 @@ export async function openTriggerLab(options: Partial<ServiceOptions> = {}): Pro
   const dataDir = await mkdtemp(join(tmpdir(), "svc-triggers-"));
   const log: string[] = [];
   let [time, count] = [START, 0];
+  const defaults = await testDefaults.forFolder?.(dataDir);
   const open = () =>
-    openService({ dataDir, port: 0, now: () => time, log: ({ message }) => log.push(message), ...options });
+    openService({
+      dataDir,
+      port: 0,
+      now: () => time,
+      log: ({ message }) => log.push(message),
+      ...defaults,
+      ...options,
+    });
   let service = await open();
   const lab: TriggerLab = {
     get service() {
