@@ -32,6 +32,8 @@ export interface TriggerLab {
 }
 
 export const START = Date.parse("2026-03-02T09:00:00Z");
+/** Of the gateways that triggers wake. */
+export const TOKEN = "t".repeat(32);
 const MINUTE = 60_000;
 
 /** What a trigger of a test does unless that matters. */

@@ -55,6 +55,11 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   const silent: ModelScript = () => "Nothing to do.";
   let script = silent;
   const server = createServer((incoming, outgoing) => {
+    // Before a run that nobody sits at, the host asks whether the model is there.
+    if (incoming.method === "GET") {
+      outgoing.end(JSON.stringify({ object: "list", data: [{ id: "scripted" }] }));
+      return;
+    }
     void json(incoming).then((body) => {
       const request = readRequest(body as WireRequest);
       const isAside = request.tools.length === 0;
