@@ -57,6 +57,7 @@ export async function openTriggerLab(options: Partial<ServiceOptions> = {}): Pro
       now: () => time,
       log: ({ message }) => log.push(message),
       ...defaults,
+      heartbeatMs: 5000,
       ...options,
     });
   let service = await open();
