@@ -19,7 +19,7 @@ const STORY = [
   /approve the device: http:\/\/127\.0\.0\.1:\d+\/pair\/\S+$/m,
   /the code [A-Z0-9]{4}-[A-Z0-9]{4}$/m,
   /^Approved\.$/m,
-  /^[1-9]\d* dynamic tools from 3 integrations\.$/m,
+  /^[1-9]\d* dynamic tools from [1-9]\d* integrations\.$/m,
   /^Agent calls mail_search /m,
   /subject: The quote for the terrace/,
   /Approval needed\n.*Action +│ Save a file/,
