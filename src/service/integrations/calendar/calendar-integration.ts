@@ -46,6 +46,7 @@ export function createCalendarIntegration(
     settingsForm: [
       ...createStoreFields({
         server: "Calendar server (CalDAV)",
+        address: "Invitations to it are yours.",
         folder: {
           name: "folder",
           label: "Folder of the calendars",

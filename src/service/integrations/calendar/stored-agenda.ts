@@ -26,10 +26,11 @@ import {
   listPeople,
   readEventText,
   readOwnAnswer,
+  readTitle,
   summariseInstance,
 } from "./ics/describe-event.ts";
 import { findInstance, type Instance, listInstances, repeats } from "./ics/instances.ts";
-import type { Moment } from "./ics/moment.ts";
+import { type Moment, readFirstMoment } from "./ics/moment.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readGivenTime, readSpan, readZone } from "./time/read-time.ts";
 import { nameWeekday, sayTimes, writeTime } from "./time/words.ts";
@@ -42,7 +43,7 @@ const MAX_STEPS = 10_000;
 /** Instances of one call: some tenths of a second. */
 const MAX_FOUND = 20_000;
 /** Files that are read before others get their turn. */
-const FILES_AT_ONCE = 200;
+const FILES_AT_ONCE = 50;
 /** Characters between the id of an item and the UID of one of its events, where it has several. */
 const UID_MARK = "#";
 
@@ -233,13 +234,9 @@ export class StoredAgenda implements Agenda {
   async #choose(target: EventTarget, zone: Zone) {
     const found = await this.#find(target.eventId);
     const instance = this.#pick(found.file, found.series, { name: target.instance, zone });
-    const title = (readEventText(instance.event, "SUMMARY") ?? "").trim();
-    if (title.replaceAll(/\s+/g, " ").slice(0, 500) !== target.title.replaceAll(/\s+/g, " "))
-      throw refuseValue(
-        "title",
-        `is not the title of this event, which is "${title.slice(0, 500)}".`,
-        "Check which event is meant.",
-      );
+    const title = flatten(readTitle(instance.event));
+    if (title !== flatten(target.title))
+      throw refuseValue("title", `is not the title of this event, which is "${title}".`, "Check which event is meant.");
     if (target.instance === undefined && !target.wholeSeries && repeats(found.series))
       throw refuseValue(
         "instance",
@@ -250,7 +247,9 @@ export class StoredAgenda implements Agenda {
   }
 
   #pick(file: CalendarFile, series: Series, o: { readonly name: string | undefined; readonly zone: Zone }): Instance {
-    const original = o.name === undefined ? undefined : readGivenTime(o.name, o.zone, "instance");
+    const start = readFirstMoment(series.master ?? file.root, "DTSTART", file.findZone);
+    // Without an offset it counts where the series has its times.
+    const original = o.name === undefined ? undefined : readGivenTime(o.name, start?.zone ?? o.zone, "instance");
     const found = findInstance(file, series, { original, zone: o.zone, budget: { steps: MAX_STEPS } });
     if (found !== undefined) return found;
     if (original === undefined) throw refuseUnreadable(series.uid);
@@ -292,6 +291,10 @@ function tryParse({ text }: StoredItem): CalendarFile | undefined {
   } catch {
     return undefined;
   }
+}
+
+function flatten(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 /** Everything of an event that is searched. */

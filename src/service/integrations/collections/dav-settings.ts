@@ -14,14 +14,19 @@ export interface DavSettings {
 }
 
 /** Fields of the connect form: the address of the account, a folder, or else a server. */
-export function createStoreFields(o: { readonly folder: SettingField; readonly server: string }): SettingField[] {
+export function createStoreFields(o: {
+  readonly folder: SettingField;
+  readonly server: string;
+  /** What the address is for beside finding the server; a sentence. */
+  readonly address?: string;
+}): SettingField[] {
   return [
     {
       name: "address",
       label: "Your mail address",
       kind: "email",
       optional: true,
-      help: "The server is looked for by it, and invitations to it are yours.",
+      help: ["The server is looked for by it.", ...(o.address === undefined ? [] : [o.address])].join(" "),
     },
     { name: "server", label: o.server, kind: "text", optional: true, help: "For example https://dav.example.org." },
     { name: "user", label: "User name", kind: "text", optional: true, help: "The mail address when it is empty." },

@@ -28,6 +28,7 @@ const updates = createGate(1);
 /** Id of the collection that lies in the folder itself. */
 const TOP = ".";
 const MAX_NAME = 200;
+const FILES_AT_ONCE = 16;
 
 /**
  * Collections that are folders of this machine, with one file an item: the layout of vdirsyncer, khal and khard. Each folder
@@ -59,14 +60,19 @@ export class FolderStore implements CollectionStore {
     let [left, size] = [0, 0];
     for (const collection of collections) {
       const names = await this.#listNames(collection);
-      for (const name of names) {
-        this.#context.signal.throwIfAborted();
-        const isFull = items.length >= MAX_ITEMS || size > MAX_READ_BYTES;
-        const item = isFull ? undefined : await this.#readItem(collection, name).catch(() => undefined);
-        size += item?.text.length ?? 0;
-        if (item === undefined) left += 1;
-        else items.push(item);
-      }
+      if (names.length === 0) continue;
+      await this.#look(toParts(collection), async (folder) => {
+        for (let at = 0; at < names.length; at += FILES_AT_ONCE) {
+          this.#context.signal.throwIfAborted();
+          const batch = names.slice(at, at + FILES_AT_ONCE);
+          const isFull = items.length + batch.length > MAX_ITEMS || size > MAX_READ_BYTES;
+          const read = isFull ? [] : batch.map((name) => readItem(folder, collection, name).catch(() => undefined));
+          const found = (await Promise.all(read)).filter((item) => item !== undefined);
+          left += batch.length - found.length;
+          size += found.reduce((sum, { text }) => sum + text.length, 0);
+          items.push(...found);
+        }
+      });
     }
     return { items, left };
   }
@@ -143,13 +149,8 @@ export class FolderStore implements CollectionStore {
       .sort();
   }
 
-  async #readItem(collection: Collection, name: string, field = "folder"): Promise<StoredItem> {
-    const parts = toParts(collection);
-    const read = (folder: Folder) => readWholeFile(folder, name, MAX_ITEM_BYTES);
-    const { bytes } = await this.#look(parts, read, { name, field });
-    const id = [...parts, name].join("/");
-    if (!isUtf8(bytes)) throw refuseUnreadable(id);
-    return { id, collection, etag: sha256Hex(bytes), text: bytes.toString("utf8") };
+  #readItem(collection: Collection, name: string, field = "folder"): Promise<StoredItem> {
+    return this.#look(toParts(collection), (folder) => readItem(folder, collection, name), { name, field });
   }
 
   async #write(folder: Folder, name: string, text: string, ifExists: "error" | "replace" = "error"): Promise<void> {
@@ -162,6 +163,13 @@ export class FolderStore implements CollectionStore {
     const { bytes } = await this.#look([name], read).catch(() => ({ bytes: Buffer.alloc(0) }));
     return bytes.toString("utf8").replaceAll(/\s+/g, " ").trim().slice(0, MAX_NAME) || undefined;
   }
+}
+
+async function readItem(folder: Folder, collection: Collection, name: string): Promise<StoredItem> {
+  const { bytes } = await readWholeFile(folder, name, MAX_ITEM_BYTES);
+  const id = [...toParts(collection), name].join("/");
+  if (!isUtf8(bytes)) throw refuseUnreadable(id);
+  return { id, collection, etag: sha256Hex(bytes), text: bytes.toString("utf8") };
 }
 
 function toParts({ id }: Collection): readonly string[] {

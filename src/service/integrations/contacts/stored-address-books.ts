@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate as takeBreath } from "node:timers/promises";
 import { foldText, toSearchWords } from "../../../base/text.ts";
 import { refuseMissing, refuseValue } from "../../service-error.ts";
 import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
@@ -11,6 +12,9 @@ import { changeCard, composeCard, describeCard, readName, readSearchText, summar
 
 /** Character between the id of an item and the mark of one of its cards, where it has several. */
 const CARD_MARK = "#";
+
+/** Files that are read before others get their turn. */
+const FILES_AT_ONCE = 50;
 
 /** One card in an item. */
 interface Found {
@@ -36,7 +40,8 @@ export class StoredAddressBooks implements AddressBooks {
     const { items, left } = await this.#store.read(books, {});
     let unread = left;
     const hits: { found: Found; name: string; points: number }[] = [];
-    for (const item of items) {
+    for (const [index, item] of items.entries()) {
+      if (index % FILES_AT_ONCE === 0) await takeBreath();
       this.#context.signal.throwIfAborted();
       const cards = tryParse(item);
       if (cards.length === 0) unread += 1;

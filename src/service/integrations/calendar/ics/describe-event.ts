@@ -24,6 +24,11 @@ export function readEventText(event: ContentBlock, name: string): string | undef
   return readText(event, name, "icalendar");
 }
 
+/** The title of an event, as it is shown. */
+export function readTitle(event: ContentBlock): string {
+  return shortenText(readEventText(event, "SUMMARY") ?? "", 500);
+}
+
 /** What is shown of every event in a list; `own` are the addresses of the account. */
 export function summariseInstance(
   instance: Instance,
@@ -36,7 +41,7 @@ export function summariseInstance(
   return {
     event_id: o.eventId,
     calendar_id: o.calendarId,
-    title: shortenText(readEventText(event, "SUMMARY") ?? "", 500),
+    title: readTitle(event),
     ...sayWhen(instance, o.zone),
     ...(start.zone !== undefined && start.zone.id !== o.zone.id && { event_zone: start.zone.id }),
     ...(!start.isDay && start.zone === undefined && { floating: "The time is the same on every clock, in no zone." }),

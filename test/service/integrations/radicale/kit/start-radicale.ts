@@ -8,7 +8,7 @@ import { findFreePort } from "../../../free-port.ts";
 import type { HttpAnswer } from "../../contract/http-faults.ts";
 
 /** What the line to the server does with a request; undefined: it passes, once the rule has ended. */
-export type LineRule = (request: LineRequest) => HttpAnswer | undefined | Promise<HttpAnswer | undefined>;
+type LineRule = (request: LineRequest) => HttpAnswer | undefined | Promise<HttpAnswer | undefined>;
 
 interface LineRequest {
   readonly method: string;
@@ -39,6 +39,7 @@ export interface TestRadicale {
   close(): Promise<void>;
 }
 
+const RADICALE = "radicale";
 const USER = "ana";
 const PASSWORD = "ana's pass wörd";
 
@@ -48,7 +49,7 @@ export async function startRadicale(): Promise<TestRadicale> {
   const port = await findFreePort();
   await writeFile(join(folder, "users"), `${USER}:${PASSWORD}\n`);
   await writeFile(join(folder, "config"), describeServer(folder, port));
-  const server = spawn("radicale", ["--config", join(folder, "config")], { stdio: ["ignore", "ignore", "pipe"] });
+  const server = spawn(RADICALE, ["--config", join(folder, "config")], { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   server.stderr.on("data", (data) => {
     log = `${log}${data}`.slice(-4000);
