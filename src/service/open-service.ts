@@ -83,7 +83,7 @@ async function start(o: CheckedOptions, onClose: (undo: Undo) => void): Promise<
   const watch = await openWatch(o, store);
   onClose(() => watch.close());
   const { accountId, core: opened } = await inTurnOfStarts(store, () => openCore(o, infrastructure));
-  const metrics = o.metricsToken === undefined ? undefined : createServiceMetrics({ store, accountId, now: o.now });
+  const metrics = o.metricsToken === undefined ? undefined : createServiceMetrics({ ...o, store, accountId });
   const core = metrics === undefined ? opened : { ...opened, executor: metrics.watchExecutor(opened.executor) };
   node.onBeat(() => core.executionLog.settle().then(() => core.executionLog.closeAbandoned()));
   await node.start();

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -16,6 +17,7 @@ import {
 import { closeAll, makeFolder } from "../calls/open-test-session.ts";
 import { runSvc, startSvc } from "../e2e/run-svc.ts";
 import { type WatchedProcess, watchProcess } from "../e2e/watch-process.ts";
+import { PACKAGE_ROOT } from "../package/read-package.ts";
 import { findFreePort } from "../service/free-port.ts";
 import { listCommands } from "./list-commands.ts";
 import { readFences, readPage, readTable } from "./read-page.ts";
@@ -101,6 +103,18 @@ describe("the tables", () => {
     );
     expect(text).toContain(`| a pairing or installation | ${BOOTSTRAP_LIFETIME_MS / 60_000} minutes |`);
   });
+});
+
+test("every change that has a line is named", () => {
+  const text = readPage(PAGE);
+  const sources = globSync("src/service/http/**/*.ts", { cwd: PACKAGE_ROOT });
+  const written = sources.flatMap((file) =>
+    [...readFileSync(join(PACKAGE_ROOT, file), "utf8").matchAll(/"((?:[a-z]+)\.(?:[a-z_]+))"/g)]
+      .map(([, event = ""]) => event)
+      .filter((event) => /^(device|person|browser|passkey|connection|rule|app|trigger)\./.test(event)),
+  );
+  expect(written).toEqual(expect.arrayContaining(["device.revoked", "person.signed_in", "passkey.added"]));
+  expect([...new Set(written)].filter((event) => !text.includes(`\`${event}\``))).toEqual([]);
 });
 
 describe("the files for other programs", () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -150,6 +151,11 @@ describe("the first start", () => {
     expect(connections.map(({ settings }) => Object.values(settings)[0]).sort()).toEqual(
       ["calendar", "contacts", "drive", "feeds", "mail", "notes"].map((name) => join(dataDir, name)),
     );
+    const modes = ["lock.db", "svc.db", "connection-secrets.key"].map(
+      (name) => statSync(join(dataDir, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    expect(existsSync(join(dataDir, "lock.db-journal"))).toBe(false);
     // A mail program may deliver before the first call.
     expect((await readdir(join(dataDir, "mail"))).sort()).toEqual(["cur", "new", "tmp"]);
     for (const { id } of connections) await first.connections.remove(id);

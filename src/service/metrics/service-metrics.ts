@@ -1,8 +1,11 @@
+import { stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { countWaiting } from "../approvals/approval-rows.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Executor } from "../executions/execute-tool.ts";
 import type { Outbox } from "../notify/outbox.ts";
-import type { Store } from "../store/open-store.ts";
+import { STORE_FILE } from "../store/data-folder.ts";
+import { isShared, type Store } from "../store/open-store.ts";
 import { createMeter, type Meter, type Reading } from "./meter.ts";
 
 /**
@@ -16,6 +19,7 @@ interface StoreParts {
   readonly accountId: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly dataDir: string;
 }
 
 /** Starts at zero. */
@@ -30,6 +34,7 @@ export function createServiceMetrics(parts: StoreParts) {
     "status",
   ]);
   addStoreGauges(meter.gauge, parts);
+  addDiskGauges(meter.gauge, parts);
 
   return {
     /** The text that Prometheus reads. */
@@ -77,6 +82,20 @@ export function createServiceMetrics(parts: StoreParts) {
       requests.observe(seconds, route, `${Math.floor(status / 100)}xx`);
     },
   };
+}
+
+/** Room on the disk of this process. */
+function addDiskGauges(gauge: Meter["gauge"], { store, dataDir }: StoreParts): void {
+  gauge("svc_disk_free_bytes", "Free space where the data folder is.", [], async () => {
+    const free = await statfs(dataDir).catch(() => undefined);
+    return free === undefined ? [] : [[free.bavail * free.bsize]];
+  });
+  if (isShared(store)) return;
+  gauge("svc_database_bytes", "Size of the database with its log of writes.", [], async () => {
+    const file = join(dataDir, STORE_FILE);
+    const sizes = await Promise.all([file, `${file}-wal`].map((one) => stat(one).catch(() => ({ size: 0 }))));
+    return [[sizes.reduce((sum, { size }) => sum + size, 0)]];
+  });
 }
 
 /** Waiting and running work, in the store that processes may share. */

@@ -96,7 +96,8 @@ async function makeFolder(path: string, uid: number | undefined): Promise<void> 
 async function takeLock(path: string): Promise<{ close(): void }> {
   const lock = openSqlite(join(path, LOCK_FILE), { timeout: LOCK_WAIT_MS });
   try {
-    lock.exec("BEGIN EXCLUSIVE");
+    // Nothing is ever written: a journal beside it would only be another file that others may read.
+    lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
     lock.close();
     const owner = await readOwner(path);

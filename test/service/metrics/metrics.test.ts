@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { builtInIntegrations } from "../../../src/service/integrations/built-in.ts";
 import { createMeter } from "../../../src/service/metrics/meter.ts";
@@ -102,6 +104,9 @@ describe("GET /metrics", () => {
     expect(await read("svc_approvals_waiting")).toEqual({ "": 1 });
     await startFlow(service, "notes_reminder", { text: "Private", delaySeconds: 3600 });
     expect(await read("svc_flows")).toEqual({ waiting: 1 });
+    expect((await read("svc_disk_free_bytes"))[""]).toBeGreaterThan(0);
+    const { size } = statSync(join(service.dataDir, "svc.db"));
+    expect((await read("svc_database_bytes"))[""]).toBeGreaterThanOrEqual(size);
     expect(await read("svc_calls_running")).toEqual({ "": 0 });
     expect((await fetchText()).text).not.toMatch(/Private|Secret account|Test device|acc_|con_|key_|apr_/);
   });
