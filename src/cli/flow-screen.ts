@@ -74,10 +74,10 @@ function listInputs(schema: FlowTemplate["inputSchema"]): string[] {
   const required = Array.isArray(schema?.required) ? schema.required : [];
   const fields = isRecord(schema?.properties) ? Object.entries(schema.properties) : [];
   return fields.map(([name, field]) => {
-    const { title, description, type, default: byDefault } = isRecord(field) ? field : {};
+    const { title, description, type, format = type, default: byDefault } = isRecord(field) ? field : {};
     const facts = [
       required.includes(name) && "required",
-      typeof type === "string" && clean(type),
+      typeof format === "string" && clean(format),
       byDefault !== undefined && `default ${clean(JSON.stringify(byDefault))}`,
     ];
     const text = [title, description].flatMap((one) => (typeof one === "string" ? clean(one, 300) : []));
@@ -95,7 +95,9 @@ export function formatFlowList(flows: readonly Flow[]): string {
       const by = startedBy ? [`by ${clean(startedBy)}`] : [];
       const line = [clean(id), clean(status).padEnd(9), time, clean(name ?? templateKey ?? ""), ...by].join("  ");
       if (waitingFor === undefined) return line;
-      return [line, clean(waitingFor.message, 200), clean(waitingFor.about, 200)].filter(Boolean).join("\n    ");
+      const { message, about, since } = waitingFor;
+      const asked = since === "" ? "" : ` Since ${toLocalTime(since)}.`;
+      return [line, `${clean(message, 200)}${asked}`, clean(about, 200)].filter(Boolean).join("\n    ");
     })
     .join("\n");
 }

@@ -13,16 +13,16 @@ test("the list of flows shows when each began by the clock of this machine", () 
 
 test("the list tells waiting flows apart", () => {
   const flow = { id: "flw_1", status: "waiting", name: "Tidy up", createdAt: null, startedBy: "Lap\u001b[2Jtop" };
-  const wait = { since: "2026-03-04T10:15:07Z", about: "Invoice, Quote" };
+  const wait = { since: new Date(2026, 2, 4, 10, 15, 7).toISOString(), about: "Invoice, Quote" };
   const first = { ...flow, waitingFor: { ...wait, message: 'Approve to create 2 pages in "Tasks".' } };
   const second = { ...flow, id: "flw_2", waitingFor: { ...wait, message: "Goes on by itself.", about: "" } };
   expect(formatFlowList([first, second])).toBe(
     [
       "flw_1  waiting      Tidy up  by Lap\\u001b[2Jtop",
-      '    Approve to create 2 pages in "Tasks".',
+      '    Approve to create 2 pages in "Tasks". Since 2026-03-04 10:15:07.',
       "    Invoice, Quote",
       "flw_2  waiting      Tidy up  by Lap\\u001b[2Jtop",
-      "    Goes on by itself.",
+      "    Goes on by itself. Since 2026-03-04 10:15:07.",
     ].join("\n"),
   );
 });
@@ -33,6 +33,7 @@ test("the list of templates says what each takes", () => {
   const properties = {
     folder: { type: "string", title: "Folder", description: "Such as\u001b[2J Tasks." },
     most: { type: "integer", default: 5 },
+    at: { type: "string", format: "date-time" },
     odd: 7,
   };
   const inputSchema = { type: "object", properties, required: ["folder"] };
@@ -42,6 +43,7 @@ test("the list of templates says what each takes", () => {
       "  Tidies.",
       "    folder (required, string)  Folder  Such as\\u001b[2J Tasks.",
       "    most (integer, default 5)",
+      "    at (date-time)",
       "    odd",
     ].join("\n"),
   );

@@ -87,9 +87,12 @@ const selectExecutions = (store: Store) =>
   store
     .selectFrom("executions as e")
     .leftJoin("api_keys", "api_keys.id", "e.api_key_id")
+    .leftJoin("people", "people.id", "e.api_key_id")
+    .leftJoin("triggers", "triggers.id", "e.api_key_id")
     .leftJoin("approvals as a", "a.execution_id", "e.id")
     .select(["e.id", "e.started_at as time", "e.finished_at", "e.status", "e.tool_name", "e.integration", "e.error"])
-    .select(["e.side_effect_level as effect", "e.connection_id", "e.api_key_id", "api_keys.label"])
+    .select(["e.side_effect_level as effect", "e.connection_id", "e.api_key_id"])
+    .select((x) => x.fn.coalesce("api_keys.label", "people.name", "triggers.name").as("label"))
     .select(["a.id as approval_id", "a.requested_at", "a.decided_at", "a.decided_by", "a.reason"])
     .select(["a.status as approval_status"])
     .orderBy("e.started_at")

@@ -19,9 +19,9 @@ export interface ActivityFilter {
   readonly to?: string | undefined;
 }
 
-/** One execution without its arguments and output, with the device that asked for it, or the person whose flow did. */
+/** One execution without its arguments and output, with the device that asked for it, or the person or trigger whose flow did. */
 export interface ActivityItem extends Omit<ExecutionRow, "arguments" | "output"> {
-  /** Null when neither a key nor a person asked for it. */
+  /** Null when none of them asked for it. */
   readonly device_label: string | null;
   readonly device_revoked_at: string | null;
   /** The flow that it is a call of; null without one. */
@@ -72,9 +72,10 @@ export function createActivity(store: Store, flush: () => Promise<void> = async 
       .selectFrom("executions")
       .leftJoin("api_keys", "api_keys.id", "executions.api_key_id")
       .leftJoin("people", "people.id", "executions.api_key_id")
+      .leftJoin("triggers", "triggers.id", "executions.api_key_id")
       .leftJoin("flow_calls", "flow_calls.execution_id", "executions.id")
       .select(COLUMNS)
-      .select((e) => e.fn.coalesce("api_keys.label", "people.name").as("device_label"))
+      .select((e) => e.fn.coalesce("api_keys.label", "people.name", "triggers.name").as("device_label"))
       .select(beginning)
       .where("executions.account_id", "=", accountId);
 

@@ -78,18 +78,13 @@ export function composeTest(baseUrl: string): Note {
   return { title: "Test note", lines, url: baseUrl, waiting: 0, items: [] };
 }
 
-/** Names of keys, OAuth clients and triggers, by the id that a call or a flow has. */
-async function nameCallers({ store, keys, oauth, accountId }: ComposeParts): Promise<ReadonlyMap<string, string>> {
+/** Names of keys and OAuth clients, by the id that a call has. */
+async function nameCallers({ keys, oauth, accountId }: ComposeParts): Promise<ReadonlyMap<string, string>> {
   const devices = (await keys.list(accountId)).map(({ id, label }) => [id, label] as const);
   const apps = (await oauth.listApps(accountId)).map(
     ({ clientId, name, redirectUri }) => [toSubject(clientId), name ?? redirectUri ?? ""] as const,
   );
-  return new Map([...devices, ...apps, ...(await nameTriggers(store, accountId))]);
-}
-
-async function nameTriggers(store: Store, accountId: string): Promise<(readonly [id: string, name: string])[]> {
-  const rows = await store.selectFrom("triggers").select(["id", "name"]).where("account_id", "=", accountId).execute();
-  return rows.map(({ id, name }) => [id, name] as const);
+  return new Map([...devices, ...apps]);
 }
 
 function tell({ kind, action, asked_by }: NoteItem): string {
@@ -104,7 +99,7 @@ async function describe(
   id: string,
 ): Promise<NoteItem | undefined> {
   const row = await selectApprovals(parts.store).where("approvals.id", "=", id).executeTakeFirst();
-  if (row === undefined) return describeFlow(parts, names, id);
+  if (row === undefined) return describeFlow(parts, id);
   const { content, toolName } = readApproval(row, { box: parts.box, now: parts.now() });
   return {
     id,
@@ -119,10 +114,9 @@ async function describe(
 
 async function describeFlow(
   { store, flows, accountId, baseUrl }: ComposeParts,
-  names: ReadonlyMap<string, string>,
   id: string,
 ): Promise<NoteItem | undefined> {
-  const row = await store.selectFrom("flows").select("api_key_id").where("id", "=", id).executeTakeFirst();
+  const row = await store.selectFrom("flows").select("id").where("id", "=", id).executeTakeFirst();
   if (row === undefined) return undefined;
   const { flow } = await flows.get(accountId, id);
   const action = clean(flow.name ?? flow.templateKey);
@@ -131,7 +125,7 @@ async function describeFlow(
     kind: "flow",
     app: "Flows",
     action,
-    asked_by: clean(names.get(row.api_key_id)),
+    asked_by: clean(flow.startedBy),
     url: `${baseUrl}/flows/${id}`,
   };
 }

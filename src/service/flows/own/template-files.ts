@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseJson } from "../../../base/json.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ServiceLog } from "../../service-error.ts";
@@ -24,6 +24,7 @@ export interface TemplateFiles {
 /** Limits: longest file in bytes, and most files. */
 const MAX_BYTES = 64 * 1024;
 const MAX_FILES = 100;
+const NO_FOLDER = "must be a folder that the service may read";
 const NAME = /^[a-z0-9][a-z0-9_-]{0,59}\.json$/;
 
 interface FoundFile {
@@ -50,8 +51,9 @@ export function openTemplateFiles(o: {
   let problems: readonly FileProblem[] = [];
 
   function look(): void {
-    const files = findFiles(o.folder);
-    const mark = JSON.stringify(files);
+    const names = listNames(o.folder);
+    const files = findFiles(o.folder, names ?? []);
+    const mark = JSON.stringify([names === undefined, files]);
     // A template fits the tools that there are.
     if (seen?.mark === mark && seen.entries === o.catalog.entries) return;
     seen = { mark, entries: o.catalog.entries };
@@ -59,6 +61,7 @@ export function openTemplateFiles(o: {
     templates = read.flatMap((one) => ("template" in one ? [one.template] : []));
     const before = new Set(problems.map(describeFileProblem));
     problems = [
+      ...(names === undefined ? [{ file: basename(o.folder), field: "", problem: NO_FOLDER }] : []),
       ...read.flatMap((one) => ("problems" in one ? one.problems : [])),
       ...files
         .slice(MAX_FILES)
@@ -86,13 +89,20 @@ export function describeFileProblem({ file, field, problem }: FileProblem): stri
   return `${file}: ${field === "" ? "the file" : field} ${problem}.`;
 }
 
-function findFiles(folder: string): FoundFile[] {
-  let names: string[];
+/** Undefined for a folder that is there and cannot be read. */
+function listNames(folder: string): string[] | undefined {
   try {
-    names = readdirSync(folder);
-  } catch {
-    return [];
+    return readdirSync(folder);
+  } catch (error) {
+    return isNodeError(error) && error.code === "ENOENT" ? [] : undefined;
   }
+}
+
+function isNodeError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error;
+}
+
+function findFiles(folder: string, names: readonly string[]): FoundFile[] {
   return names
     .filter((name) => name.endsWith(".json"))
     .sort()

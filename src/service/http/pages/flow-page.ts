@@ -94,7 +94,7 @@ function approvalCard(o: FlowPage, step: FlowStep): Markup {
   const { flow, csrfToken } = o;
   const { message, approved: _, accounts, ...shown } = shownSchema.parse(step.output ?? {});
   const items = step.items === undefined ? undefined : shown[step.items];
-  const choice = Array.isArray(items) && items.length > 1 ? itemChoice(items) : undefined;
+  const choice = Array.isArray(items) ? itemChoice(items) : undefined;
   const rest = Object.entries(shown).filter(([name]) => choice === undefined || name !== step.items);
   const hidden = html`${csrfField(csrfToken)}<input type="hidden" name="step" value="${step.stepKey}"><input type="hidden" name="seen" value="${markShown(step.output)}">`;
   // Forms of their own, so that Enter in the field for the reason can never approve.
@@ -112,15 +112,20 @@ ${choice ?? ""}
 </section>`;
 }
 
-/** Everything that is done by an approval, each with a box that leaves it out. */
+/** Everything that is done by an approval; of several things, each has a box that leaves it out. */
 function itemChoice(items: readonly unknown[]): Markup {
-  const row = (item: unknown, index: number) => {
-    const name = toPlainText(listNames(item)[0] ?? `Number ${index + 1}`, { max: MAX_ITEM_NAME });
-    return html`<li><div class="choice"><input type="checkbox" id="item-${index}" name="item" value="${index}" checked><label for="item-${index}"><strong>${name}</strong></label></div>
-${itemView(item, name)}</li>`;
-  };
+  const list = (isChoice: boolean) =>
+    html`<ul class="data">${items.map((item, index) => itemRow(item, index, isChoice))}</ul>`;
+  if (items.length < 2) return list(false);
   return html`<fieldset><legend>Untick what is to be left out</legend><input type="hidden" name="choice" value="yes">
-<ul class="data">${items.map(row)}</ul></fieldset>`;
+${list(true)}</fieldset>`;
+}
+
+function itemRow(item: unknown, index: number, isChoice: boolean): Markup {
+  const name = toPlainText(listNames(item)[0] ?? `Number ${index + 1}`, { max: MAX_ITEM_NAME });
+  const box = html`<div class="choice"><input type="checkbox" id="item-${index}" name="item" value="${index}" checked><label for="item-${index}"><strong>${name}</strong></label></div>`;
+  return html`<li>${isChoice ? box : html`<p><strong>${name}</strong></p>`}
+${itemView(item, name)}</li>`;
 }
 
 /** What an item is made of, without the name that stands above it. */

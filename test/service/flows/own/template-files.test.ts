@@ -75,6 +75,11 @@ test.each([
   expect(problems()).toEqual([expect.stringContaining(problem)]);
 });
 
+test("a file in place of the folder is told", async () => {
+  await writeFile(folder, "");
+  expect([keys(), problems()]).toEqual([[], ["templates: the file must be a folder that the service may read."]]);
+});
+
 test("a folder that is called like a template is none", async () => {
   await mkdir(join(folder, "look.json"), { recursive: true });
   expect([keys(), problems()]).toEqual([[], []]);

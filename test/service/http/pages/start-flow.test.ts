@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { exportLog } from "../../../../src/service/approvals/export-log.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
 import { call, type Reply } from "../../http-calls.ts";
@@ -60,6 +61,8 @@ describe("starting a flow", () => {
     expect(text).toContain("started by Owner");
     expect(text).toContain("<dt>Folder in the notes</dt>");
     expect((await open("/log")).text).toMatch(/Search mail[\s\S]*Owner/);
+    const [line] = await Array.fromAsync(exportLog({ dataDir: service.dataDir, isFull: false }));
+    expect(line).toMatchObject({ asked_by: { name: "Owner" } });
   });
 
   test("pressed twice at one time, starts one", async () => {
