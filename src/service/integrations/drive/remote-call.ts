@@ -8,6 +8,7 @@ import { createProviderError, findProviderWords, readNetworkFailure, readRetryAf
 type Reply = Awaited<ReturnType<typeof request>>;
 
 const READ = { level: "read", idempotent: true } as const;
+const REFUSED_KEY = /<Code>(?:InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)</;
 const MAX_WORDS_BYTES = 64 * 1024;
 const BLOCKED = "its address is not a public one; the service reaches others with --allow-host HOST:PORT";
 
@@ -58,8 +59,8 @@ export class RemoteCall {
       throw refuseUnavailable(`${this.#o.app} has no space left.`, "Free some space, then repeat the call.");
     const after = headers["retry-after"];
     const retryAfterSeconds = readRetryAfter(typeof after === "string" ? after : undefined, this.now());
-    // 423 is a lock that somebody else holds.
-    const known = status === 423 ? 409 : status;
+    // 423 is a lock that somebody else holds. A bucket says 403 for a key that it does not know, too.
+    const known = status === 423 ? 409 : REFUSED_KEY.test(text) ? 401 : status;
     throw createProviderError({ kind: "status", status: known, message, retryAfterSeconds }, this.#judge(o));
   }
 

@@ -91,6 +91,14 @@ describe("a bucket as a drive", () => {
     expect([listWrites(), names()]).toEqual([["PUT"], ["a.txt"]]);
   });
 
+  it("asks for another key when the store does not know it, and for more rights when it does", async () => {
+    const other = { ...toBucketSettings(s3.place), s3SecretAccessKey: "another secret" };
+    const error = await refusal(createRunner(integration, { settings: other })("list_files", {}));
+    expect([error.status, error.code]).toEqual([401, "needs_reauth"]);
+    s3.fail(() => ({ status: 403, body: "<Error><Code>AccessDenied</Code></Error>" }));
+    expect(await refusal(run("list_files", {}))).toMatchObject({ status: 403, code: "forbidden" });
+  });
+
   it("reads one version of a file, or says that it changed", async () => {
     put("long.txt", "x".repeat(100_000));
     s3.fail(({ headers }) => {

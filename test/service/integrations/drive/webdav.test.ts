@@ -173,5 +173,7 @@ describe("settings of a WebDAV server", () => {
   it("reach no address that is not public", async () => {
     const blocked = createRunner(integration, { settings: { ...settings, webdavUrl: "https://192.168.1.5/dav" } });
     expect((await refusal(blocked("list_files", {}))).message).toContain("--allow-host");
+    const plain = integration.checkSettings({ ...settings, webdavUrl: "http://dav.example.org/" });
+    expect((await refusal(plain)).message).toContain("--allow-host dav.example.org:80");
   });
 });
