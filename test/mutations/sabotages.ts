@@ -799,10 +799,48 @@ const NOTES: readonly Sabotage[] = [
   },
   {
     name: "notes: a webhook is signed in another way",
-    file: "src/service/notify/send-note.ts",
+    file: "src/service/notify/standard-webhook.ts",
     original: 'createHmac("sha256", secret)',
     sabotaged: 'createHmac("sha512", secret)',
     suite: "test/service/notify/notes.test.ts",
+  },
+];
+
+const TRIGGERS: readonly Sabotage[] = [
+  {
+    name: "triggers: a webhook with any signature is taken",
+    file: "src/service/notify/standard-webhook.ts",
+    original: "return isSigned ? id : undefined;",
+    sabotaged: "return sent.length > 0 ? id : String(isSigned);",
+    suite: "test/service/triggers/hooks.test.ts",
+  },
+  {
+    name: "triggers: a webhook is taken however old it is",
+    file: "src/service/notify/standard-webhook.ts",
+    original: "const TOLERANCE_MS = 5 * 60 * 1000;",
+    sabotaged: "const TOLERANCE_MS = 60 * 60 * 1000;",
+    suite: "test/service/triggers/hooks.test.ts",
+  },
+  {
+    name: "triggers: a webhook that is repeated acts again",
+    file: "src/service/triggers/receive-hook.ts",
+    original: "key: `hook ",
+    sabotaged: "key: Math.random() + `hook ",
+    suite: "test/service/triggers/hooks.test.ts",
+  },
+  {
+    name: "triggers: text from outside reaches the main session of an agent as trusted",
+    file: "src/service/triggers/deliver.ts",
+    original: 'mode: "now" }',
+    sabotaged: 'mode: "now", data: event.data }',
+    suite: "test/service/triggers/hooks.test.ts",
+  },
+  {
+    name: "triggers: a rule against reading does not stop looks",
+    file: "src/service/triggers/look.ts",
+    original: 'rule !== undefined && rule.effect !== "allow"',
+    sabotaged: 'rule?.effect === "allow"',
+    suite: "test/service/triggers/triggers.test.ts",
   },
 ];
 
@@ -1054,6 +1092,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...PAGES,
   ...NOTES,
   ...PEOPLE,
+  ...TRIGGERS,
   ...PASSKEYS,
   ...LIMITS,
   ...MEMORY,

@@ -1,6 +1,9 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createBuiltInIntegrations } from "../../../src/service/integrations/built-in.ts";
+import type { AppEvent, Integration, Wanted } from "../../../src/service/integrations/integration.ts";
+import { createLab } from "../lab-integration.ts";
 import { openTriggerLab, START, SUMMARY, type TriggerLab } from "./trigger-lab.ts";
 
 const MINUTE = 60_000;
@@ -149,6 +152,48 @@ describe("new mail", () => {
     expect(waiting).toEqual([{ status: "waiting" }]);
   });
 });
+
+describe("an app that numbers everything anew", () => {
+  test("brings no old event again, whatever time it gives it now, and still the new ones", async () => {
+    await lab.close();
+    const inbox: AppEvent[] = [];
+    lab = await openTriggerLab({ integrations: [createPostbox(inbox), ...createBuiltInIntegrations()] });
+    const connections = lab.service.connections;
+    const [own] = await connections.list("mail");
+    await connections.update(own?.id ?? "", { isDefault: false });
+    const { id: account } = await connections.add({ integration: "postbox", label: "Box", settings: {} });
+    const arrive = (id: string, epoch: string, madeAt: number) =>
+      inbox.push({ id, place: `${epoch} ${id}`, epoch, madeAt, at: lab.time, values: { subject: id } });
+    arrive("before", "one", START - DAY);
+    const id = await lab.make({ ...anyMail, account });
+    arrive("first", "one", lab.time);
+    await lab.pass(MINUTE);
+    // By then what it knew of them is forgotten.
+    for (let day = 0; day < 3; day += 1) await lab.pass(DAY);
+    inbox.length = 0;
+    for (const [name, madeAt] of [
+      ["before", START - DAY],
+      ["first", START],
+      ["second", lab.time],
+    ] as const) {
+      arrive(name, "two", madeAt);
+    }
+    await lab.pass(MINUTE);
+    await lab.pass(MINUTE);
+    expect(await lab.listValues(id, "subject")).toEqual(["first", "second"]);
+  });
+});
+
+/** An app whose new things are those in a list. */
+function createPostbox(inbox: readonly AppEvent[]): Integration {
+  const look = async ({ isKnown, since }: Wanted) => {
+    return { events: inbox.filter(({ place, at }) => at >= since && !isKnown(place)), more: false };
+  };
+  const { integration } = createLab();
+  const actions = integration.actions.map((action) => ({ ...action, scopes: [] }));
+  const { id: like = "" } = actions[0] ?? {};
+  return { ...integration, slug: "postbox", scopes: [], actions, watch: { kind: "mail", like, look } };
+}
 
 describe("a new file", () => {
   test("is one at a path where there was none", async () => {
