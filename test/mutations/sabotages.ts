@@ -1080,6 +1080,51 @@ const MEMORY: readonly Sabotage[] = [
   },
 ];
 
+const OPERATIONS: readonly Sabotage[] = [
+  {
+    name: "log: a line about a request shows the tokens in its path",
+    file: "src/service/http/watch-requests.ts",
+    original: "(SHOWN_PARTS.has(part) ?",
+    sabotaged: '(part.startsWith(":") ?',
+    suite: "test/service/http/log-lines.test.ts",
+  },
+  {
+    name: "log: a line about an address that is none shows all of it",
+    file: "src/service/http/watch-requests.ts",
+    original: "  if (route === NO_ROUTE) {",
+    sabotaged: "  if (route === NO_ROUTE) return path;\n  if (route === NO_ROUTE) {",
+    suite: "test/service/http/log-lines.test.ts",
+  },
+  {
+    name: "log: a text from outside writes a line of its own",
+    file: "src/cli/log-lines.ts",
+    original: "print(toPlainText(",
+    sabotaged: "print(((text: string) => text)(",
+    suite: "test/service/http/log-lines.test.ts",
+  },
+  {
+    name: "editor: the file of the arguments can be read by others",
+    file: "src/cli/open-editor.ts",
+    original: "{ mode: 0o600 }",
+    sabotaged: "{ mode: 0o644 }",
+    suite: "test/cli/open-editor.test.ts",
+  },
+  {
+    name: "editor: the file of the arguments stays",
+    file: "src/cli/open-editor.ts",
+    original: "await rm(folder, { recursive: true, force: true });",
+    sabotaged: "void folder;",
+    suite: "test/cli/open-editor.test.ts",
+  },
+  {
+    name: "calls: a slow app is asked three times",
+    file: "src/calls/steps/send/send.ts",
+    original: 'if (code === "timeout") return undefined;',
+    sabotaged: "",
+    suite: "test/calls/network.test.ts",
+  },
+];
+
 /** Every sabotage, by subject. */
 export const SABOTAGES: readonly Sabotage[] = [
   ...APPROVALS,
@@ -1096,4 +1141,5 @@ export const SABOTAGES: readonly Sabotage[] = [
   ...PASSKEYS,
   ...LIMITS,
   ...MEMORY,
+  ...OPERATIONS,
 ];
