@@ -15,7 +15,7 @@ export const FLOW_STEP_STATUSES = ["pending", "running", "waiting", "completed",
 export type FlowStepStatus = (typeof FLOW_STEP_STATUSES)[number];
 
 /** Ours: what a flow waits for, for people. `about` names what it is about, e.g. titles of pages; `since` is a time. */
-export const flowWaitSchema = z.looseObject({ message: z.string(), about: z.string(), since: z.string() });
+const flowWaitSchema = z.looseObject({ message: z.string(), about: z.string(), since: z.string() });
 export type FlowWait = z.infer<typeof flowWaitSchema>;
 
 /** "Flow". `startedBy`, the device or person, and `waitingFor` are ours. */

@@ -109,7 +109,7 @@ function requireRole({ person }: OwnerSession, least: Role): void {
 }
 
 /** The refusal of an approver. */
-export function onlyOwner(): ServiceError {
+function onlyOwner(): ServiceError {
   const message =
     "Only an owner of this service may do this. You may decide what waits in the inbox, and read the log.";
   return new ServiceError(403, "owner_only", message);

@@ -1,8 +1,10 @@
 import type { z } from "zod";
 import { isRecord } from "../../../base/json.ts";
+import { checkStrictly } from "../../../schema/check/check-strictly.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { needsConfirmation } from "../../catalog/search-index.ts";
 import type { InputSchema } from "../template-input.ts";
+import { checkReferences, type DefinitionProblem } from "./check-references.ts";
 import {
   type CheckedStep,
   type CheckedTemplate,
@@ -10,15 +12,6 @@ import {
   STEP_SCHEMAS,
   toAccountField,
 } from "./definition.ts";
-import { listTexts, readReferences } from "./references.ts";
-
-/** A mistake in a template. */
-export interface DefinitionProblem {
-  /** E.g. `steps[2].arguments.title`; empty for the file as a whole. */
-  readonly field: string;
-  /** Ends a sentence that the field begins, and says what to do. */
-  readonly problem: string;
-}
 
 type Checked = { readonly template: CheckedTemplate } | { readonly problems: readonly DefinitionProblem[] };
 
@@ -38,7 +31,7 @@ export function checkDefinition(key: string, content: unknown, catalog: Pick<Cat
     report: (p) => problems.push(p),
   };
   const steps = raw.flatMap((step, index) => checkStep(step, { ...known, catalog, place: `steps[${index}]` }));
-  problems.push(...checkInputs(inputs), ...checkApprovals(steps));
+  problems.push(...checkInputs(inputs, steps), ...checkApprovals(steps));
   if (problems.length > 0) return { problems };
   return { template: { key, name, description, inputs: addAccounts(inputs, steps), steps } };
 }
@@ -145,52 +138,35 @@ function checkArguments(
   }
 }
 
-/** Every reference must lead to something that is there when the step runs. */
 function checkTexts(
   value: unknown,
   place: string,
   { inputs, steps: all, report }: Known,
-  o: { steps: readonly string[]; hasItem?: boolean; acts?: boolean },
+  reach: { steps: readonly string[]; hasItem?: boolean; acts?: boolean },
 ): void {
-  for (const { place: inner, text } of listTexts(value)) {
-    const field = `${place}${inner}`;
-    const references = readReferences(text);
-    if (references === undefined) {
-      report({
-        field,
-        problem: "has {{ }} that is no reference; write {{inputs.name}}, {{steps.key.name}} or {{item.name}}",
-      });
-    }
-    for (const [root = "", name = ""] of references ?? []) {
-      const problem = findBroken({ root, name }, { ...o, inputs, all });
-      if (problem !== undefined) report({ field, problem });
-    }
-  }
+  for (const problem of checkReferences(value, place, { ...reach, inputs, all })) report(problem);
 }
 
-function findBroken(
-  { root, name }: { root: string; name: string },
-  o: { inputs: readonly string[]; all: readonly string[]; steps: readonly string[]; hasItem?: boolean; acts?: boolean },
-): string | undefined {
-  const whole = `{{${[root, name].filter(Boolean).join(".")}}}`;
-  if (root === "inputs") {
-    return o.inputs.includes(name)
-      ? undefined
-      : `refers to ${whole}, which is no input; there are: ${o.inputs.join(", ") || "none"}`;
-  }
-  if (root === "item") return o.hasItem ? undefined : `refers to ${whole}, but the step has no "each"`;
-  if (root !== "steps") return `refers to ${whole}; a reference begins with inputs, steps or item`;
-  if (o.steps.includes(name)) return undefined;
-  if (o.acts && o.all.includes(name)) {
-    return `refers to ${whole}, which its approval does not know yet; put an approval after "${name}"`;
-  }
-  return `refers to ${whole}, which is no earlier step`;
-}
-
-function checkInputs({ properties, required = [] }: z.output<typeof definitionSchema>["inputs"]): DefinitionProblem[] {
-  return required
-    .filter((name) => !Object.hasOwn(properties, name))
-    .map((name) => ({ field: "inputs.required", problem: `names "${name}", which is no input` }));
+function checkInputs(
+  { properties, required = [] }: z.output<typeof definitionSchema>["inputs"],
+  steps: readonly CheckedStep[],
+): DefinitionProblem[] {
+  const accounts = new Set(steps.flatMap((step) => (step.type === "call" ? [toAccountField(step.app)] : [])));
+  const defaults = Object.entries(properties).filter(([, field]) => field.default !== undefined);
+  const verdict = checkStrictly({ properties }, Object.fromEntries(defaults.map(([name, one]) => [name, one.default])));
+  const misfits = verdict.kind === "invalid" ? verdict.problems : [];
+  return [
+    ...required
+      .filter((name) => !Object.hasOwn(properties, name))
+      .map((name) => ({ field: "inputs.required", problem: `names "${name}", which is no input` })),
+    ...Object.keys(properties)
+      .filter((name) => accounts.has(name))
+      .map((name) => ({ field: `inputs.properties.${name}`, problem: "is there by itself; remove it" })),
+    ...misfits.map(({ path, expected }) => ({
+      field: `inputs.properties.${path}.default`,
+      problem: `must be: ${expected}`,
+    })),
+  ];
 }
 
 function checkApprovals(steps: readonly CheckedStep[]): DefinitionProblem[] {

@@ -49,7 +49,7 @@ export const STEP_SCHEMAS = {
 } as const;
 
 /** A checked step. `arguments` and `each` may have references. */
-export const checkedStepSchema = z.discriminatedUnion("type", [
+const checkedStepSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("call"),
     key: z.string(),

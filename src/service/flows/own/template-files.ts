@@ -4,7 +4,8 @@ import { parseJson } from "../../../base/json.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ServiceLog } from "../../service-error.ts";
 import type { FlowTemplate } from "../flow-template.ts";
-import { checkDefinition, type DefinitionProblem } from "./check-definition.ts";
+import { checkDefinition } from "./check-definition.ts";
+import type { DefinitionProblem } from "./check-references.ts";
 import { compileTemplate } from "./compile-template.ts";
 
 /** A mistake in a file. */

@@ -120,6 +120,16 @@ test.each([
     { ...good, inputs: { ...inputs, required: ["x"] } },
     /^inputs\.required: names "x"/,
   ],
+  [
+    "an input that chooses an account",
+    { ...good, inputs: { ...inputs, properties: { ...inputs.properties, mailConnectionId: { type: "string" } } } },
+    /^inputs\.properties\.mailConnectionId: is there by itself/,
+  ],
+  [
+    "a default of another type",
+    { ...good, inputs: { ...inputs, properties: { folder: { type: "integer", default: "x" } } } },
+    /^inputs\.properties\.folder\.default: must be: integer/,
+  ],
   ["another member", { ...good, script: "x" }, /^script: is not known here/],
 ])("%s is no template", (_what, content, problem) => {
   const found = list(content);

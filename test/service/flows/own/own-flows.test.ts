@@ -71,8 +71,8 @@ describe("the template of the documentation", () => {
     await browser.submit(`${service.url}/flows/${json.flowId}/approve`, [...held, ["item", String(index)]]);
     await expect.poll(async () => (await get(`/api/flows/${json.flowId}`)).flow.status).toBe("completed");
     expect(await listPages("Mail")).toEqual(["Quote.md"]);
-    const page1 = await readFile(join(service.dataDir, "notes", "Mail", "Quote.md"), "utf8");
-    expect(page1).toContain("From Ada <ada@example.org>: Please answer.");
+    const kept = await readFile(join(service.dataDir, "notes", "Mail", "Quote.md"), "utf8");
+    expect(kept).toContain("From Ada <ada@example.org>: Please answer.");
     const [made] = (await service.effects()).map(({ toolName }) => toolName);
     expect(made).toBe("notes_create_page");
   });
