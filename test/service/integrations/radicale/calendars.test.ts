@@ -134,6 +134,9 @@ describe("writes", () => {
   it("reach nothing outside of the calendars of the account", async () => {
     for (const id of [
       "people/x.vcf",
+      "personal/.",
+      "personal/..",
+      "personal/",
       "personal/../people/x.vcf",
       "personal/%2e%2e/people/x",
       "work/?a",
