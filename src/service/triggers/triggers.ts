@@ -152,9 +152,9 @@ async function writeNew(parts: TriggerParts, { content, token, by }: NewTrigger)
     made_by: by,
     made_at: toRowTime(parts),
     paused_at: null,
-    // Until it knows where it begins.
-    due_at: null,
-    leased_by: on.kind === "webhook" ? null : parts.node.id,
+    // One that is cut off before it knows what is there learns it then.
+    due_at: await findFirstTime(parts, content),
+    leased_by: looksIntoApp(content) ? parts.node.id : null,
     cursor: "{}",
     failures: 0,
     error: null,
@@ -171,20 +171,21 @@ async function writeNew(parts: TriggerParts, { content, token, by }: NewTrigger)
   return { row, secrets };
 }
 
-/** Where a trigger begins: at the next run, or at what is in the app now. @throws ServiceError when it cannot be asked. */
-async function learn(parts: TriggerParts, trigger: Trigger): Promise<void> {
-  const { on, row } = trigger;
-  if (on.kind === "webhook") return;
-  if (on.kind !== "schedule") return lookFirst(parts, trigger);
+const looksIntoApp = ({ on }: Pick<TriggerContent, "on">) => on.kind === "mail" || on.kind === "file";
+
+/** The next run, or the next look; null for a trigger that has none. */
+async function findFirstTime(parts: TriggerParts, { on }: Pick<TriggerContent, "on">): Promise<string | null> {
+  if (on.kind === "webhook") return null;
+  if (on.kind !== "schedule") return toRowTime(parts, parts.lookEveryMs);
   const next = await nextRun(on, parts.now());
-  const due_at = next === undefined ? null : new Date(next).toISOString();
-  await parts.store.updateTable("triggers").set({ due_at, leased_by: null }).where("id", "=", row.id).execute();
+  return next === undefined ? null : new Date(next).toISOString();
 }
 
-async function lookFirst(parts: TriggerParts, trigger: Trigger): Promise<void> {
-  await lookForEvents(parts, trigger, AbortSignal.timeout(parts.providerTimeoutMs));
-  const due_at = toRowTime(parts, parts.lookEveryMs);
-  await parts.store.updateTable("triggers").set({ due_at, leased_by: null }).where("id", "=", trigger.row.id).execute();
+/** Learns what is in the app now, and plans the next time. @throws ServiceError when the app cannot be asked. */
+async function learn(parts: TriggerParts, trigger: Trigger): Promise<void> {
+  if (looksIntoApp(trigger)) await lookForEvents(parts, trigger, AbortSignal.timeout(parts.providerTimeoutMs));
+  const plan = { due_at: await findFirstTime(parts, trigger), leased_by: null };
+  await parts.store.updateTable("triggers").set(plan).where("id", "=", trigger.row.id).execute();
 }
 
 /** The events of a trigger in numbers. */
