@@ -88,8 +88,9 @@ test("a step obeys the limits of its key as they are when it runs", async () => 
   await browser.open(await service.service.signInUrl());
   await changeLimits(browser, service, (fields) => without(fields, "level", "write"));
   const page = await browser.open(`${service.url}/flows/${flowId}`);
-  const step = /name="step" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
-  await browser.submit(`${service.url}/flows/${flowId}/approve`, { csrf: readCsrf(page), step });
+  const held = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page.text)?.[1] ?? "";
+  const fields = { csrf: readCsrf(page), step: held("step"), seen: held("seen") };
+  await browser.submit(`${service.url}/flows/${flowId}/approve`, fields);
   await expect.poll(async () => (await get(service.apiKey, `/api/flows/${flowId}`)).flow.status).toBe("failed");
   const { steps } = await get(service.apiKey, `/api/flows/${flowId}`);
   expect(steps.at(-1).error).toMatchObject({ code: "tool_not_found" });
