@@ -38,6 +38,7 @@ const OWN_PARTS = [
       "src/base/disk.ts",
       "src/base/newest.ts",
       "src/base/wildcards.ts",
+      "src/base/version.ts",
       "src/wire/plain-text.ts",
     ],
   },
