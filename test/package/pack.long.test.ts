@@ -103,10 +103,10 @@ describe("the packed tarball", () => {
     // it npm would bring the whole of those, which is five times as much.
     expect(sum(listLoaded("langchain").files.filter((path) => !isPackage(path))), biggest).toBeLessThan(560_000);
     expect(sum(ours.filter((path) => path.startsWith("docs/"))), biggest).toBeLessThan(600_000);
-    expect(ours.length, biggest).toBeLessThan(360);
-    expect(sum(ours), biggest).toBeLessThan(3_090_000);
-    expect(sum([...sizes.keys()].filter(isPackage)), biggest).toBeLessThan(5_600_000);
-    expect(packed.size, biggest).toBeLessThan(2_400_000);
+    expect(ours.length, biggest).toBeLessThan(400);
+    expect(sum(ours), biggest).toBeLessThan(3_800_000);
+    expect(sum([...sizes.keys()].filter(isPackage)), biggest).toBeLessThan(6_900_000);
+    expect(packed.size, biggest).toBeLessThan(2_800_000);
   });
 
   test("brings few packages with it, in few megabytes", async () => {
@@ -116,7 +116,7 @@ describe("the packed tarball", () => {
     const sizes = files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name)));
     const bytes = (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
     expect(places.length, places.join("\n")).toBeLessThanOrEqual(45);
-    expect(bytes, places.join("\n")).toBeLessThan(14_000_000);
+    expect(bytes, places.join("\n")).toBeLessThan(14_800_000);
   });
 
   test("names no package in code or declarations but those that come with it, and peers", async () => {
@@ -157,7 +157,8 @@ describe("the packed tarball", () => {
     expect(listLoaded("bin")).toEqual({ files: ["dist/bin.js"], packages: [] });
     expect(listLoaded("cli").packages).toEqual(["commander"]);
     expect(listLoaded("tools").packages).toEqual(["commander", "spark-md5", "undici", "zod"]);
-    const ofPlugin = ["cfworker-json-schema", "file-type", "mime", "spark-md5", "undici", "zod"];
+    // What `file-type` and an app need is a file of its own.
+    const ofPlugin = ["cfworker-json-schema", "debug", "file-type", "mime", "spark-md5", "undici", "zod"];
     expect(listLoaded("index").packages).toEqual(ofPlugin);
     const { packages, files } = listLoaded("langchain");
     expect(packages.filter((name) => !name.startsWith("@langchain/core/"))).toEqual(ofPlugin);
@@ -231,7 +232,7 @@ describe("the tarball for OpenClaw", () => {
     ]);
     expect(JSON.parse(readFileSync(join(place, "package.json"), "utf8"))).not.toHaveProperty("dependencies");
     expect(tarball.unpackedSize, listBiggest(tarball.files).join("\n")).toBeLessThan(2_300_000);
-    expect((await stat(tarball.path)).size).toBeLessThan(560_000);
+    expect((await stat(tarball.path)).size).toBeLessThan(570_000);
     const modules = JSON.stringify(tarball.files.map(({ path }) => path).filter((path) => path.endsWith(".js")));
     const source = `import { pathToFileURL } from "node:url";
       for (const file of ${modules}) await import(pathToFileURL(${JSON.stringify(place)} + "/" + file));
