@@ -1,9 +1,4 @@
-import ICAL from "ical.js";
-import { z } from "zod";
 import { type ContentBlock, type ContentLine, listLines, makeLine, readLineText } from "./content-tree.ts";
-
-/** Which of the two formats a line is of; they differ in what a value is. */
-export type ContentFormat = "icalendar" | "vcard3";
 
 /** Parameters of a line by lower-case name; several values as the list that stands there. */
 export type ContentParams = Readonly<Record<string, string | readonly string[]>>;
@@ -55,28 +50,50 @@ function encodeParam(text: string): string {
 }
 
 /** Inverse of {@link readRawLine}. */
-export function writeRawLine(name: string, value: string, params: ContentParams = {}, group = ""): ContentLine {
+export function writeRawLine(name: string, value: string, params: ContentParams = {}): ContentLine {
   const written = Object.entries(params).map(([key, one]) => {
     const values = typeof one === "string" ? [one] : one;
     return `;${key.toUpperCase()}=${values.map(encodeParam).join(",")}`;
   });
-  return makeLine(`${group === "" ? "" : `${group}.`}${name}${written.join("")}:${value}`);
+  return makeLine(`${name}${written.join("")}:${value}`);
 }
 
-const valueSchema = z.union([z.string(), z.array(z.union([z.string(), z.array(z.string())]))]);
-/** jCal (RFC 7265): name, parameters, type, values. */
-const jcalSchema = z.tuple([z.string(), z.unknown(), z.string()], valueSchema);
+/** Lines whose value is a list divided by semicolons; true where each part may be a list, too. */
+const STRUCTURED: Readonly<Record<string, boolean>> = { N: true, ADR: true, ORG: false };
+const LISTS = new Set(["CATEGORIES", "RESOURCES", "NICKNAME"]);
 
-/** The parts of a line, escapes resolved; undefined for one that cannot be read. */
-export function readLine(line: ContentLine, format: ContentFormat): ContentValue | undefined {
+/** The parts of a line of text, escapes resolved (RFC 5545, section 3.3.11; RFC 2426, section 4). */
+export function readLine(line: ContentLine): ContentValue | undefined {
   const raw = readRawLine(line);
   if (raw === undefined) return undefined;
-  try {
-    const [, , , ...values] = jcalSchema.parse(ICAL.parse.property(`${line.name}:${raw.value}`, ICAL.design[format]));
-    return { params: raw.params, values };
-  } catch {
-    return undefined;
+  const { params, value } = raw;
+  const hasLists = STRUCTURED[line.name];
+  if (hasLists !== undefined) {
+    const parts = split(value, ";").map((part) => {
+      const list = hasLists ? split(part, ",").map(unescapeText) : [];
+      return list.length > 1 ? list : unescapeText(part);
+    });
+    return { params, values: [parts] };
   }
+  return { params, values: LISTS.has(line.name) ? split(value, ",").map(unescapeText) : [unescapeText(value)] };
+}
+
+/** Divides at signs that no backslash stands before. */
+function split(text: string, sign: ";" | ","): string[] {
+  const parts = [""];
+  for (const piece of text.match(/\\.|[^\\]/gsu) ?? []) {
+    if (piece === sign) parts.push("");
+    else parts[parts.length - 1] += piece;
+  }
+  return parts;
+}
+
+function unescapeText(text: string): string {
+  return text.replaceAll(/\\(.)/gsu, (_, sign: string) => (sign === "n" || sign === "N" ? "\n" : sign));
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll(/[\\;,]/g, "\\$&").replaceAll(/\r\n|\n|\r/g, "\\n");
 }
 
 /** The first value of a parameter. */
@@ -86,22 +103,19 @@ export function firstParam(params: ContentParams, name: string): string | undefi
 }
 
 /** The text of the first line of this name that can be read; undefined without one. */
-export function readText(block: ContentBlock, name: string, format: ContentFormat): string | undefined {
+export function readText(block: ContentBlock, name: string): string | undefined {
   for (const line of listLines(block, name)) {
-    const [value] = readLine(line, format)?.values ?? [];
+    const [value] = readLine(line)?.values ?? [];
     if (typeof value === "string" && value !== "") return value;
   }
   return undefined;
 }
 
-/** Writes a line of text, or of a list where the format divides a value. */
-export function writeLine(
-  name: string,
-  value: string | readonly (string | readonly string[])[],
-  o: { readonly format: ContentFormat; readonly params?: ContentParams; readonly group?: string },
-): ContentLine {
-  const line = ICAL.stringify.property([name.toLowerCase(), {}, "text", value], ICAL.design[o.format], true);
-  return writeRawLine(name, line.slice(name.length + 1).replace(/^VALUE=TEXT:/, ""), o.params, o.group);
+/** Writes a line of text, or of a list where its value is divided by semicolons. */
+export function writeLine(name: string, value: string | readonly string[], params: ContentParams = {}): ContentLine {
+  if (typeof value !== "string") return writeRawLine(name, value.map(escapeText).join(";"), params);
+  // An address of a page is no text: nothing in it is escaped.
+  return writeRawLine(name, name === "URL" ? value : escapeText(value), params);
 }
 
 /** Parts of a duration (RFC 5545, section 3.3.6): days are counted on the calendar, the rest on the clock, in milliseconds. */
@@ -110,13 +124,13 @@ export interface ContentDuration {
   readonly ms: number;
 }
 
+const DURATION = /^([+-])?P(?:(\d{1,6})W)?(?:(\d{1,7})D)?(?:T(?:(\d{1,7})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?$/;
+
 /** Reads a duration such as `P1DT2H`; undefined for other text. */
 export function readDuration(text: string): ContentDuration | undefined {
-  try {
-    const { weeks, days, hours, minutes, seconds, isNegative } = ICAL.Duration.fromString(text);
-    const sign = isNegative ? -1 : 1;
-    return { days: sign * (weeks * 7 + days), ms: sign * ((hours * 60 + minutes) * 60 + seconds) * 1000 };
-  } catch {
-    return undefined;
-  }
+  const [, sign, ...parts] = DURATION.exec(text.trim().toUpperCase()) ?? [];
+  if (parts.every((part) => part === undefined)) return undefined;
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
+  const factor = sign === "-" ? -1 : 1;
+  return { days: factor * (weeks * 7 + days), ms: factor * ((hours * 60 + minutes) * 60 + seconds) * 1000 };
 }

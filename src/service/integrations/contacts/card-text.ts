@@ -2,11 +2,9 @@ import { type ContentBlock, type ContentLine, listLines, makeLine, replaceLines 
 import { type ContentParams, readLine, readRawLine, readText, writeLine } from "../collections/content-values.ts";
 import type { ContactChange, GivenAddress, GivenWay } from "./address-books.ts";
 
-const FORMAT = "vcard3";
-
 /** The name of a card as it is shown. */
 export function readName(card: ContentBlock): string {
-  const shown = readText(card, "FN", FORMAT)?.trim();
+  const shown = readText(card, "FN")?.trim();
   if (shown) return shown;
   const { given, family } = readNameParts(card);
   return (
@@ -31,10 +29,10 @@ export function summariseCard(card: ContentBlock) {
 export function describeCard(card: ContentBlock) {
   const { given, family } = readNameParts(card);
   const texts = { nickname: "NICKNAME", title: "TITLE", note: "NOTE", website: "URL", uid: "UID" };
-  const found = Object.entries(texts).map(([key, name]) => [key, readText(card, name, FORMAT)?.slice(0, 20_000)]);
+  const found = Object.entries(texts).map(([key, name]) => [key, readText(card, name)?.slice(0, 20_000)]);
   const addresses = listLines(card, "ADR").flatMap(readAddress);
   const birthday = readBirthday(card);
-  const categories = listLines(card, "CATEGORIES").flatMap((line) => readLine(line, FORMAT)?.values ?? []);
+  const categories = listLines(card, "CATEGORIES").flatMap((line) => readLine(line)?.values ?? []);
   return {
     ...(given !== "" && { given_name: given }),
     ...(family !== "" && { family_name: family }),
@@ -50,7 +48,7 @@ export function describeCard(card: ContentBlock) {
 export function readSearchText(card: ContentBlock): string {
   const names = ["FN", "N", "NICKNAME", "ORG", "TITLE", "EMAIL", "ADR", "NOTE", "CATEGORIES"];
   const texts = names.flatMap((name) =>
-    listLines(card, name).map((line) => readLine(line, FORMAT)?.values.flat(2).join(" ") ?? ""),
+    listLines(card, name).map((line) => readLine(line)?.values.flat(2).join(" ") ?? ""),
   );
   // Numbers are found however they are written.
   const numbers = readWays(card, "TEL").map(({ value }) => `${value} ${value.replaceAll(/[^\d+]/g, "")}`);
@@ -59,7 +57,7 @@ export function readSearchText(card: ContentBlock): string {
 
 function readParts(card: ContentBlock, name: string): string[] {
   const [line] = listLines(card, name);
-  const [value] = (line && readLine(line, FORMAT)?.values) ?? [];
+  const [value] = (line && readLine(line)?.values) ?? [];
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value.map((part) => (typeof part === "string" ? part : part.join(", ")));
 }
@@ -76,7 +74,7 @@ interface Way {
 
 function readWays(card: ContentBlock, name: "EMAIL" | "TEL"): Way[] {
   return listLines(card, name).flatMap((line) => {
-    const found = readLine(line, FORMAT);
+    const found = readLine(line);
     const [value] = found?.values ?? [];
     if (found === undefined || typeof value !== "string" || value.trim() === "") return [];
     return [{ value: value.trim().replace(/^(?:tel|mailto):/i, ""), type: toType(found.params) }];
@@ -91,7 +89,7 @@ function toType({ type = [] }: ContentParams): { readonly type?: string } {
 }
 
 function readAddress(line: ContentLine): (GivenAddress & { readonly type?: string })[] {
-  const found = readLine(line, FORMAT);
+  const found = readLine(line);
   const [value] = found?.values ?? [];
   if (found === undefined || value === undefined) return [];
   const parts = (typeof value === "string" ? [value] : value).map((part) =>
@@ -144,8 +142,8 @@ export function changeCard(card: ContentBlock, change: ContactChange, now: numbe
 }
 
 function setText(card: ContentBlock, name: string, text: string): ContentBlock {
-  if (readText(card, name, FORMAT) === text) return card;
-  return setLines(card, name, text === "" ? [] : [writeLine(name, text, { format: FORMAT })]);
+  if (readText(card, name) === text) return card;
+  return setLines(card, name, text === "" ? [] : [writeLine(name, text)]);
 }
 
 /** Other parts of a name, such as a title before it, stay. */
@@ -153,13 +151,13 @@ function setNameParts(card: ContentBlock, { given_name, family_name }: ContactCh
   if (given_name === undefined && family_name === undefined) return card;
   const [family = "", given = "", ...rest] = readParts(card, "N");
   const parts = [family_name ?? family, given_name ?? given, ...rest, "", "", ""].slice(0, 5);
-  return setLines(card, "N", [writeLine("N", parts, { format: FORMAT })]);
+  return setLines(card, "N", [writeLine("N", parts)]);
 }
 
 /** Units of the organization go with it. */
 function setOrganization(card: ContentBlock, text: string): ContentBlock {
   if (readParts(card, "ORG").filter(Boolean).join(", ") === text) return card;
-  return setLines(card, "ORG", text === "" ? [] : [writeLine("ORG", [text], { format: FORMAT })]);
+  return setLines(card, "ORG", text === "" ? [] : [writeLine("ORG", [text])]);
 }
 
 function setWays(card: ContentBlock, name: "EMAIL" | "TEL", ways: readonly GivenWay[]): ContentBlock {
@@ -172,7 +170,7 @@ function setWays(card: ContentBlock, name: "EMAIL" | "TEL", ways: readonly Given
     const same = old.find(
       ({ way }) => way?.value === value && (type === undefined || (way.type.type ?? "") === type.toLowerCase()),
     );
-    return same?.line ?? writeLine(name, value, { format: FORMAT, ...toParams(type) });
+    return same?.line ?? writeLine(name, value, toParams(type));
   });
   return setLines(card, name, lines);
 }
@@ -186,7 +184,7 @@ function setAddresses(card: ContentBlock, addresses: readonly GivenAddress[]): C
     const same = old.find(({ known }) => known === JSON.stringify(sortFields(address)));
     const { street = "", city = "", region = "", postal_code = "", country = "", type } = address;
     const parts = ["", "", street, city, region, postal_code, country];
-    return same?.line ?? writeLine("ADR", parts, { format: FORMAT, ...toParams(type) });
+    return same?.line ?? writeLine("ADR", parts, toParams(type));
   });
   return setLines(card, "ADR", lines);
 }
@@ -197,8 +195,8 @@ function sortFields(address: GivenAddress): [string, unknown][] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function toParams(type: string | undefined): { readonly params?: ContentParams } {
-  return type === undefined || type === "" ? {} : { params: { type: type.toUpperCase() } };
+function toParams(type: string | undefined): ContentParams {
+  return type === undefined || type === "" ? {} : { type: type.toUpperCase() };
 }
 
 /** The lines of a name, and no label of one that is gone. */

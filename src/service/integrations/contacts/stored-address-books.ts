@@ -120,8 +120,8 @@ export class StoredAddressBooks implements AddressBooks {
   /** A contact as it is after a change: the one of its UID where the file has several. */
   #show(item: StoredItem, written: ContentBlock) {
     const cards = tryParse(item);
-    const uid = readText(written, "UID", "vcard3");
-    const found = cards.find(({ card }) => uid !== undefined && readText(card, "UID", "vcard3") === uid) ?? cards[0];
+    const uid = readText(written, "UID");
+    const found = cards.find(({ card }) => uid !== undefined && readText(card, "UID") === uid) ?? cards[0];
     if (found === undefined) throw refuseUnreadable(item.id);
     return { ...summarise(found), ...describeCard(found.card) };
   }
@@ -138,7 +138,7 @@ function tryParse(item: StoredItem): Found[] {
 
 function toId({ item, roots, card }: Found): string {
   if (roots.length === 1) return item.id;
-  return `${item.id}${CARD_MARK}${readText(card, "UID", "vcard3") ?? roots.indexOf(card) + 1}`;
+  return `${item.id}${CARD_MARK}${readText(card, "UID") ?? roots.indexOf(card) + 1}`;
 }
 
 function summarise(found: Found) {

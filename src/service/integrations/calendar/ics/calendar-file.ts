@@ -25,7 +25,7 @@ export interface Series {
 export function parseCalendarFile(text: string): CalendarFile {
   const root = parseContent(text).find(({ name }) => name === "VCALENDAR");
   if (root === undefined) throw new Error("no VCALENDAR");
-  const byUid = Map.groupBy(listBlocks(root, "VEVENT"), (event) => readText(event, "UID", "icalendar") ?? "");
+  const byUid = Map.groupBy(listBlocks(root, "VEVENT"), (event) => readText(event, "UID") ?? "");
   const series = [...byUid].map(([uid, events]) => ({
     uid,
     master: events.find((event) => !isOverride(event)),
@@ -49,7 +49,7 @@ function createZoneFinder(root: ContentBlock): FindFileZone {
   const read = () => {
     isRead = true;
     for (const block of listBlocks(root, "VTIMEZONE")) {
-      const id = readText(block, "TZID", "icalendar");
+      const id = readText(block, "TZID");
       if (id !== undefined) custom.set(id, createCustomZone(id, readObservances(block)));
     }
   };

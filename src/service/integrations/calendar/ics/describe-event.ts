@@ -21,7 +21,7 @@ export interface Person {
 
 /** Text of an event, in the form that is shown. */
 export function readEventText(event: ContentBlock, name: string): string | undefined {
-  return readText(event, name, "icalendar");
+  return readText(event, name);
 }
 
 /** The title of an event, as it is shown. */
@@ -82,7 +82,7 @@ export function describeDetails(file: CalendarFile, instance: Instance, zone: Zo
   const visibility = readEventText(event, "CLASS")?.toLowerCase();
   const organizer = listPeople(event, "ORGANIZER")[0];
   const attendees = listPeople(event, "ATTENDEE");
-  const categories = listLines(event, "CATEGORIES").flatMap((line) => readLine(line, "icalendar")?.values ?? []);
+  const categories = listLines(event, "CATEGORIES").flatMap((line) => readLine(line)?.values ?? []);
   return {
     uid: series.uid,
     ...(text !== undefined && { description: shortenText(text, MAX_TEXT) }),

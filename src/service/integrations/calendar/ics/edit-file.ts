@@ -18,7 +18,7 @@ export function replaceEvent(root: ContentBlock, old: ContentBlock, events: read
 
 /** The file with the rules of the zones that it needs, each before the first event; those it has stay as they are. */
 export function describeZones(root: ContentBlock, zones: readonly (Zone | undefined)[], instant: number): ContentBlock {
-  const known = new Set(listBlocks(root, "VTIMEZONE").map((block) => readText(block, "TZID", "icalendar")));
+  const known = new Set(listBlocks(root, "VTIMEZONE").map((block) => readText(block, "TZID")));
   const missing = new Map(
     zones.flatMap((zone) => (zone && zone !== UTC && !known.has(zone.id) ? [[zone.id, zone]] : [])),
   );
@@ -42,7 +42,7 @@ function writeZone(zone: Zone, instant: number): ContentBlock {
       ],
     };
   });
-  return { name: "VTIMEZONE", entries: [writeLine("TZID", zone.id, { format: "icalendar" }), ...observances] };
+  return { name: "VTIMEZONE", entries: [writeLine("TZID", zone.id), ...observances] };
 }
 
 function writeOffset(ms: number): string {
@@ -57,8 +57,8 @@ export function setText(block: ContentBlock, name: string, text: string | undefi
   if (text === undefined) return block;
   // A line keeps its parameters, such as the language or another form of the same text, only while its text stays.
   const [old] = listLines(block, name);
-  if (old !== undefined && readText(block, name, "icalendar") === text) return block;
-  return replaceLines(block, name, text === "" ? [] : [writeLine(name, text, { format: "icalendar" })]);
+  if (old !== undefined && readText(block, name) === text) return block;
+  return replaceLines(block, name, text === "" ? [] : [writeLine(name, text)]);
 }
 
 /** The block as it is after a change at `now`: with new times of change, and the number of the change where `counts`. */

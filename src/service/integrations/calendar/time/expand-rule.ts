@@ -20,9 +20,9 @@ interface Span {
 }
 
 /**
- * The occurrences of a rule in a span, ascending, from `start` on; `start` is one only where the rule names it. Written here
- * because the iterator of ical.js does not end for rules such as FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30. Where the budget ends,
- * so does the list.
+ * The occurrences of a rule in a span, ascending, from `start` on; `start` is one only where the rule names it. Work is
+ * counted, as a rule such as FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30 never comes to an end. Where the budget ends, so does the
+ * list.
  */
 export function expandRule(rule: RecurrenceRule, start: LocalTime, span: Span): LocalTime[] {
   const last = Math.min(span.to, span.end);
