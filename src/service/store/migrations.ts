@@ -161,7 +161,8 @@ const TRIGGER_TABLES: readonly string[] = [
     status text not null, attempts integer not null, next_at text not null, leased_by text, error text, flow_id text,
     settled_at text, unique (trigger_id, event_key))`,
   `create index trigger_events_by_trigger on trigger_events (trigger_id, at, id)`,
-  `create index trigger_events_by_status on trigger_events (status, next_at)`,
+  `create index trigger_events_by_status on trigger_events (status, next_at, id)`,
+  `create index trigger_events_by_state on trigger_events (trigger_id, status)`,
   `create index trigger_events_by_end on trigger_events (settled_at, id)`,
 ];
 

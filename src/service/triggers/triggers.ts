@@ -198,31 +198,24 @@ export interface EventSummary {
 }
 
 async function summariseEvents(store: Store): Promise<ReadonlyMap<string, EventSummary>> {
+  // By each trigger: the events of all of them may be very many.
   const rows = await store
-    .selectFrom("trigger_events")
-    .select((e) => [
-      "trigger_id",
-      e.fn.max("at").as("last"),
-      e.fn.sum<number | string>(e.case().when("status", "=", "failed").then(1).else(0).end()).as("failed"),
-      e.fn
-        .sum<number | string>(
-          e
-            .case()
-            .when(e.and([e("status", "=", "pending"), e("attempts", ">", 0)]))
-            .then(1)
-            .else(0)
-            .end(),
-        )
-        .as("failing"),
-    ])
-    .groupBy("trigger_id")
+    .selectFrom("triggers")
+    .select((e) => {
+      const own = e.selectFrom("trigger_events").whereRef("trigger_id", "=", "triggers.id");
+      const counted = own.select(e.fn.countAll<number | string>().as("count"));
+      return [
+        "id",
+        own.select((one) => one.fn.max("at").as("at")).as("last"),
+        counted.where("status", "=", "failed").as("failed"),
+        counted.where("status", "=", "pending").where("attempts", ">", 0).as("failing"),
+      ];
+    })
     .execute();
-  return new Map(
-    rows.map(({ trigger_id, last, failed, failing }) => [
-      trigger_id,
-      { last, failed: Number(failed), failing: Number(failing) },
-    ]),
+  const known = rows.flatMap(({ id, last, failed, failing }) =>
+    last === null ? [] : [[id, { last, failed: Number(failed), failing: Number(failing) }] as const],
   );
+  return new Map(known);
 }
 
 async function removeTrigger(store: Store, id: string): Promise<void> {

@@ -100,7 +100,7 @@ test("failures, missed runs and given-up events are said", async () => {
   expect((await open(`/triggers/${daily?.row.id}`)).text).toContain("was missed and made up for once");
 });
 
-test.each([
+const MISTAKES = [
   [{ ...DAILY, cron: "every day" }, "cron", "needs five fields"],
   [{ ...DAILY, zone: "Berlin" }, "zone", "must be a time zone such as"],
   [{ ...DAILY, name: " " }, "name", "is needed"],
@@ -118,14 +118,17 @@ test.each([
     "must end with",
   ],
   [{ kind: "webhook", does: "wake", name: "x", url: "http://h/hooks/wake", text: "x" }, "token", "is needed"],
-] as const)("a mistake is told at its field, and what was typed stays: %o", async (fields, field, text) => {
-  const refused = await submit("/triggers/new", fields);
-  expect(refused.status).toBe(400);
-  expect(refused.text).toMatch(new RegExp(`<a href="#${field}">[^<]+</a>: [^<]*${text}`));
-  expect(refused.text).toContain(`id="${field}-problem"`);
-  expect(refused.text).toContain(
-    `value="${fields.name === " " ? DAILY.cron : fields.name.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}"`,
-  );
+] as const;
+
+test("a mistake is told at its field, and what was typed stays", async () => {
+  for (const [fields, field, text] of MISTAKES) {
+    const refused = await submit("/triggers/new", fields);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(new RegExp(`<a href="#${field}">[^<]+</a>: [^<]*${text}`));
+    expect(refused.text).toContain(`id="${field}-problem"`);
+    const typed = fields.name.trim() === "" ? DAILY.cron : fields.name;
+    expect(refused.text).toContain(`value="${typed.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}"`);
+  }
   expect(await lab.service.triggers.list()).toEqual([]);
 });
 

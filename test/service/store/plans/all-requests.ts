@@ -1,11 +1,12 @@
 import { expect } from "vitest";
 import { createExecutionLog } from "../../../../src/service/executions/execution-log.ts";
 import { createOutbox } from "../../../../src/service/notify/outbox.ts";
+import { readWebhookSecret, signWebhook } from "../../../../src/service/notify/standard-webhook.ts";
 import type { Store } from "../../../../src/service/store/open-store.ts";
 import { forgetEnded, forgetExpired } from "../../../../src/service/store/retention.ts";
 import type { TestService } from "../../../../src/testing.ts";
 import { pressOnPage } from "../../approvals/owner.ts";
-import { openBrowser } from "../../http/pages/browser.ts";
+import { type Browser, openBrowser, readCsrf } from "../../http/pages/browser.ts";
 import { call, type Reply } from "../../http-calls.ts";
 
 /** Tables that grow with the work of a service; nothing may look through one of them. */
@@ -21,6 +22,8 @@ export const GROWING = [
   "flow_calls",
   "spent_ingest_tokens",
   "notes",
+  "trigger_events",
+  "trigger_marks",
 ];
 
 const FLOW = { flowTemplate: "notes_reminder", input: { text: "Look", delaySeconds: 3600 } };
@@ -104,7 +107,36 @@ export async function sendAll(service: TestService, store: Store): Promise<void>
   await look(`/inbox/${approvalId}`);
   const { json: connections } = await get("/api/tools/notes_create_page");
   await look(`/connections/${connections.tool.defaultConnectionId}`);
+  await sendTriggers(service, browser);
   await keepUp(store);
+}
+
+/** Triggers that look, are sent a webhook, run, and are deleted. */
+async function sendTriggers({ url }: TestService, browser: Browser): Promise<void> {
+  const csrf = readCsrf(await browser.open(`${url}/triggers/new?kind=file&does=post`));
+  const submit = (path: string, fields: Record<string, string> = {}) =>
+    browser.submit(`${url}/triggers/${path}`, {
+      csrf,
+      name: "T",
+      does: "flow/notes_reminder",
+      "in.text": "x",
+      "in.delaySeconds": "60",
+      press: "p",
+      ...fields,
+    });
+  const { headers } = await submit("new", { kind: "file" });
+  const [id = ""] = /trg_\w+/.exec(String(headers.location)) ?? [];
+  const { text } = await submit("new", { kind: "webhook" });
+  const [hook = ""] = /trg_\w+/.exec(text) ?? [];
+  const secret = readWebhookSecret(/whsec_[\w+/=]+/.exec(text)?.[0]) ?? Buffer.alloc(0);
+  const signed = {
+    "content-type": "application/json",
+    ...signWebhook(secret, { id: "msg", now: Date.now(), body: "{}" }),
+  };
+  await check(call(`${url}/api/hooks/${hook}`, { method: "POST", headers: signed, body: "{}" }), 202);
+  for (const path of ["/triggers", `/triggers/${id}`, `/triggers/${hook}`])
+    await check(browser.open(`${url}${path}`), 200);
+  for (const move of ["run", "pause", "resume", "delete"]) await check(submit(`${id}/${move}`), 303);
 }
 
 /** What the service does by itself, at times no test waits for. */
