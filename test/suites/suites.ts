@@ -76,7 +76,7 @@ export const SYSTEM_SUITES: readonly SystemSuite[] = [
     name: "servers of files (drives over WebDAV on Apache and rclone, and in an S3 store)",
     files: "test/service/integrations/drive/servers/*.test.ts",
     present: hasDriveServers,
-    provide: "sudo apt-get install -y apache2 rclone && npm run drive-servers:install",
+    provide: "sudo apt-get install -y apache2-bin rclone && npm run drive-servers:install",
   },
   {
     name: "radicale (calendars and contacts on a real server)",
