@@ -162,9 +162,9 @@ export class DavStore implements CollectionStore {
     const addresses = await this.#dav
       .run(() => fetchCalendarUserAddresses({ account, fetch: this.#dav.fetch }))
       .catch((error: unknown) => {
-        // A server that knows none says so in ways of its own.
-        if (error instanceof ServiceError && error.status !== 404 && error.code !== "provider_error") throw error;
-        return [];
+        // A server that knows none says so in ways of its own; what passes is for the caller.
+        if (error instanceof ServiceError && ![401, 429, 503].includes(error.status)) return [];
+        throw error;
       });
     return addresses.flatMap((one) => /^mailto:(.+)$/i.exec(one)?.[1] ?? []);
   }

@@ -85,6 +85,22 @@ it("creates, changes one instance, answers, deletes; the server has what was wri
   expect(kept).toMatch(/X-KEPT;A=b:as it/);
 });
 
+it("lists events also where the server does not tell the addresses of the account", async () => {
+  await put("one", ["UID:one", "SUMMARY:One", "DTSTART:20261105T100000Z"]);
+  const meet = (status: number) =>
+    radicale.disturb(({ method }) => {
+      const isAfter = method === "PROPFIND" && radicale.seen.some((line) => line.startsWith("REPORT"));
+      return isAfter ? { status } : undefined;
+    });
+  meet(403);
+  expect((await run("list_events", RANGE)).events).toContainEqual(expect.objectContaining({ title: "One" }));
+  radicale.seen.length = 0;
+  meet(503);
+  expect(await refusal(run("list_events", RANGE))).toMatchObject({ status: 503 });
+  radicale.disturb(() => undefined);
+  await radicale.ask("DELETE", "/ana/personal/one.ics");
+});
+
 describe("writes", () => {
   it.each(["update", "delete"])("do not %s what somebody else wrote after the event was read", async (action) => {
     await put("race", ["UID:race", "SUMMARY:Race", "DTSTART:20261105T100000Z"]);
