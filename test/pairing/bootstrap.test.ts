@@ -98,12 +98,12 @@ describe("bootstrapInstaller", () => {
 
   test("waits through passing failures and follows a changed interval", async () => {
     polls = [
-      { status: 429, json: { error: "slow down" }, headers: { "retry-after": "70" } },
+      { status: 429, json: { error: "slow down" }, headers: { "retry-after": "80" } },
       { json: { status: "pending_approval", poll_interval_ms: 5000 } },
       APPROVED,
     ];
     await bootstrap();
-    expect(waits).toEqual([70_000, 5000]);
+    expect(waits).toEqual([80_000, 5000]);
     expect(installed).toEqual([INSTALL]);
   });
 
