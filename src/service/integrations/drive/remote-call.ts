@@ -57,6 +57,7 @@ export class RemoteCall {
     const message = hideSecrets(findWords(text) ?? "", this.#o.secrets);
     if (status === 507)
       throw refuseUnavailable(`${this.#o.app} has no space left.`, "Free some space, then repeat the call.");
+    if (status === 501) throw refuseServer(this.#o.app, message);
     const after = headers["retry-after"];
     const retryAfterSeconds = readRetryAfter(typeof after === "string" ? after : undefined, this.now());
     // 423 is a lock that somebody else holds. A bucket says 403 for a key that it does not know, too.
@@ -92,6 +93,15 @@ export class RemoteCall {
   #judge({ isEffect = false }: RemoteRequest) {
     return { app: this.#o.app, action: isEffect ? this.#o.action : READ };
   }
+}
+
+/** 422 for a server that says it does not know such requests; nothing was done. */
+function refuseServer(app: string, message: string): ServiceError {
+  const said = message === "" ? "" : `: ${message}`;
+  return new ServiceError(422, "integration_misconfigured", `${app} does not know this kind of request${said}`, {
+    type: "configuration",
+    hint: "A drive needs a store that knows conditional writes, or a server that knows MKCOL and MOVE. Reading works.",
+  });
 }
 
 /** The words of an error answer: JSON, or the message in the XML of a bucket or of a WebDAV server. */

@@ -91,6 +91,20 @@ describe("a bucket as a drive", () => {
     expect([listWrites(), names()]).toEqual([["PUT"], ["a.txt"]]);
   });
 
+  it("does not write to a store that refuses conditions, and says that nothing was done", async () => {
+    s3.fail(({ headers }) =>
+      headers["if-none-match"]
+        ? { status: 501, body: "<Error><Message>A header is not implemented</Message></Error>" }
+        : undefined,
+    );
+    const error = await refusal(upload());
+    expect([error.status, error.code, error.options.hint]).toEqual([
+      ...[422, "integration_misconfigured"],
+      expect.stringContaining("conditional writes"),
+    ]);
+    expect(names()).toEqual([]);
+  });
+
   it("asks for another key when the store does not know it, and for more rights when it does", async () => {
     const other = { ...toBucketSettings(s3.place), s3SecretAccessKey: "another secret" };
     const error = await refusal(createRunner(integration, { settings: other })("list_files", {}));
