@@ -97,9 +97,12 @@ export class ImapBox implements MailBox {
     const found = await this.look(async (line): Promise<FetchedMessages> => {
       const folder = pickFolder(await listImapFolders(line), o.folder);
       if (folder === undefined) return { fetched: [], more: false };
-      return inFolder(line, folder, ({ validity }) =>
-        searchImap(line, query, { ...o, folder, validity, now: this.context.now() }),
-      );
+      return inFolder(line, folder, async (opened) => {
+        // Whoever knows messages by their ids must not look into a folder that was renamed and made anew meanwhile.
+        const { validity } =
+          o.isKnown === undefined ? opened : { validity: (await line.client.mailboxOpen(folder.path)).uidValidity };
+        return searchImap(line, query, { ...o, folder, validity, now: this.context.now() });
+      });
     });
     const { signal, connection } = this.context;
     return readFound(found, createSearchParser(this.#parts.parser, { account: connection.id, signal }));
