@@ -151,6 +151,7 @@ describe("flows", () => {
     t.lab.next.push(Promise.resolve(), new ServiceError(503, "provider_unavailable", "Closed."));
     const failed = await t.flows.approve(accountId, flow.id, by);
     expect(failed.flow.status).toBe("failed");
+    await t.flush();
     // The executions are older than the failed flow's last change.
     await t.store
       .updateTable("flows")
