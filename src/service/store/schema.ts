@@ -8,7 +8,7 @@ import type { BootstrapStatus, PairStatus } from "../../wire/registration.ts";
 export type ApprovalMode = "device" | "owner";
 
 /** An event of a trigger is acted on again until that worked, or is given up. */
-export type TriggerEventStatus = "pending" | "done" | "failed";
+type TriggerEventStatus = "pending" | "done" | "failed";
 
 /** Rights of a person: an approver decides about calls and reads the log, an owner may do everything. */
 export type Role = "owner" | "approver";

@@ -13,9 +13,6 @@ const DELIVERIES = 8;
 /** Longest answer of a receiver, in milliseconds. */
 const SILENCE_MS = 15_000;
 
-/** Runs the triggers of a store. While there is none, there is no timer. */
-export type TriggerRunner = ReturnType<typeof createTriggerRunner>;
-
 /** Loads what acts; the owner chose the addresses: private ones are allowed. */
 async function openSender() {
   const { createAppAgent } = await import("../fetch/guarded-connector.ts");

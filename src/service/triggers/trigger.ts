@@ -7,7 +7,7 @@ export const TRIGGER_KINDS = ["schedule", "mail", "file", "webhook"] as const;
 export type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
 /** What a trigger does about an event: starts a flow, wakes an OpenClaw agent, sends a webhook. */
-export const TRIGGER_DEEDS = ["flow", "wake", "post"] as const;
+const TRIGGER_DEEDS = ["flow", "wake", "post"] as const;
 export type TriggerDeed = (typeof TRIGGER_DEEDS)[number];
 
 /** Facts of an event by name; data from outside. */

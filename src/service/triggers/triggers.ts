@@ -130,7 +130,7 @@ export function openTriggers(parts: TriggerParts) {
 }
 
 /** The refusal of what the owner typed into a field: 400, with its name in `extra`. */
-export function refuseField(field: string, text: string): ServiceError {
+function refuseField(field: string, text: string): ServiceError {
   return new ServiceError(400, "invalid_trigger", text, { type: "validation", extra: { field } });
 }
 

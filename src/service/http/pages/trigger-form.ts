@@ -85,7 +85,7 @@ export function choiceBody(templates: readonly FlowTemplate[]): Markup {
 }
 
 /** Names of the inputs as people read them. */
-export const LABELS: Readonly<Record<string, string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   name: "Name",
   cron: "When",
   zone: "Time zone",
