@@ -21,7 +21,7 @@ async function openSender() {
   return { ...createAppAgent({ isPrivate: true, silenceMs: SILENCE_MS }), deliver, explainFailure };
 }
 
-/** Creates the runner. */
+/** Runs the triggers of a store. While there is none, there is no timer. */
 export function createTriggerRunner(parts: TriggerParts) {
   const { store, node, log } = parts;
   const queue = createEventQueue(parts);
