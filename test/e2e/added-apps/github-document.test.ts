@@ -18,7 +18,8 @@ import { type ServedService, serveAndPair } from "./serve-and-pair.ts";
 
 /** GitHub's whole OpenAPI document, imported beside a service that runs in a process of its own. */
 
-const OPERATIONS = 1218;
+// The upload of a release file has a server of its own, and is left out.
+const OPERATIONS = 1217;
 const TOKEN = "token-of-the-test";
 const MB = 1024 * 1024;
 
