@@ -23,6 +23,10 @@ test("a hundred devices take three pages, newest first, each device once and wit
     .set({ created_at: "2026-01-01T00:00:00.000Z" })
     .where("label", "like", "%0.")
     .execute();
+  for (const index of [98, 99]) {
+    const at = { created_at: new Date(Date.now() + index).toISOString() };
+    await store.updateTable("api_keys").set(at).where("label", "=", `Device ${index}.`).execute();
+  }
   await store.destroy();
   const shown: string[] = [];
   const limited: string[] = [];

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exportLog } from "../../../../src/service/approvals/export-log.ts";
 import { startTestService, type TestService } from "../../../../src/testing.ts";
+import { findStore } from "../../find-store.ts";
 import { deliverMail } from "../../flows/mailbox.ts";
 import { call, type Reply } from "../../http-calls.ts";
 import { type Browser, openBrowser, readCsrf } from "./browser.ts";
@@ -61,7 +62,9 @@ describe("starting a flow", () => {
     expect(text).toContain("started by Owner");
     expect(text).toContain("<dt>Folder in the notes</dt>");
     expect((await open("/log")).text).toMatch(/Search mail[\s\S]*Owner/);
-    const [line] = await Array.fromAsync(exportLog({ dataDir: service.dataDir, isFull: false }));
+    const [line] = await Array.fromAsync(
+      exportLog({ ...(await findStore(service.dataDir)), dataDir: service.dataDir, isFull: false }),
+    );
     expect(line).toMatchObject({ asked_by: { name: "Owner" } });
   });
 
