@@ -37,8 +37,10 @@ async function measureFolder(
   isOurs = (_file: string) => true,
 ): Promise<{ files: number; bytes: number }> {
   const names = (await readdir(join(stateDir, name)).catch(() => [])).filter(isOurs);
-  const sizes = await Promise.all(names.map(async (file) => (await stat(join(stateDir, name, file))).size));
-  return { files: names.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+  // A file that is written is replaced by another at any moment.
+  const found = await Promise.all(names.map((file) => stat(join(stateDir, name, file)).catch(() => undefined)));
+  const sizes = found.flatMap((stats) => stats?.size ?? []);
+  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 let perLook = 0;

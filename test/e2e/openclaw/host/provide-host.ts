@@ -16,7 +16,10 @@ export interface ProvidedHost {
   readonly tarball: string;
   /** The shared gateway, with the plugin installed, paired and synced. */
   readonly gateway: Pick<Gateway, "url">;
-  readonly state: Pick<HostState, "folder" | "stateDir" | "workspace" | "configPath" | "port" | "token" | "env">;
+  readonly state: Pick<
+    HostState,
+    "folder" | "stateDir" | "workspace" | "configPath" | "port" | "token" | "node" | "env"
+  >;
   /** The service it is paired with: its address, its folder, and a copy of that folder as pairing left it. */
   readonly service: {
     readonly port: number;
@@ -90,11 +93,11 @@ async function prepareHost(defer: (close: () => Promise<void>) => void): Promise
 
   const gateway = await tell("gateway started", startGateway(state));
   defer(() => gateway.stop());
-  const { folder: stateFolder, stateDir, workspace, configPath, port, token, env } = state;
+  const { folder: stateFolder, stateDir, workspace, configPath, port, token, node, env } = state;
   return {
     tarball,
     gateway: { url: gateway.url },
-    state: { folder: stateFolder, stateDir, workspace, configPath, port, token, env },
+    state: { folder: stateFolder, stateDir, workspace, configPath, port, token, node, env },
     service: { port: serviceLine.port, controlPort: serviceLine.controlPort, dataDir, asPaired },
     model: { controlPort: modelLine.controlPort },
   };
