@@ -53,15 +53,19 @@ export function listRuntimePackages(names: readonly string[], lock = readLock())
 /**
  * The same of packages that are part of a bundle.
  *
- * @throws Error when the lock file has another version of one
+ * @throws Error when the lock file has other versions of one only
  */
 export function listBundledPackages(
   bundled: readonly { readonly name: string; readonly version: string }[],
   lock = readLock(),
 ): RuntimePackage[] {
   return bundled.map(({ name, version }) => {
-    const entry = lock.packages[`node_modules/${name}`];
-    if (entry?.version !== version) throw new Error(`package-lock.json has no ${name} ${version} to be bundled.`);
+    const [, entry] =
+      Object.entries(lock.packages).find(
+        ([place, found]) =>
+          found.version === version && /node_modules\/(?!.*node_modules\/)(.*)$/.exec(place)?.[1] === name,
+      ) ?? [];
+    if (entry === undefined) throw new Error(`package-lock.json has no ${name} ${version} to be bundled.`);
     return { id: `${name}@${version}`, license: entry.license, hasInstallScript: entry.hasInstallScript === true };
   });
 }
