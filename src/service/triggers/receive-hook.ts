@@ -2,7 +2,6 @@ import { z } from "zod";
 import { isRecord } from "../../base/json.ts";
 import { readWebhookSecret, verifyWebhook } from "../notify/standard-webhook.ts";
 import { refuseBare, ServiceError } from "../service-error.ts";
-import type { Pace } from "./pace.ts";
 import { openSecrets } from "./secrets.ts";
 import { type EventValues, toTrigger } from "./trigger.ts";
 import { type TriggerParts, toRowTime } from "./trigger-parts.ts";
@@ -96,5 +95,20 @@ function readFacts(body: Buffer): EventValues {
   return {
     ...(type === undefined ? {} : { type: type.slice(0, MAX_VALUE) }),
     ...Object.fromEntries(facts.slice(0, MAX_VALUES)),
+  };
+}
+
+/** Says whether one more may come now; counted for each name, in this process. */
+type Pace = (name: string) => boolean;
+
+/** Lets `burst` through at once, and from then on `perSecond`. `now` gives milliseconds since the epoch. */
+export function createPace(o: { burst: number; perSecond: number; now: () => number }): Pace {
+  const buckets = new Map<string, { left: number; at: number }>();
+  return (name) => {
+    const now = o.now();
+    const { left, at } = buckets.get(name) ?? { left: o.burst, at: now };
+    const filled = Math.min(o.burst, left + (Math.max(now - at, 0) / 1000) * o.perSecond);
+    buckets.set(name, { left: Math.max(filled - 1, 0), at: now });
+    return filled >= 1;
   };
 }
