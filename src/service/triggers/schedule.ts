@@ -1,4 +1,4 @@
-import { openZone } from "./zone-time.ts";
+import { findZone, toInstant, toLocal, type Zone } from "../../base/zones.ts";
 
 /** A cron expression of five fields, and the IANA time zone in which it is meant. */
 export interface Schedule {
@@ -8,6 +8,8 @@ export interface Schedule {
 
 /** Runs of one outage that are counted. */
 const MAX_COUNTED = 1000;
+
+const QUARTER_MS = 15 * 60_000;
 
 /**
  * The first run after a moment (milliseconds since the epoch); undefined when there is none. Where clocks are set forward, a
@@ -31,7 +33,8 @@ export async function countRuns(schedule: Schedule, { from, to }: { from: number
 
 /** What is wrong with a schedule. */
 export async function checkSchedule(schedule: Schedule): Promise<{ field: "cron" | "zone"; text: string } | undefined> {
-  if (!isZone(schedule.zone)) {
+  // Offsets such as +02:00 are no zones: they know no summer time.
+  if (findZone(schedule.zone) === undefined) {
     return { field: "zone", text: "must be a time zone such as Europe/Berlin or UTC" };
   }
   const hint = 'needs five fields: minute, hour, day of the month, month, day of the week, such as "0 8 * * 1-5"';
@@ -53,23 +56,23 @@ async function open({ cron, zone }: Schedule): Promise<(after: number) => number
     const steady = new Cron(cron.trim(), { timezone: zone, mode: "5-part" });
     return (after) => steady.nextRun(new Date(after))?.getTime();
   }
-  const clock = openZone(zone);
+  const clocks = findZone(zone);
+  if (clocks === undefined) throw new RangeError(`${zone} is no time zone`);
   const onClocks = new Cron(cron.trim(), { timezone: "UTC", mode: "5-part" });
   return (after) => {
-    let wall = onClocks.nextRun(new Date(clock.toWall(after)));
+    let wall = onClocks.nextRun(new Date(toLocal(after, clocks)));
     // Behind a time that came twice, clocks show what was counted already.
-    while (wall !== null && clock.toMoment(wall.getTime()) <= after) wall = onClocks.nextRun(wall);
-    return wall === null ? undefined : clock.toMoment(wall.getTime());
+    while (wall !== null && toMoment(wall.getTime(), clocks) <= after) wall = onClocks.nextRun(wall);
+    return wall === null ? undefined : toMoment(wall.getTime(), clocks);
   };
 }
 
-/** Offsets such as +02:00 are left out: they know no summer time. */
-function isZone(zone: string): boolean {
-  if (!/^[A-Za-z]/.test(zone)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
+/** The first moment at which clocks show this, or anything later where they skip it. */
+function toMoment(wall: number, zone: Zone): number {
+  const at = toInstant(wall, zone);
+  if (toLocal(at, zone) === wall) return at;
+  // Clocks jumped over it not long before, at a full quarter of an hour.
+  let jump = Math.floor(at / QUARTER_MS) * QUARTER_MS;
+  while (toLocal(jump - QUARTER_MS, zone) > wall) jump -= QUARTER_MS;
+  return jump;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { findZone, type Zone } from "../../../base/zones.ts";
 import { refuseSetting } from "../../service-error.ts";
 import type { CollectionKind } from "../collections/collection-store.ts";
 import type { SettingField } from "../integration.ts";
-import { findZone, type Zone } from "./time/zones.ts";
 
 /** Calendars as collections of files. */
 export const CALENDARS: CollectionKind = {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as takeBreath } from "node:timers/promises";
 import { foldText, toSearchWords } from "../../../base/text.ts";
+import { DAY_MS, type Zone } from "../../../base/zones.ts";
 import { refuseMissing, refuseValue } from "../../service-error.ts";
 import { chooseCollection, findCollection } from "../collections/choose-collection.ts";
 import { type CollectionStore, refuseUnreadable, type StoredItem } from "../collections/collection-store.ts";
@@ -34,7 +35,6 @@ import { type Moment, readFirstMoment } from "./ics/moment.ts";
 import { listFreeSpans } from "./time/free-time.ts";
 import { readGivenTime, readSpan, readZone } from "./time/read-time.ts";
 import { nameWeekday, sayTimes, writeTime } from "./time/words.ts";
-import { DAY_MS, type Zone } from "./time/zones.ts";
 
 const MAX_LISTED_DAYS = 400;
 const MAX_FREE_DAYS = 100;

@@ -1,8 +1,8 @@
+import { findZone, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, listBlocks, listLines, parseContent } from "../../collections/content-tree.ts";
 import { readRawLine, readText } from "../../collections/content-values.ts";
 import { createCustomZone, type Observance } from "../time/custom-zone.ts";
 import { parseRule, type RecurrenceRule } from "../time/recurrence-rule.ts";
-import { findZone, type Zone } from "../time/zones.ts";
 import { type FindFileZone, readFirstMoment, readMoments } from "./moment.ts";
 
 /** A file of a calendar. */

@@ -1,9 +1,9 @@
+import { DAY_MS, toInstant, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
 import { refuseMissing, refuseValue } from "../../../service-error.ts";
 import { type ContentBlock, listLines, makeLine, replaceLines } from "../../collections/content-tree.ts";
 import { firstParam, readRawLine } from "../../collections/content-values.ts";
 import { expandRule } from "../time/expand-rule.ts";
 import { findEnd, parseRule, type RecurrenceRule } from "../time/recurrence-rule.ts";
-import { DAY_MS, toInstant, toLocal, UTC, type Zone } from "../time/zones.ts";
 import { type CalendarFile, isOverride, type Series } from "./calendar-file.ts";
 import { createRoot, describeZones, markChanged, replaceEvent, setText } from "./edit-file.ts";
 import { type Instance, readTiming } from "./instances.ts";

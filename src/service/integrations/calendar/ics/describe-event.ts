@@ -1,8 +1,8 @@
 import { shortenText } from "../../../../base/text.ts";
+import { DAY_MS, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, listBlocks, listLines } from "../../collections/content-tree.ts";
 import { firstParam, readDuration, readLine, readRawLine, readText } from "../../collections/content-values.ts";
 import { sayDays, sayTimes, writeDay, writeTime } from "../time/words.ts";
-import { DAY_MS, type Zone } from "../time/zones.ts";
 import type { CalendarFile } from "./calendar-file.ts";
 import { type Instance, repeats } from "./instances.ts";
 import { type Moment, momentToInstant, readFirstMoment } from "./moment.ts";

@@ -1,7 +1,7 @@
+import { UTC, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, listBlocks, listLines, makeLine, replaceLines } from "../../collections/content-tree.ts";
 import { readRawLine, readText, writeLine } from "../../collections/content-values.ts";
 import { describeZone } from "../time/describe-zone.ts";
-import { UTC, type Zone } from "../time/zones.ts";
 import { writeMoment } from "./moment.ts";
 
 const PRODUCT = "-//svc-agent-plugin//svc//EN";

@@ -1,8 +1,8 @@
+import { DAY_MS, type LocalTime, toDay, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, listLines } from "../../collections/content-tree.ts";
 import { type ContentDuration, firstParam, readDuration, readRawLine } from "../../collections/content-values.ts";
 import { type Budget, expandRule } from "../time/expand-rule.ts";
 import { findEnd } from "../time/recurrence-rule.ts";
-import { DAY_MS, type LocalTime, toDay, toLocal, UTC, type Zone } from "../time/zones.ts";
 import { type CalendarFile, readRule, type Series } from "./calendar-file.ts";
 import { type Moment, momentToInstant, readFirstMoment, readMoment, readMoments } from "./moment.ts";
 

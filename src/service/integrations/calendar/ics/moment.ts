@@ -1,6 +1,6 @@
+import { DAY_MS, type LocalTime, makeLocal, toInstant, toLocal, UTC, type Zone } from "../../../../base/zones.ts";
 import { type ContentBlock, type ContentLine, listLines } from "../../collections/content-tree.ts";
 import { firstParam, readRawLine, writeRawLine } from "../../collections/content-values.ts";
-import { DAY_MS, type LocalTime, makeLocal, toInstant, toLocal, UTC, type Zone } from "../time/zones.ts";
 
 /** A time as a calendar file names it. */
 export interface Moment {

@@ -1,6 +1,6 @@
+import { DAY_MS, type LocalTime, type Zone } from "../../../../base/zones.ts";
 import { expandRule } from "./expand-rule.ts";
 import { findEnd, type RecurrenceRule } from "./recurrence-rule.ts";
-import { DAY_MS, type LocalTime, type Zone } from "./zones.ts";
 
 /** A part of a zone's rules (RFC 5545, section 3.6.5): when one offset begins to hold. */
 export interface Observance {

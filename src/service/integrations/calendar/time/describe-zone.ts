@@ -1,6 +1,6 @@
+import { DAY_MS, type LocalTime, makeLocal, type Zone } from "../../../../base/zones.ts";
 import type { Observance } from "./custom-zone.ts";
 import { WEEKDAYS } from "./recurrence-rule.ts";
-import { DAY_MS, type LocalTime, makeLocal, type Zone } from "./zones.ts";
 
 /** An observance with the text of its rule, as a file holds it. */
 export interface WrittenObservance extends Omit<Observance, "rule"> {

@@ -1,5 +1,5 @@
+import { DAY_MS, type LocalTime, makeLocal, toDay } from "../../../../base/zones.ts";
 import type { RecurrenceRule } from "./recurrence-rule.ts";
-import { DAY_MS, type LocalTime, makeLocal, toDay } from "./zones.ts";
 
 const UNIT_MS = { HOURLY: 3_600_000, MINUTELY: 60_000, SECONDLY: 1_000 } as const;
 

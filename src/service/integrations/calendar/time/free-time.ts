@@ -1,6 +1,6 @@
+import { DAY_MS, toDay, toInstant, toLocal, type Zone } from "../../../../base/zones.ts";
 import type { Span } from "./read-time.ts";
 import { nameWeekday } from "./words.ts";
-import { DAY_MS, toDay, toInstant, toLocal, type Zone } from "./zones.ts";
 
 /** Hours of a day, in milliseconds after midnight, and names of weekdays. */
 export interface DailyHours {

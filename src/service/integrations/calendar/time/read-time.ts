@@ -1,6 +1,6 @@
+import { DAY_MS, findZone, makeLocal, toInstant, toLocal, type Zone } from "../../../../base/zones.ts";
 import { refuseValue } from "../../../service-error.ts";
 import type { Moment } from "../ics/moment.ts";
-import { DAY_MS, findZone, makeLocal, toInstant, toLocal, type Zone } from "./zones.ts";
 
 /** The zone that an argument names; `fallback` without one. Throws ServiceError 400. */
 export function readZone(name: string | undefined, fallback: Zone): Zone {

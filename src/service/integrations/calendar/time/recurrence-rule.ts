@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, makeLocal } from "./zones.ts";
+import { DAY_MS, type LocalTime, makeLocal } from "../../../../base/zones.ts";
 
 export const WEEKDAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"] as const;
 const FREQUENCIES = ["SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"] as const;

@@ -1,4 +1,4 @@
-import { DAY_MS, type LocalTime, toDay, toLocal, type Zone } from "./zones.ts";
+import { DAY_MS, type LocalTime, toDay, toLocal, type Zone } from "../../../../base/zones.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 const MONTHS = "January February March April May June July August September October November December".split(" ");
