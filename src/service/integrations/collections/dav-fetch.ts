@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import { readText } from "../../fetch/read-text.ts";
 import { refuseSetting, ServiceError } from "../../service-error.ts";
-import type { RemoteCall } from "../drive/remote-call.ts";
+import type { RemoteCall } from "../remote-call.ts";
 import type { DavSettings } from "./dav-settings.ts";
 
 /** Longest answer, in bytes. */

@@ -13,7 +13,7 @@ import {
 import { z } from "zod";
 import { shortenText } from "../../../base/text.ts";
 import { refuseMissing, refuseValue, ServiceError } from "../../service-error.ts";
-import type { RemoteCall } from "../drive/remote-call.ts";
+import type { RemoteCall } from "../remote-call.ts";
 import {
   type Collection,
   type CollectionKind,

@@ -3,7 +3,7 @@ import { readText } from "../../../fetch/read-text.ts";
 import { readListing, type S3Listing, type S3Object } from "../../../files/s3-listing.ts";
 import { createS3Requests, type S3Request, type S3Requests } from "../../../files/s3-requests.ts";
 import type { HeldFile } from "../../integration.ts";
-import { type RemoteCall, takeRange } from "../remote-call.ts";
+import { type RemoteCall, takeRange } from "../../remote-call.ts";
 import type { BucketSettings } from "./bucket-settings.ts";
 
 /** What an object has to be for a request to be carried out: a version of it, or not there at all. */

@@ -6,6 +6,7 @@ import { typeByName } from "../../../files/sniff-mimetype.ts";
 import { chooseTrashFolder, type IfExists, takeFreeName } from "../../../files/write-file.ts";
 import { refuseValue, ServiceError } from "../../../service-error.ts";
 import type { FolderEntry } from "../../connection-folder.ts";
+import type { RemoteCall } from "../../remote-call.ts";
 import {
   type Drive,
   type DriveFile,
@@ -18,7 +19,6 @@ import {
   refuseTaken,
   toText,
 } from "../drive.ts";
-import type { RemoteCall } from "../remote-call.ts";
 import type { BucketClient, Condition } from "./bucket-client.ts";
 
 /** Most objects of a folder that is moved or deleted: each is copied. */

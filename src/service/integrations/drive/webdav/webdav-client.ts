@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import { readXmlRecords, type XmlFields } from "../../../files/xml-records.ts";
 import type { HeldFile } from "../../integration.ts";
-import { type RemoteCall, takeRange } from "../remote-call.ts";
+import { type RemoteCall, takeRange } from "../../remote-call.ts";
 import type { WebdavSettings } from "./webdav-settings.ts";
 
 /** A file or folder of the server. */

@@ -4,6 +4,7 @@ import { MAX_FILE_BYTES } from "../../../../wire/constants.ts";
 import { typeByName } from "../../../files/sniff-mimetype.ts";
 import { chooseTrashFolder, type IfExists, takeFreeName, UNFINISHED_PREFIX } from "../../../files/write-file.ts";
 import type { FolderEntry } from "../../connection-folder.ts";
+import type { RemoteCall } from "../../remote-call.ts";
 import {
   type Drive,
   type DriveFile,
@@ -16,7 +17,6 @@ import {
   toText,
   walkFolders,
 } from "../drive.ts";
-import type { RemoteCall } from "../remote-call.ts";
 import type { DavResource, Overwrite, WebdavClient } from "./webdav-client.ts";
 
 /** The drive that is a folder of a WebDAV server. */

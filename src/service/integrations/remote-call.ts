@@ -1,9 +1,9 @@
 import type { request } from "undici";
-import { readText } from "../../fetch/read-text.ts";
-import { hideSecrets } from "../../secrets/secret-settings.ts";
-import { refuseUnavailable, ServiceError } from "../../service-error.ts";
-import type { Action, ActionContext } from "../integration.ts";
-import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "../provider-failure.ts";
+import { readText } from "../fetch/read-text.ts";
+import { hideSecrets } from "../secrets/secret-settings.ts";
+import { refuseUnavailable, ServiceError } from "../service-error.ts";
+import type { Action, ActionContext } from "./integration.ts";
+import { createProviderError, findProviderWords, readNetworkFailure, readRetryAfter } from "./provider-failure.ts";
 
 type Reply = Awaited<ReturnType<typeof request>>;
 
