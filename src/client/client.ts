@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import type { z } from "zod";
 import * as approvals from "../wire/approval.ts";
 import * as catalog from "../wire/catalog.ts";
@@ -10,7 +9,8 @@ import * as identity from "../wire/identity.ts";
 import { type McpListing, mcpListingSchema, type RpcResponse, type ServerCard } from "../wire/mcp.ts";
 import * as sessions from "../wire/registration.ts";
 import * as tools from "../wire/tool.ts";
-import { createDispatcher, readClientOptions, type SvcClientOptions } from "./client-options.ts";
+import { readClientOptions, type SvcClientOptions } from "./client-options.ts";
+import { createDispatcher } from "./dispatcher.ts";
 import * as ingest from "./ingest.ts";
 import * as mcp from "./mcp.ts";
 import * as registration from "./registration.ts";
@@ -22,7 +22,7 @@ import {
   readStoredReply,
   recogniseShape,
 } from "./reply.ts";
-import type { RequestBody } from "./request.ts";
+import type { HttpDispatcher, RequestBody } from "./request.ts";
 import { type ApiCall, type CallOptions, createTransport, encodeSegment, type Transport } from "./transport.ts";
 
 /**
@@ -42,7 +42,7 @@ export class SvcClient {
   /** Default limit of one call in milliseconds, all its tries included. */
   readonly timeoutMs: number;
   readonly #transport: Transport;
-  readonly #ownDispatcher: Dispatcher | undefined;
+  readonly #ownDispatcher: HttpDispatcher | undefined;
   readonly #cards: mcp.CardCache = new Map();
   #closing: Promise<void> | undefined;
 

@@ -1,6 +1,34 @@
-import type { Dispatcher } from "undici";
+import type { Readable } from "node:stream";
 import { describeFailure, RequestStopped, type SendState } from "./failure.ts";
 import { decodeContent } from "./read-body.ts";
+
+/** What a client needs of an undici agent, of whatever version a program has. */
+export interface HttpDispatcher {
+  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean;
+  close(): Promise<void>;
+}
+
+interface DispatchOptions {
+  readonly method: "GET" | "POST" | "PUT";
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Readable;
+}
+
+interface DispatchHandler {
+  onRequestStart(controller: DispatchController): void;
+  onResponseStart(controller: DispatchController, status: number, headers: IncomingHeaders): void;
+  onResponseData(controller: DispatchController, chunk: Buffer): void;
+  onResponseEnd(): void;
+  onResponseError(controller: DispatchController, error: Error): void;
+}
+
+interface DispatchController {
+  abort(reason: Error): void;
+}
+
+type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A body that can be sent more than once: `open` makes a fresh stream each time. */
 export interface RequestBody {
@@ -47,7 +75,7 @@ export function isRequestBody(value: unknown): value is RequestBody {
  * @throws SvcError `unreachable`, `timeout`, `aborted` or `bad_response`, each with `sent`; or the `SvcError` that the
  * body's own stream threw.
  */
-export async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpReply> {
+export async function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): Promise<HttpReply> {
   const state: SendState = { started: false, bodyError: undefined };
   const deadline = createDeadline(request);
   try {
@@ -71,10 +99,10 @@ interface Exchange {
  * `dispatch` is used rather than undici's `request`: it tells when the first byte is about to leave, and it lets an
  * abort settle at once even while the connection is still being made.
  */
-function dispatch(dispatcher: Dispatcher, request: HttpRequest, exchange: Exchange): Promise<HttpReply> {
+function dispatch(dispatcher: HttpDispatcher, request: HttpRequest, exchange: Exchange): Promise<HttpReply> {
   const { state, signal } = exchange;
   return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined;
+    let controller: DispatchController | undefined;
     let status = 0;
     let headers: Record<string, string> = {};
     let size = 0;
@@ -114,7 +142,7 @@ function dispatch(dispatcher: Dispatcher, request: HttpRequest, exchange: Exchan
   });
 }
 
-function toDispatchOptions(request: HttpRequest, exchange: Exchange): Dispatcher.DispatchOptions {
+function toDispatchOptions(request: HttpRequest, exchange: Exchange): DispatchOptions {
   const headers: Record<string, string> = { ...request.headers };
   const options = { origin: request.origin, path: request.path, method: request.method, headers };
   const { body } = request;
@@ -127,7 +155,7 @@ function toDispatchOptions(request: HttpRequest, exchange: Exchange): Dispatcher
   headers["content-length"] = String(body.contentLength);
   // undici sends any async iterable; its type names only the ready-made ones.
   const stream: unknown = watchBody(body, exchange);
-  return { ...options, body: stream as NonNullable<Dispatcher.DispatchOptions["body"]> };
+  return { ...options, body: stream as Readable };
 }
 
 async function* watchBody(body: RequestBody, { state, onProgress }: Exchange): AsyncGenerator<Uint8Array> {
@@ -142,7 +170,7 @@ async function* watchBody(body: RequestBody, { state, onProgress }: Exchange): A
   }
 }
 
-function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+function flattenHeaders(headers: IncomingHeaders): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import { checkNumbers, WAIT_BOUNDS } from "../base/check-settings.ts";
 import { SvcError } from "../errors.ts";
 import { API_KEY_HEADER } from "../wire/constants.ts";
@@ -6,7 +5,7 @@ import type { ClientSettings } from "./client-options.ts";
 import { nameRequest } from "./failure.ts";
 import { ACCEPTED_ENCODINGS, readJson } from "./read-body.ts";
 import { type ApiReply, isTransientStatus, recogniseShape } from "./reply.ts";
-import { isRequestBody, type RequestBody, sendRequest } from "./request.ts";
+import { type HttpDispatcher, isRequestBody, type RequestBody, sendRequest } from "./request.ts";
 import { parseRetryAfter, withRetries } from "./retry.ts";
 
 export interface CallOptions {
@@ -52,7 +51,7 @@ export interface Transport {
   call(call: ApiCall): Promise<ApiReply>;
 }
 
-type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: Dispatcher };
+type TransportParts = Omit<ClientSettings, "principal"> & { readonly dispatcher: HttpDispatcher };
 
 export function createTransport(parts: TransportParts): Transport {
   const { apiKey, baseUrl } = parts;

@@ -1,5 +1,6 @@
 import { SvcClient } from "../client/client.ts";
-import { createDispatcher, type ProxySettings } from "../client/client-options.ts";
+import type { ProxySettings } from "../client/client-options.ts";
+import { createDispatcher } from "../client/dispatcher.ts";
 import { isTlsFailure } from "../client/failure.ts";
 import type { CallOptions } from "../client/transport.ts";
 import { isSvcError, type SvcError } from "../errors.ts";
